@@ -1,0 +1,110 @@
+# Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
+.DEFAULT_GOAL := help
+.PHONY: help setup run stack stop test check bench openapi fmt lock deploy clean
+
+PYTHON ?= python3
+
+# Environments are kept per Python version, so that changing the interpreter is just another `make`.
+version := $(shell $(PYTHON) -c 'import sys; print("%d.%d %d" % (sys.version_info[0], sys.version_info[1], sys.version_info >= (3, 11)))' 2>/dev/null)
+ifneq ($(lastword $(version)),1)
+  $(error Baton needs Python 3.11 or newer, and $(PYTHON) is $(or $(firstword $(version)),missing). Name another one: make PYTHON=python3.13 ...)
+endif
+env := .baton/env/$(firstword $(version))
+bin := $(env)/dev/bin
+uv := UV_PYTHON_DOWNLOADS=never $(env)/uv/bin/uv
+sam := SAM_CLI_TELEMETRY=0 $(env)/sam/bin/sam
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+# ---- environments ----------------------------------------------------------------------------------------------------
+
+setup: $(env)/dev.stamp $(env)/sam.stamp $(env)/stack.stamp ## bring every tool into .baton/ (the others do it when needed)
+
+$(env)/uv.stamp: requirements/uv.txt
+	@echo "setup: uv, for Python $(firstword $(version))"
+	@rm -rf $(env)/uv && $(PYTHON) -m venv $(env)/uv
+	@$(env)/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/uv.txt
+	@touch $@
+
+# One environment per lock. $(1): its name
+define environment
+	@echo "setup: $(1)"
+	@rm -rf $(env)/$(1)
+	@$(uv) venv --quiet --no-project --python $(env)/uv/bin/python $(env)/$(1)
+	@$(uv) pip install --quiet --require-hashes --only-binary :all: --python $(env)/$(1) -r requirements/$(1).txt
+endef
+
+$(env)/dev.stamp: requirements/dev.txt pyproject.toml layers/baton/pyproject.toml $(env)/uv.stamp
+	$(call environment,dev)
+	@$(uv) pip install --quiet --no-deps --no-build-isolation --python $(env)/dev --editable . --editable layers/baton
+	@touch $@
+
+$(env)/sam.stamp: requirements/sam.txt $(env)/uv.stamp
+	$(call environment,sam)
+	@touch $@
+
+$(env)/stack.stamp: requirements/stack.txt $(env)/uv.stamp
+	$(call environment,stack)
+	@touch $@
+
+lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
+	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/uv; do \
+	  echo "lock: $$name.txt"; \
+	  $(uv) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
+	done
+
+# ---- the local stack (BATON_PORT, 4566 by default) -------------------------------------------------------------------
+
+run: setup ## start the local stack and play the main job for you; Ctrl-C ends it, state is kept
+	@$(bin)/python scripts/demo.py
+
+stack: setup ## start or update the local stack in the background; writes .baton/stack.json
+	@$(bin)/python scripts/stack.py up
+
+stop: setup ## stop the local stack, and keep its state
+	@$(bin)/python scripts/stack.py down
+
+bench: setup ## measure: imports, calls and capacity per verb, throughput
+	@$(bin)/python scripts/bench.py
+
+# ---- quality ---------------------------------------------------------------------------------------------------------
+
+test: setup ## every test, the deployed stack's included, and the coverage gate
+	@$(bin)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+
+check: setup ## lint, types, import contracts, template, OpenAPI drift
+	@$(bin)/ruff check .
+	@$(bin)/ruff format --check .
+	@$(bin)/mypy
+	@$(bin)/lint-imports
+	@$(bin)/cfn-lint template.yaml
+	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
+	@$(bin)/python scripts/openapi.py --check
+
+fmt: setup ## format the code and mend what ruff can mend
+	@$(bin)/ruff check --fix-only --quiet .
+	@$(bin)/ruff format .
+
+openapi: setup ## write docs/openapi.json from the code
+	@$(bin)/python scripts/openapi.py
+
+# ---- the cloud -------------------------------------------------------------------------------------------------------
+
+RUNTIME ?= python3.13
+ARCHITECTURE ?= x86_64
+answers := .baton/deploy.toml
+
+deploy: setup ## build for the cloud and deploy with guided parameters (RUNTIME, ARCHITECTURE)
+	@env -u MAKEFLAGS -u MAKELEVEL BATON_RUNTIME=$(RUNTIME) BATON_ARCHITECTURE=$(ARCHITECTURE) \
+	  BATON_PYTHON="$(CURDIR)/$(bin)/python" BATON_UV="$(CURDIR)/$(env)/uv/bin/uv" \
+	  $(sam) build --build-dir .baton/build/cloud --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
+	@touch $(answers)
+	@$(sam) deploy --guided --template-file .baton/build/cloud/template.yaml --config-file $(answers) \
+	  --stack-name baton --capabilities CAPABILITY_IAM --resolve-s3 \
+	  --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
+
+clean: ## stop the local stack; remove the environments, builds and the local state
+	@test ! -x $(bin)/python || $(bin)/python scripts/stack.py down
+	@rm -rf .baton .aws-sam

@@ -1,0 +1,186 @@
+"""The ordinary `sam build` and `sam deploy`, pointed at the local engine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError
+from engine import REGION, StackError, tail
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
+BUILD = ROOT / ".baton" / "build" / RUNTIME
+STACK_NAME = "baton"
+BUILD_SECONDS = 600.0  # the first one downloads the layer's packages
+DEPLOY_SECONDS = 300.0
+HEARTBEAT_SECONDS = 4.0
+INPUTS = ("template.yaml", "samconfig.toml", "functions", "layers")
+
+Say = Callable[[str], None]
+
+
+def environment_of_tools() -> Path:
+    """Where make put the environments; this program runs in one of them."""
+    folder = Path(sys.prefix).parent
+    if not (folder / "sam" / "bin" / "sam").exists():
+        raise StackError("the tools aren't there: run this through make, or `make setup` first")
+    return folder
+
+
+def credentials(port: int) -> dict[str, str]:
+    """What points any AWS client at the engine on this port, and at nothing else."""
+    return {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+
+
+def client(service: str, port: int) -> Any:
+    """A boto3 client for the engine, under the account's own (unrestricted) credentials."""
+    return boto3.session.Session().client(
+        service,
+        endpoint_url=f"http://127.0.0.1:{port}",
+        region_name=REGION,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def fingerprint() -> str:
+    """A hash of everything that is built or deployed."""
+    digest = hashlib.sha256(RUNTIME.encode())
+    for path in sorted(_inputs()):
+        digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def build(inputs: str, say: Say) -> None:
+    """`sam build`, unless the last build was of the same inputs."""
+    stamp = BUILD / "inputs"
+    if stamp.exists() and stamp.read_text() == inputs:
+        return
+    tools = environment_of_tools()
+    stamp.unlink(missing_ok=True)
+    run(
+        "sam build",
+        [tools / "sam" / "bin" / "sam", "build", "--build-dir", BUILD, "--parameter-overrides", f"Runtime={RUNTIME}"],
+        {
+            "BATON_RUNTIME": RUNTIME,
+            "BATON_ARCHITECTURE": "host",
+            "BATON_PYTHON": sys.executable,
+            "BATON_UV": str(tools / "uv" / "bin" / "uv"),
+            "AWS_DEFAULT_REGION": REGION,
+        },
+        BUILD.parent / f"{RUNTIME}.log",
+        BUILD_SECONDS,
+        say,
+    )
+    stamp.write_text(inputs)
+
+
+def deployed(port: int) -> dict[str, Any] | None:
+    """The stack as the engine knows it, if it was deployed to its end."""
+    try:
+        stack: dict[str, Any] = client("cloudformation", port).describe_stacks(StackName=STACK_NAME)["Stacks"][0]
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ValidationError":  # its word for "no such stack"
+            raise
+        return None
+    return stack if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"} else None
+
+
+def is_current(stack: Mapping[str, Any] | None, inputs: str, port: int) -> bool:
+    """Was it deployed from these inputs, for this port?"""
+    if stack is None:
+        return False
+    tags = {tag["Key"]: tag["Value"] for tag in stack["Tags"]}
+    parameters = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
+    return tags.get("inputs") == inputs and parameters["LocalPort"] == str(port)
+
+
+def deploy(inputs: str, port: int, home: Path, say: Say) -> None:
+    """`sam deploy`, with the fingerprint of its inputs as a tag: the engine itself remembers what it was given."""
+    bucket = f"{STACK_NAME}-artifacts"
+    client("s3", port).create_bucket(Bucket=bucket)
+    _forget_failed_creation(port)
+    command: list[str | Path] = [environment_of_tools() / "sam" / "bin" / "sam", "deploy"]
+    command += ["--template-file", BUILD / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
+    command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
+    command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
+    command += ["--parameter-overrides", f"Runtime={RUNTIME}", f"LocalPort={port}", "DeletionProtection=false"]
+    extra = credentials(port) | {"SAM_CLI_POLL_DELAY": "0.5"}
+    run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
+
+
+def run(
+    title: str, command: list[str | Path], extra: Mapping[str, str], log: Path, limit: float, say: Say
+) -> None:
+    """Run a tool with its output in `log`, saying every few seconds that it still works.
+
+    Raises StackError with the log's end when it fails, or takes longer than `limit` seconds.
+    """
+    say(f"{title} …")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=_environment(extra), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+    try:
+        while process.poll() is None:
+            try:
+                process.wait(HEARTBEAT_SECONDS)
+            except subprocess.TimeoutExpired:
+                elapsed = time.monotonic() - begun
+                say(f"{title} … {elapsed:.0f} s")
+                if elapsed > limit:
+                    raise StackError(f"{title} took longer than {limit:.0f} s\n{tail(log)}") from None
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    if process.returncode:
+        raise StackError(f"{title} failed; the end of {log}:\n{tail(log)}")
+    say(f"{title} done in {time.monotonic() - begun:.1f} s")
+
+
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The caller's, without its AWS settings, and without what make tells its children (sam starts a make of its own)."""
+    foreign = ("AWS_", "MAKE", "MFLAGS", "SAM_CLI", "VIRTUAL_ENV", "PYTHON")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    private = {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(ROOT / ".baton" / "sam")}
+    return kept | private | extra
+
+
+def _inputs() -> Iterator[Path]:
+    for name in INPUTS:
+        path = ROOT / name
+        if path.is_file():
+            yield path
+        else:
+            yield from (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+
+
+def _forget_failed_creation(port: int) -> None:
+    """CloudFormation updates no stack whose creation failed; there is nothing in it to keep."""
+    cloudformation = client("cloudformation", port)
+    try:
+        status = cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"]
+    except ClientError:
+        return
+    if status in {"CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}:
+        cloudformation.delete_stack(StackName=STACK_NAME)

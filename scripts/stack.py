@@ -1,0 +1,237 @@
+"""Baton's local stack: the template of the cloud, on this machine.
+
+    stack.py up      start it, or bring a running one up to date
+    stack.py down    stop it; its state is kept
+
+`running()` gives a stack of its own to a test session or a bench. Whoever calls the API from Python uses `Stack.http()`:
+it connects to 127.0.0.1 and names the API in the Host header, because not every resolver knows `*.localhost`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import deployment
+import httpx
+from deployment import ROOT, Say
+from engine import REGION, Engine, StackError, free_port
+
+HOME = ROOT / ".baton"
+DEFAULT_PORT = 4566
+WORKSPACE = "demo"
+WORKING_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A running stack: what .baton/stack.json holds. It carries tokens: neither print it nor log it."""
+
+    api_url: str
+    endpoint_url: str
+    table: str
+    queue_url: str
+    dlq_url: str
+    port: int
+    pid: int
+    region: str
+    functions: dict[str, str]
+    workspace: str
+    tokens: dict[str, Any]
+
+    def http(self, token: str | None = None, *, timeout_seconds: float = 40.0) -> httpx.Client:
+        """A client of the API, with this bearer token. The longest poll answers within 29 s."""
+        headers = {"Host": urlsplit(self.api_url).netloc}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return httpx.Client(base_url=self.endpoint_url, headers=headers, timeout=timeout_seconds, trust_env=False)
+
+    def aws(self, service: str) -> Any:
+        """A boto3 client of the engine, with an administrator's rights."""
+        return deployment.client(service, self.port)
+
+
+def up(home: Path = HOME, port: int | None = None, *, keep_state: bool = True, say: Say = print) -> Stack:
+    """Start the stack under `home`, or bring the running one up to date, and return it once its API answers.
+
+    Raises StackError with the reason, and the end of the log that shows it.
+    """
+    engine = _engine(home)
+    with _alone(home, say):
+        found = engine.running()
+        if found is None:
+            port = port or DEFAULT_PORT
+            pid = engine.start(port, keep_state=keep_state)
+            say(f"local engine started on 127.0.0.1:{port}")
+        else:
+            pid, port_in_use = found
+            if port not in {None, port_in_use}:
+                raise StackError(f"the stack already runs on port {port_in_use}; `make stop` first")
+            port = port_in_use
+        _deploy(port, home, say)
+        stack = _describe(port, pid, _saved(home))
+        _await_api(stack)
+        stack = _with_tokens(stack, say)
+        _save(stack, home)
+    return stack
+
+
+def down(home: Path = HOME, *, say: Say = print) -> bool:
+    """Stop the engine under `home`; its state is saved. False if none ran."""
+    with _alone(home, say):
+        return _engine(home).stop()
+
+
+def current(home: Path = HOME) -> Stack:
+    """The running stack. Raises StackError if there is none."""
+    stack = _saved(home)
+    if stack is None or _engine(home).running() is None:
+        raise StackError("no stack runs: `make stack` starts one")
+    return stack
+
+
+@contextmanager
+def running(home: Path, *, say: Say = print) -> Iterator[Stack]:
+    """A stack of its own under `home`, on a free port, that forgets everything at the end: for tests and the bench."""
+    try:
+        yield up(home, free_port(), keep_state=False, say=say)
+    finally:
+        down(home, say=say)
+
+
+def _engine(home: Path) -> Engine:
+    return Engine(home.resolve(), deployment.environment_of_tools() / "stack" / "bin" / "ministack")
+
+
+def _deploy(port: int, home: Path, say: Say) -> None:
+    inputs = deployment.fingerprint()
+    if deployment.is_current(deployment.deployed(port), inputs, port):
+        say("nothing changed since the last deployment")
+        return
+    deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(deployment.BUILD.parent, say):  # stacks share the build; none may change under another's deployment
+        deployment.build(inputs, say)
+        deployment.deploy(inputs, port, home, say)
+    if deployment.deployed(port) is None:
+        raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")
+
+
+def _describe(port: int, pid: int, saved: Stack | None) -> Stack:
+    described = deployment.deployed(port)
+    if described is None:
+        raise StackError("the stack is gone from the engine")
+    out = {each["OutputKey"]: each["OutputValue"] for each in described["Outputs"]}
+    known = saved if saved is not None and saved.table == out["TableName"] else None
+    return Stack(
+        api_url=out["ApiUrl"],
+        endpoint_url=f"http://127.0.0.1:{port}",
+        table=out["TableName"],
+        queue_url=out["QueueUrl"],
+        dlq_url=out["DlqUrl"],
+        port=port,
+        pid=pid,
+        region=REGION,
+        functions={key.removesuffix("Function"): value for key, value in out.items() if key.endswith("Function")},
+        workspace=known.workspace if known else WORKSPACE,
+        tokens=known.tokens if known else {},
+    )
+
+
+def _await_api(stack: Stack) -> None:
+    deadline = time.monotonic() + WORKING_SECONDS
+    answer = "nothing"
+    with stack.http() as client:
+        while time.monotonic() < deadline:
+            try:
+                response = client.get("/healthz")
+            except httpx.HTTPError as error:
+                answer = repr(error)
+            else:
+                if response.status_code == httpx.codes.OK:
+                    return
+                answer = f"{response.status_code} {response.text[:500]}"
+            time.sleep(0.3)
+    raise StackError(f"GET /healthz doesn't answer 200 within {WORKING_SECONDS:.0f} s; it last said: {answer}")
+
+
+def _with_tokens(stack: Stack, say: Say) -> Stack:
+    """The stack with tokens that work: those of the last time, or a demo workspace made anew."""
+    if stack.tokens and _is_accepted(stack, stack.tokens["human"]):
+        return stack
+    say(f"bootstrapping the workspace {stack.workspace}")
+    finished = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "baton_admin.py", "bootstrap", "--workspace", WORKSPACE, "--demo", "--json"],
+        env=dict(os.environ) | deployment.credentials(stack.port) | {"BATON_TABLE": stack.table},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if finished.returncode:
+        raise StackError(f"the workspace could not be bootstrapped:\n{finished.stderr}")
+    made = json.loads(finished.stdout)
+    return Stack(**(asdict(stack) | {"workspace": made["workspace"], "tokens": made["tokens"]}))
+
+
+def _is_accepted(stack: Stack, token: str) -> bool:
+    with stack.http(token) as client:
+        return client.get("/workspace/settings").status_code not in {401, 403}
+
+
+def _save(stack: Stack, home: Path) -> None:
+    # A file of mkstemp is readable by its owner only, from its first byte on; the rename makes it appear whole.
+    handle, name = tempfile.mkstemp(dir=home, prefix="stack-")
+    with os.fdopen(handle, "w") as file:
+        json.dump(asdict(stack), file, indent=2)
+        file.write("\n")
+    Path(name).replace(home / "stack.json")
+
+
+def _saved(home: Path) -> Stack | None:
+    path = home / "stack.json"
+    return Stack(**json.loads(path.read_text())) if path.exists() else None
+
+
+@contextmanager
+def _alone(folder: Path, say: Say) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "make.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another make to finish …")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Baton's local stack")
+    parser.add_argument("command", choices=["up", "down"])
+    command = parser.parse_args().command
+    try:
+        if command == "down":
+            print("stopped; its state is kept" if down() else "no stack runs")
+            return 0
+        port = os.environ.get("BATON_PORT")
+        stack = up(port=int(port) if port else None)
+    except (StackError, subprocess.TimeoutExpired) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"API    {stack.api_url}\ntokens {HOME.relative_to(Path.cwd()) if HOME.is_relative_to(Path.cwd()) else HOME}/stack.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
