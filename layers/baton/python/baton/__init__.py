@@ -1,0 +1,1 @@
+"""Baton: durable handoffs of work between AI agents."""

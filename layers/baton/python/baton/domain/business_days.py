@@ -1,0 +1,20 @@
+"""Due dates (spec/marker.md §3)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import date, datetime, tzinfo
+
+_SATURDAY = 5
+
+
+def next_business_day(now: datetime, zone: tzinfo, holidays: Collection[date] = ()) -> date:
+    """The first day after today in ``zone`` that is neither Saturday, Sunday nor a holiday."""
+    day = now.astimezone(zone).date() + timedelta(days=1)
+    while day.weekday() >= _SATURDAY or day in holidays:
+        day += timedelta(days=1)
+    return day

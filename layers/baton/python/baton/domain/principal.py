@@ -1,0 +1,59 @@
+"""Who is calling. Made by the authorizer from a token, never from anything that a body says (DESIGN.md, truth 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from baton.domain.errors import HumanNeeded, NotYourAgent, ScopeNeeded
+
+ACT_AS = "act_as"
+SCOPES = frozenset({ACT_AS})
+
+
+class Kind(StrEnum):
+    AGENT = "agent"
+    HUMAN = "human"
+    SERVICE = "service"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """``id`` is the agent's slug, or the name that a human or service was given with its token."""
+
+    workspace: str
+    kind: Kind
+    id: str
+    scopes: frozenset[str] = frozenset()
+
+    @property
+    def is_human(self) -> bool:
+        return self.kind is Kind.HUMAN
+
+    @property
+    def key(self) -> str:
+        """One string per principal inside its workspace, for comparing and for keys."""
+        return f"{self.kind}:{self.id}"
+
+    def must_be_human(self, action: str) -> None:
+        """Raises ``HumanNeeded`` for agents and services, whoever they act for (truth 8)."""
+        if not self.is_human:
+            raise HumanNeeded(action)
+
+    def must_not_be_agent(self, action: str) -> None:
+        if self.kind is Kind.AGENT:
+            raise HumanNeeded(action)
+
+    def acting_for(self, agent: str) -> str:
+        """The agent that this principal may speak for; raises ``NotYourAgent`` or ``ScopeNeeded``."""
+        if self.kind is Kind.AGENT:
+            if agent != self.id:
+                raise NotYourAgent(agent)
+        elif ACT_AS not in self.scopes:
+            raise ScopeNeeded(ACT_AS)
+        return agent
+
+
+def system(workspace: str, name: str) -> Principal:
+    """A part of Baton itself (``sweeper``, ``process-task``): a service that may act for the agents it serves."""
+    return Principal(workspace, Kind.SERVICE, name, frozenset({ACT_AS}))

@@ -1,0 +1,50 @@
+"""Manual reviews: what the system refused to decide alone, for a human to see and release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ReviewClosed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.principal import Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """At most one is open per direction, however often an agent knocks: ``count`` tells how often, the notes what was
+    said each time. ``request`` is the latest asking, and what a release creates."""
+
+    workspace: str
+    id: str
+    reason: str
+    source_agent: str
+    target_agent: str
+    request: dict[str, Any]
+    requested_by: str
+    opened_at: datetime
+    last_at: datetime
+    count: int = 1
+    version: int = 1
+    released_at: datetime | None = None
+    released_by: str | None = None
+    task_id: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.released_at is None
+
+    def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
+        return replace(
+            self, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
+        )
+
+    def released(self, by: Principal, at: datetime, task_id: str) -> Review:
+        """Raises ``HumanNeeded`` or ``ReviewClosed``."""
+        by.must_be_human("release a manual review")
+        if not self.is_open:
+            raise ReviewClosed(self.id)
+        return replace(self, released_at=at, released_by=by.key, task_id=task_id, version=self.version + 1)

@@ -1,0 +1,188 @@
+"""The task: the work that a handoff asks for, and the state of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agent import Runtime
+from baton.domain.errors import AlreadyClaimed, NotClaimable, StaleClaim, TaskEnded
+from baton.domain.marker import Priority
+from baton.domain.times import rfc3339, seconds
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from baton.domain.principal import Principal
+
+MIN_LEASE_SECONDS = 15
+DEFAULT_LEASE_SECONDS = 300
+MAX_LEASE_SECONDS = 43_200
+DEFAULT_MAX_ATTEMPTS = 3
+MAX_RELEASES = 10
+NEXT_STALE_AFTER = seconds(86_400)
+
+
+class State(StrEnum):
+    NEEDS = "needs"
+    DELEGATED = "delegated"
+    NEXT = "next"
+    CLAIMED = "claimed"
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({State.DONE, State.FAILED, State.REJECTED, State.CANCELLED})
+
+
+class Flag(StrEnum):
+    """What a human should know about a task. A flag is raised at most once until somebody deals with it."""
+
+    UNDELIVERABLE = "undeliverable"
+    UNCLAIMED = "unclaimed_too_long"
+    NEXT_STALE = "next_stale"
+    DEADLINE_PASSED = "deadline_passed"
+    ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+    RELEASED_TOO_OFTEN = "released_too_often"
+
+
+# Raised because nobody has taken the task yet: a claim, or an approval anew, answers them.
+UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE})
+EXHAUSTED_FLAGS = frozenset({Flag.ATTEMPTS_EXHAUSTED, Flag.RELEASED_TOO_OFTEN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A lease on a task. ``claim_id`` is a secret between Baton and the claimer: it is in no event and no listing."""
+
+    claim_id: str
+    fence: int
+    agent: str
+    worker: str
+    principal: str
+    lease_seconds: int
+    claimed_at: datetime
+    heartbeat_at: datetime
+    expires_at: datetime
+
+    def is_over(self, now: datetime) -> bool:
+        return self.expires_at <= now
+
+    def renewed(self, now: datetime, lease_seconds: int | None, not_after: datetime | None) -> Claim:
+        """Extended to now + lease, never shortened; ``not_after`` is the deadline of a task that fails on it."""
+        lease = lease_seconds or self.lease_seconds
+        wanted = now + seconds(lease)
+        if not_after is not None:
+            wanted = min(wanted, not_after)
+        if wanted < self.expires_at:
+            return self
+        return replace(self, lease_seconds=lease, heartbeat_at=now, expires_at=wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """Why a task came back (spec/lifecycle.md §4). Shown to the next claimer."""
+
+    number: int
+    at: datetime
+    reason: str
+    prior_agent: str
+    prior_worker: str
+    prior_fence: int
+    last_checkpoint_id: str | None
+    action: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """``version`` rises with every write, heartbeats included; ``revision`` with the content that a human approves."""
+
+    workspace: str
+    id: str
+    state: State
+    title: str
+    kind: str
+    source_agent: str
+    target_agent: str
+    priority: Priority
+    effort: str | None = None
+    due_date: date | None = None
+    deadline: datetime | None = None
+    fail_on_deadline: bool = False
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None = None
+    workflow_id: str
+    depth: int = 0
+    revision: int = 1
+    created_at: datetime
+    created_by: str
+    updated_at: datetime
+    max_attempts: int = DEFAULT_MAX_ATTEMPTS
+
+    ready_at: datetime | None = None
+    undo_until: datetime | None = None
+    origin: State | None = None
+
+    attempt: int = 0
+    releases: int = 0
+    fence: int = 0
+    claim: Claim | None = None
+    flags: frozenset[Flag] = frozenset()
+    recoveries: int = 0
+    has_output: bool = False
+    has_failure: bool = False
+
+    # Bookkeeping, and hints to the dispatcher: moved without an event, and no part of what a replay rebuilds.
+    version: int = 0
+    seq: int = 0
+    chain: str = ""
+    rings: int = 0
+    wake_at: datetime | None = None
+    runtime: Runtime = Runtime.PULL
+    alert_after_seconds: int = 3_600
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def is_escalation(self) -> bool:
+        return self.kind == "escalation"
+
+    def is_ready(self, now: datetime) -> bool:
+        """May be taken from its agent's queue now: approved for the dispatcher, and due."""
+        return self.state is State.DELEGATED and self.ready_at is not None and self.ready_at <= now
+
+    def is_claimable(self, now: datetime) -> bool:
+        return self.state is State.NEXT or self.is_ready(now)
+
+    def must_be_claimable(self, now: datetime) -> None:
+        """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. A lease that has run out still holds the task
+        until the sweeper has ended it, so that its worker may yet extend it."""
+        if self.claim is not None:
+            raise AlreadyClaimed(self.id, self.claim.agent, rfc3339(self.claim.expires_at))
+        if self.is_ended:
+            raise TaskEnded(self.id, self.state)
+        if not self.is_claimable(now):
+            due = self.ready_at if self.state is State.DELEGATED else None
+            raise NotClaimable(self.id, self.state, rfc3339(due) if due else None)
+
+    def current_claim(self, claim_id: str, by: Principal) -> Claim:
+        """Raises ``StaleClaim`` unless ``claim_id`` is the current claim and ``by`` is the one that made it."""
+        claim = self.claim
+        if claim is None or claim.claim_id != claim_id or claim.principal != by.key:
+            raise StaleClaim(self.id)
+        return claim
+
+    @property
+    def hard_deadline(self) -> datetime | None:
+        """No lease goes past it."""
+        return self.deadline if self.fail_on_deadline else None
+
+    def changed(self, **values: Any) -> Task:
+        return replace(self, **values)

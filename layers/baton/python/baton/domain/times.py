@@ -1,0 +1,39 @@
+"""Instants as Baton keeps them: aware, UTC, whole milliseconds, so that every store and reader agrees on them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def to_ms(at: datetime) -> int:
+    """Milliseconds since the epoch, rounded down."""
+    return (at - EPOCH) // MILLISECOND
+
+
+def from_ms(ms: int) -> datetime:
+    return EPOCH + ms * MILLISECOND
+
+
+def whole_ms(at: datetime) -> datetime:
+    """The same instant in UTC without its microseconds."""
+    return from_ms(to_ms(at))
+
+
+def rfc3339(at: datetime) -> str:
+    """``2026-01-31T12:00:00.000Z`` (spec/lifecycle.md §8)."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_rfc3339(text: str) -> datetime:
+    """Raises ``ValueError`` for anything that isn't a time with an offset."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(text)
+    return whole_ms(at)
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)

@@ -1,0 +1,342 @@
+"""What Baton needs from the outside. Each docstring is the contract: what may be taken, what is raised, what holds after.
+
+Every reading is strongly consistent unless it says otherwise. Every id given to a reading belongs to the workspace given
+with it: another workspace's is unknown. Stores raise ``Busy`` when they don't answer within their bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import date, datetime
+
+    from baton.domain.agent import Agent, Roster
+    from baton.domain.direction import Direction
+    from baton.domain.events import Event
+    from baton.domain.idempotency import Once, Remembered
+    from baton.domain.principal import Principal
+    from baton.domain.review import Review
+    from baton.domain.settings import Settings
+    from baton.domain.task import Claim, Recovery, Task
+    from baton.domain.token import Token
+    from baton.domain.transitions import Change
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dossier:
+    """A task and what lies beside it. ``body`` is read only where it is asked for."""
+
+    task: Task
+    body: dict[str, Any] | None = None
+    output: Json = None
+    failure: dict[str, Any] | None = None
+    recoveries: tuple[Recovery, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    task_id: str
+    ready_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """``cursor``: where the next page begins, None at the end."""
+
+    items: tuple[Any, ...]
+    cursor: str | None = None
+
+
+# What may be written in the same transaction as a change of a task, or by itself.
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The handoff's payload, with a new task: never rewritten."""
+
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    content: Json
+
+
+@dataclass(frozen=True, slots=True)
+class AgentIsActive:
+    """Not written: holds only if the agent is active at this very moment, else ``InactiveAgent``."""
+
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Holds only if the key is new, else ``KeyTaken``."""
+
+    once: Once
+    answer: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EndedClaim:
+    """The answer to the verb that ended a claim, for its exact repeat (truth 3)."""
+
+    claim_id: str
+    answer: Remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A new escalation in a direction, as ``direction`` was read: else ``Conflict``. ``forget`` names entries outside of
+    every window. It also ends the direction's open review if ``ends_review``."""
+
+    direction: Direction
+    task_id: str
+    at: datetime
+    forget: tuple[str, ...] = ()
+    ends_review: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """An escalation's end. Never refused: it may be told any number of times."""
+
+    source: str
+    target: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something said about a task or a manual review (``about``), beside it: it changes neither."""
+
+    about: str
+    id: str
+    at: datetime
+    by: str
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOpened:
+    """A first refusal: as ``direction`` was read, else ``Conflict``."""
+
+    review: Review
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewChanged:
+    """``review`` in its next version: else ``Conflict``."""
+
+    review: Review
+
+
+Extra = (
+    Body
+    | Output
+    | AgentIsActive
+    | Remember
+    | EndedClaim
+    | Opened
+    | Closed
+    | Note
+    | ReviewOpened
+    | ReviewChanged
+)
+
+
+class TaskStore(Protocol):
+    """Tasks, their trails and whatever is written along with them."""
+
+    def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
+        """The task, and the answer that ``once`` was given before. One reading. Raises ``Unknown``."""
+
+    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
+        """The task with output, failure and recoveries, as of one moment per item. One reading. Raises ``Unknown``."""
+
+    def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
+        """All of it or nothing, in one write. With a change, holds only if the task's version is still that of
+        ``change.before`` (or if it is new), else ``Conflict``; the extras say what else they hold on.
+        After a success, repeated or unclear attempts included, there is exactly one effect."""
+
+    def renew(
+        self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
+    ) -> Claim:
+        """Extends the claim as ``Claim.renewed`` says and raises the task's version, in one write. Raises
+        ``StaleClaim`` if it isn't the current one of ``by``. Unknown tasks have no current claim."""
+
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
+        """The answer kept by ``EndedClaim``."""
+
+    def remembered(self, once: Once) -> Remembered | None:
+        """The answer kept by ``Remember``."""
+
+    def ready(self, workspace: str, agent: str, now: datetime) -> Iterator[Ready]:
+        """Tasks that the agent may claim, best first: priority, then ready time. Lags; what it names must be
+        checked by the condition of the write. One reading for about 25 of them."""
+
+    def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Ids of tasks that wait for a human's approval, most urgent and oldest first. Lags."""
+
+    def due(self, now: datetime) -> Iterator[tuple[str, str]]:
+        """``(workspace, task_id)`` of tasks whose ``wake_at`` has come, claims first, the longest due first within a
+        shard. Lags. Reads page by page, and nothing that isn't due."""
+
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+        """The entries after ``after``, in order."""
+
+    def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
+        """The newest notes about a task or review, newest first."""
+
+    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        """Tasks whose target is the agent, newest first."""
+
+    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
+        """Tasks created on a day (UTC), newest first."""
+
+
+class MarkerStore(Protocol):
+    def marker_facts(
+        self, workspace: str, pair: tuple[str, str] | None, once: Once | None
+    ) -> tuple[Settings, Direction | None, Remembered | None]:
+        """What a marker is decided on, in one reading. ``pair``: source and target slug, if they are known."""
+
+    def review(self, workspace: str, review_id: str) -> Review:
+        """Raises ``Unknown``."""
+
+    def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Manual reviews, newest first."""
+
+
+class AgentStore(Protocol):
+    def roster(self, workspace: str) -> Roster:
+        """All agents of the workspace, in one reading."""
+
+    def agent(self, workspace: str, slug: str) -> Agent | None:
+        """One agent."""
+
+    def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+        """The agent and the workspace's settings, in one reading."""
+
+    def save_agent(self, agent: Agent, roster: Roster) -> None:
+        """The agent in its next version. Raises ``Conflict`` if any agent changed since ``roster`` was read."""
+
+
+class SettingsStore(Protocol):
+    def settings(self, workspace: str) -> Settings:
+        """The defaults, at version 0, where nothing was set."""
+
+    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
+        """The settings in their next version, else ``Conflict``."""
+
+
+class TokenStore(Protocol):
+    def token(self, token_id: str) -> Token | None:
+        """Found by id alone: the caller's workspace isn't known before."""
+
+    def add_token(self, token: Token, once: Once | None = None) -> None:
+        """Raises ``KeyTaken``."""
+
+    def save_revocation(self, token: Token) -> None:
+        """Writes ``revoked_at`` and ``revoked_by``; the first revocation stands."""
+
+    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """The workspace's tokens, newest first."""
+
+    def remembered(self, once: Once) -> Remembered | None:
+        """The answer kept with a token."""
+
+
+class Store(TaskStore, MarkerStore, AgentStore, SettingsStore, TokenStore, Protocol):
+    """The whole of it: one table."""
+
+
+class Doorbell(Protocol):
+    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+        """Tells process-task that the agent has work. Never raises: a bell may be lost, doubled, late or out of order,
+        and the sweeper rings again (truth 12)."""
+
+
+class DeadLetters(Protocol):
+    def give_up(self, body: str, reason: str) -> None:
+        """Puts a message that can never be handled where humans are alarmed about it. Raises ``Busy``."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Aware, UTC, whole milliseconds. May be wrong by minutes: versions and fences decide, not clocks."""
+
+    def sleep(self, seconds: float) -> None:
+        """Only for jittered retries and long polls."""
+
+
+class Ids(Protocol):
+    def new(self, prefix: str, at: datetime) -> str:
+        """A new sortable id (``baton.domain.ids``)."""
+
+    def secret(self) -> str:
+        """64 hexadecimal characters from the operating system's randomness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a runner gets: the task under a live claim, its payload, and why earlier attempts came back."""
+
+    dossier: Dossier
+    agent: Agent
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    output: Json
+
+
+@dataclass(frozen=True, slots=True)
+class NotDone:
+    failure: dict[str, Any]
+    retryable: bool = False
+
+
+class AgentRunner(Protocol):
+    def run(self, work: Work) -> Done | NotDone:
+        """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
+        failure. What it answers is data: it can't choose states, agents or limits (truth 9)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerPage:
+    """``status``: ``ok``, or why there is no page (yet): ``pending``, ``denied``, ``error``."""
+
+    status: str
+    page_id: str | None = None
+    url: str | None = None
+    message: str = ""
+
+
+class Tracker(Protocol):
+    """An outside mirror of tasks. The task is durable before it is asked (truth 11)."""
+
+    def mirror(self, dossier: Dossier, budget_seconds: float) -> TrackerPage | None:
+        """Never raises, and answers within its budget. None: no tracker is configured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baton:
+    """Everything that a use case may need, wired once per process by ``bootstrap``."""
+
+    store: Store
+    doorbell: Doorbell
+    clock: Clock
+    ids: Ids
+    tracker: Tracker
+    public_url: str
+    log: Callable[..., None] = field(repr=False)
+
+    def task_url(self, task_id: str) -> str:
+        return f"{self.public_url}/tasks/{task_id}"

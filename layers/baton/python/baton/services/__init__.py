@@ -1,0 +1,1 @@
+"""One use case per file: load, refuse, one domain call, commit."""

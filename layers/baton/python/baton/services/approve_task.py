@@ -1,0 +1,39 @@
+"""A human lets a task go to work, or takes that back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.verbs import Approve, ApproveNext, Undo
+from baton.services.change_task import change_task
+
+if TYPE_CHECKING:
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from baton.ports import Baton, Dossier
+
+
+def approve_task(baton: Baton, by: Principal, task_id: str, revision: int | None, once: Once | None = None) -> Dossier:
+    """For the dispatcher, after the undo window. ``revision``: the content that was seen, None for the current one."""
+    by.must_be_human("approve a task")
+
+    def verb(task: Task) -> Approve:
+        agent, settings = baton.store.dispatch_facts(by.workspace, task.target_agent)
+        return Approve(by=by, revision=revision, agent=agent, settings=settings)
+
+    return change_task(baton, by.workspace, task_id, verb, once)
+
+
+def approve_task_next(
+    baton: Baton, by: Principal, task_id: str, revision: int | None, once: Once | None = None
+) -> Dossier:
+    """For whoever works on it right now; it is never dispatched."""
+    by.must_be_human("approve a task")
+    return change_task(baton, by.workspace, task_id, lambda _: ApproveNext(by=by, revision=revision), once)
+
+
+def undo_approval(baton: Baton, by: Principal, task_id: str, once: Once | None = None) -> Dossier:
+    """Raises ``UndoWindowOver`` once somebody may have taken the task."""
+    by.must_be_human("undo an approval")
+    return change_task(baton, by.workspace, task_id, lambda _: Undo(by=by), once)

@@ -1,0 +1,50 @@
+"""Waiting for a task to get somewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.services.waiting import polls
+
+if TYPE_CHECKING:
+    from baton.domain.events import Event
+    from baton.domain.task import Task
+    from baton.ports import Baton, Dossier
+
+ENDED = "ended"
+EVENTS_PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    dossier: Dossier
+    timed_out: bool
+
+
+def await_task(baton: Baton, workspace: str, task_id: str, state: str, timeout_seconds: float) -> Awaited:
+    """Answers at once if the task is in ``state`` (or has ``ended``), else when it is, else at the end of the time.
+    An ended task never changes again, so waiting for another state of one ends too. Raises ``Unknown``."""
+
+    def holds(task: Task) -> bool:
+        return task.is_ended if state == ENDED else task.state == state
+
+    task, _ = baton.store.load(workspace, task_id)
+    for _ in polls(baton.clock, timeout_seconds):
+        if holds(task) or task.is_ended:
+            break
+        task, _ = baton.store.load(workspace, task_id)
+    return Awaited(baton.store.read(workspace, task_id), timed_out=not holds(task))
+
+
+def wait_for_events(
+    baton: Baton, workspace: str, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
+) -> tuple[Event, ...]:
+    """The entries after ``after``, as soon as there are any. Raises ``Unknown``."""
+    baton.store.load(workspace, task_id)
+    events = baton.store.events(workspace, task_id, after, limit)
+    for _ in polls(baton.clock, timeout_seconds):
+        if events:
+            break
+        events = baton.store.events(workspace, task_id, after, limit)
+    return events

@@ -1,0 +1,30 @@
+"""A human changes the workspace's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import VersionConflict
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from baton.domain.principal import Principal
+    from baton.domain.settings import Settings
+    from baton.ports import Baton
+
+
+def change_settings(
+    baton: Baton, by: Principal, values: dict[str, Any], expected_version: int | None = None
+) -> Settings:
+    """The settings in their new version; fields left out keep their value. Raises ``InvalidInput``, ``VersionConflict``."""
+    by.must_be_human("change the workspace's settings")
+
+    def attempt() -> Settings:
+        before = baton.store.settings(by.workspace)
+        if expected_version is not None and expected_version != before.version:
+            raise VersionConflict("settings", before.version)
+        after = before.changed(**values, version=before.version + 1)
+        baton.store.save_settings(by.workspace, after, by, baton.clock.now())
+        return after
+
+    return decided_again(baton.clock, attempt)

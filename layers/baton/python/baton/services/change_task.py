@@ -1,0 +1,81 @@
+"""What every verb on a task has in common: load, let the domain decide, commit, ring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.events import from_snapshot, snapshot
+from baton.domain.times import to_ms
+from baton.domain.transitions import Change, transition
+from baton.ports import Closed, Dossier, Extra, Output, Remember
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from baton.domain.idempotency import Once
+    from baton.domain.task import Task
+    from baton.domain.verbs import Verb
+    from baton.ports import Baton
+
+MAX_BELL_DELAY_SECONDS = 900
+
+
+def change_task(
+    baton: Baton,
+    workspace: str,
+    task_id: str,
+    verb_for: Callable[[Task], Verb],
+    once: Once | None = None,
+    output: Any = None,
+    also: Callable[[Change], list[Extra]] = lambda _: [],
+) -> Dossier:
+    """The task after the verb, or as it was after the first call that ``once`` repeats. ``also`` is written along.
+    Raises what the domain raises, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
+
+    def attempt() -> Dossier:
+        task, remembered = baton.store.load(workspace, task_id, once)
+        first_answer = once.recall(remembered) if once else None
+        if first_answer is not None:
+            return answered(baton, from_snapshot(first_answer), output)
+        change = transition(task, verb_for(task), baton.clock.now())
+        extras = also(change)
+        if change.task.has_output:
+            extras.append(Output(output))
+        if once:
+            extras.append(Remember(once, snapshot(change.task)))
+        commit_and_ring(baton, change, extras)
+        return answered(baton, change.task, output, change.failure)
+
+    return decided_again(baton.clock, attempt)
+
+
+def commit_and_ring(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
+    """A crash between the two costs time, nothing else: the task's ``wake_at`` brings the sweeper."""
+    commit(baton, change, extras)
+    if change.ring:
+        ring(baton, change.task)
+
+
+def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
+    """The change, with what always goes along with it."""
+    task = change.task
+    if change.ends and task.is_escalation:
+        extras = [*extras, Closed(task.source_agent, task.target_agent, task.id)]
+    baton.store.commit(task.workspace, change, extras)
+    for event in change.events:
+        baton.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
+
+
+def ring(baton: Baton, task: Task) -> None:
+    """One bell for the task's agent, due when the task is."""
+    due_ms = 0 if task.ready_at is None else to_ms(task.ready_at) - to_ms(baton.clock.now())
+    delay = min(max(0, -(-due_ms // 1_000)), MAX_BELL_DELAY_SECONDS)
+    baton.doorbell.ring(task.workspace, task.target_agent, task.id, delay)
+
+
+def answered(baton: Baton, task: Task, output: Any = None, failure: dict[str, Any] | None = None) -> Dossier:
+    """A verb's answer. A failure that an earlier attempt left behind is read for it: rare, and not worth carrying."""
+    if task.has_failure and not task.has_output and failure is None:
+        failure = baton.store.read(task.workspace, task.id).failure
+    return Dossier(task=task, output=output if task.has_output else None, failure=failure)

@@ -1,0 +1,92 @@
+"""Tokens are made, and revoked, by humans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import InvalidInput, KeyTaken, SecretAlreadyShown, Unknown
+from baton.domain.ids import is_slug
+from baton.domain.principal import SCOPES, Kind
+from baton.domain.token import Token, digest, spell
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRequest:
+    """``subject``: an agent's slug, or a human's or service's name."""
+
+    kind: Kind
+    subject: str
+    scopes: frozenset[str] = frozenset()
+    expires_at: datetime | None = None
+
+
+def issue_token(
+    baton: Baton, by: Principal, request: TokenRequest, once: Once | None = None
+) -> tuple[Token, str]:
+    """The token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the same key,
+    ``SecretAlreadyShown``."""
+    by.must_be_human("make a token")
+    if once:
+        _refuse_repeat(baton, once)
+    now = baton.clock.now()
+    _check(baton, by, request, now)
+    secret = baton.ids.secret()
+    token = Token(
+        id=baton.ids.new("t", now).removeprefix("t_"),
+        workspace=by.workspace,
+        kind=request.kind,
+        subject=request.subject,
+        scopes=request.scopes,
+        digest=digest(secret),
+        created_at=now,
+        created_by=by.key,
+        expires_at=request.expires_at,
+    )
+    try:
+        baton.store.add_token(token, once)
+    except KeyTaken:
+        if once:
+            _refuse_repeat(baton, once)
+        raise
+    return token, spell(token.id, secret)
+
+
+def revoke_token(baton: Baton, by: Principal, token_id: str) -> Token:
+    """Takes effect with the next request. Revoking twice changes nothing. Raises ``Unknown``."""
+    by.must_be_human("revoke a token")
+    token = baton.store.token(token_id)
+    if token is None or token.workspace != by.workspace:
+        raise Unknown("token")
+    revoked = token.revoked(by, baton.clock.now())
+    if revoked is not token:
+        baton.store.save_revocation(revoked)
+    return revoked
+
+
+def _refuse_repeat(baton: Baton, once: Once) -> None:
+    answer = once.recall(baton.store.remembered(once))
+    if answer is not None:
+        raise SecretAlreadyShown(answer["token_id"])
+
+
+def _check(baton: Baton, by: Principal, request: TokenRequest, now: datetime) -> None:
+    if not is_slug(request.subject):
+        raise InvalidInput("subject", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+    unknown = request.scopes - SCOPES
+    if unknown:
+        raise InvalidInput("scopes", f"{min(unknown)!r} is not a scope; known: {', '.join(sorted(SCOPES))}")
+    if request.kind is Kind.AGENT:
+        if request.scopes:
+            raise InvalidInput("scopes", "an agent acts only as itself: its tokens take no scopes")
+        if baton.store.agent(by.workspace, request.subject) is None:
+            raise InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
+    if request.expires_at is not None and request.expires_at <= now:
+        raise InvalidInput("expires_at", "must be in the future")

@@ -1,0 +1,85 @@
+"""Making an escalation's task: for a marker that nothing stands in the way of, or one that a human releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.business_days import next_business_day
+from baton.domain.review import Review
+from baton.domain.task import State, Task
+from baton.domain.transitions import Change, create
+from baton.ports import Body, Opened
+from baton.services.change_task import commit_and_ring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from baton.domain.direction import Direction
+    from baton.domain.marker import Marker
+    from baton.domain.principal import Principal
+    from baton.domain.settings import Settings
+    from baton.ports import Baton, Extra
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    change: Change
+    body: dict[str, Any]
+
+
+def open_escalation(
+    baton: Baton, by: Principal, marker: Marker, settings: Settings, now: datetime, created_by: str | None = None
+) -> Escalation:
+    """The task of a marker, not yet committed. ``created_by``: who asked, where that isn't who lets it happen."""
+    task_id, handoff_id = baton.ids.new("task", now), baton.ids.new("ho", now)
+    due = next_business_day(now, settings.zone, settings.holidays)
+    new = Task(
+        workspace=by.workspace,
+        id=task_id,
+        state=State.NEEDS,
+        title=marker.title(due),
+        kind="escalation",
+        source_agent=marker.source.slug,
+        target_agent=marker.target.slug,
+        priority=marker.priority,
+        due_date=due,
+        handoff_id=handoff_id,
+        master_task_id=task_id,
+        workflow_id=baton.ids.new("wf", now),
+        created_at=now,
+        created_by=created_by or by.key,
+        updated_at=now,
+    )
+    body = {"handoff_id": handoff_id, "kind": "escalation", "text": marker.text, **marker.request}
+    return Escalation(create(new, by, now, marker.target, settings), body)
+
+
+def commit_escalation(
+    baton: Baton,
+    escalation: Escalation,
+    direction: Direction,
+    extras: Sequence[Extra],
+    *,
+    ends_review: bool = False,
+) -> None:
+    """Task and direction in one transaction: between two escalations that saw the same direction, one wins."""
+    task = escalation.change.task
+    forget = direction.forgettable(task.created_at)
+    opened = Opened(direction, task.id, task.created_at, forget, ends_review)
+    commit_and_ring(baton, escalation.change, [Body(escalation.body), opened, *extras])
+
+
+def review_of(baton: Baton, by: Principal, marker: Marker, now: datetime) -> Review:
+    return Review(
+        workspace=by.workspace,
+        id=baton.ids.new("review", now),
+        reason="escalation_cap",
+        source_agent=marker.source.slug,
+        target_agent=marker.target.slug,
+        request=marker.request,
+        requested_by=by.key,
+        opened_at=now,
+        last_at=now,
+    )

@@ -1,0 +1,176 @@
+"""A bell rings: the best ready task of the agent is claimed, run and ended under its fence."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import AlreadyClaimed, InactiveAgent, NotClaimable, StaleClaim, TaskEnded, Unknown
+from baton.domain.events import canonical_json
+from baton.domain.principal import Principal, system
+from baton.domain.task import State
+from baton.domain.times import seconds
+from baton.ports import Done, NotDone, Work
+from baton.services.change_task import ring
+from baton.services.claim_task import Claimed, Claimer, claim_if_any, claim_task
+from baton.services.complete_task import complete_task
+from baton.services.fail_task import fail_task
+from baton.services.renew_claim import renew_claim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.agent import Agent
+    from baton.ports import AgentRunner, Baton
+
+NAME = "process-task"
+# A task that has been ready for longer than any bell takes: its own bell was lost.
+FORGOTTEN_SECONDS = 30
+MAX_OUTPUT_BYTES = 262_144
+
+
+class Handled(StrEnum):
+    """What became of a bell. Each of them means that the message may go."""
+
+    RAN = "ran"
+    NOTHING = "nothing_to_claim"
+    LATER = "rung_again"
+    LOST = "claim_lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bell:
+    workspace: str
+    agent: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """How long a task may be worked on here. ``lease_seconds`` is longer than this function can live, so that a lease
+    only runs out when the function has died. ``time_left``: seconds until the function is stopped."""
+
+    lease_seconds: int
+    time_left: Callable[[], float]
+    margin_seconds: float = 10.0
+
+    @property
+    def beat_seconds(self) -> float:
+        return self.lease_seconds / 3
+
+
+def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) -> Handled:
+    """Handles one bell. Raises ``Busy`` if the store doesn't answer: the bell must come again then. Everything else that
+    goes wrong is the task's: it fails, is tried again, or comes back by the sweeper."""
+    if shift.time_left() < 2 * shift.margin_seconds:
+        baton.doorbell.ring(bell.workspace, bell.agent, bell.task_id)
+        return Handled.LATER
+    agent = baton.store.agent(bell.workspace, bell.agent)
+    if agent is None or not agent.is_run:
+        return Handled.NOTHING
+    by = system(bell.workspace, NAME)
+    claimed = _claim(baton, Claimer(by=by, agent=agent.slug, worker=NAME, lease_seconds=shift.lease_seconds), bell)
+    if claimed is None:
+        return Handled.NOTHING
+    handled = _run(baton, runner, by, agent, claimed, shift)
+    _pass_on(baton, agent)
+    return handled
+
+
+def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | None:
+    """The best ready task; the named one if the index doesn't show it yet. One that isn't due yet is rung for again."""
+    try:
+        claimed = claim_if_any(baton, claimer)
+        if claimed is not None:
+            return claimed
+        task, _ = baton.store.load(bell.workspace, bell.task_id)
+        if task.target_agent == claimer.agent and task.is_ready(baton.clock.now()):
+            return claim_task(baton, claimer, task.id)
+        if task.state is State.DELEGATED and not task.is_ready(baton.clock.now()):
+            ring(baton, task)
+    except (AlreadyClaimed, NotClaimable, TaskEnded, InactiveAgent, Unknown):
+        pass
+    return None
+
+
+def _run(
+    baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, shift: Shift
+) -> Handled:
+    task_id = claimed.dossier.task.id
+    outcome = _started(baton, runner, Work(claimed.dossier, agent), task_id)
+    try:
+        result = _attended(baton, by, task_id, claimed.claim_id, outcome, shift)
+        if isinstance(result, Done):
+            complete_task(baton, by, task_id, claimed.claim_id, result.output, _hash(result.output))
+        else:
+            fail_task(
+                baton,
+                by,
+                task_id,
+                claimed.claim_id,
+                result.failure,
+                _hash(result.failure),
+                retryable=result.retryable,
+            )
+    except StaleClaim:
+        baton.log("the claim was lost while working", action="claim_lost", task_id=task_id)
+        return Handled.LOST
+    return Handled.RAN
+
+
+def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Future[Done | NotDone]:
+    """The runner at work in a thread of its own, so that this one can send heartbeats."""
+    outcome: Future[Done | NotDone] = Future()
+
+    def work_on() -> None:
+        try:
+            outcome.set_result(_checked(runner.run(work)))
+        except Exception as exc:  # noqa: BLE001 - whatever a runner raises is a failed attempt, never a lost task
+            baton.log("the runner raised", action="runner_raised", task_id=task_id, error=type(exc).__name__)
+            failure = {"type": "error", "description": f"The runner raised {type(exc).__name__}."}
+            outcome.set_result(NotDone(failure, retryable=True))
+
+    Thread(target=work_on, name=f"run {task_id}", daemon=True).start()
+    return outcome
+
+
+def _attended(
+    baton: Baton, by: Principal, task_id: str, claim_id: str, outcome: Future[Done | NotDone], shift: Shift
+) -> Done | NotDone:
+    """The runner's result, with a heartbeat every third of the lease until it comes. Raises ``StaleClaim``."""
+    while True:
+        left = shift.time_left() - shift.margin_seconds
+        if left <= 0:
+            failure = {"type": "timeout", "description": "The function's time ran out before the work was done."}
+            return NotDone(failure, retryable=True)
+        try:
+            return outcome.result(timeout=min(shift.beat_seconds, left))
+        except NotYet:
+            renew_claim(baton, by, task_id, claim_id)
+
+
+def _checked(result: Done | NotDone) -> Done | NotDone:
+    if isinstance(result, Done) and len(canonical_json(result.output).encode()) > MAX_OUTPUT_BYTES:
+        failure = {"type": "validation", "description": f"The output is larger than {MAX_OUTPUT_BYTES} bytes."}
+        return NotDone(failure)
+    return result
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def _pass_on(baton: Baton, agent: Agent) -> None:
+    """Rings for work whose own bell must have been lost, so that a backlog drains without waiting for the sweeper: a
+    handled bell begets at most one, and the last one finds nothing."""
+    now = baton.clock.now()
+    for ready in islice(baton.store.ready(agent.workspace, agent.slug, now), 10):
+        if now - ready.ready_at > seconds(FORGOTTEN_SECONDS):
+            baton.doorbell.ring(agent.workspace, agent.slug, ready.task_id)
+            return

@@ -1,0 +1,44 @@
+"""An agent is registered, changed, or switched off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agent import MAX_AGENTS, MAX_ALIASES, Agent, check_names
+from baton.domain.errors import LimitReached, Unknown, VersionConflict
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def register_agent(
+    baton: Baton, by: Principal, slug: str, values: dict[str, Any], expected_version: int | None = None
+) -> tuple[Agent, bool]:
+    """The agent in its new version, and whether it is new. Fields left out keep their value, so ``active: false`` is a
+    kill switch. By humans and services; only a human's change can carry a standing approval. Raises ``VersionConflict``
+    if ``expected_version`` (0: must not exist) isn't the present one, ``NameTaken``, ``LimitReached``."""
+    by.must_not_be_agent("register an agent")
+
+    def attempt() -> tuple[Agent, bool]:
+        roster = baton.store.roster(by.workspace)
+        now = baton.clock.now()
+        try:
+            before = roster.get(slug)
+        except Unknown:
+            before = Agent(
+                workspace=by.workspace, slug=slug, name=slug, created_at=now, updated_at=now, updated_by=by.key
+            )
+        if expected_version is not None and expected_version != before.version:
+            raise VersionConflict("agent", before.version)
+        if before.version == 0 and len(roster.agents) >= MAX_AGENTS:
+            raise LimitReached("agents", MAX_AGENTS)
+        after = before.changed(by, now, **values)
+        check_names("name", (after.name,), 1)
+        check_names("aliases", after.aliases, MAX_ALIASES)
+        roster.must_not_clash(after)
+        baton.store.save_agent(after, roster)
+        return after, before.version == 0
+
+    return decided_again(baton.clock, attempt)

@@ -1,0 +1,26 @@
+"""A worker gives its task back undone; the attempt doesn't count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.verbs import Release
+from baton.services.end_claim import end_claim
+
+if TYPE_CHECKING:
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton, Dossier
+
+
+def release_task(
+    baton: Baton,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    reason: str | None,
+    body_hash: str,
+    once: Once | None = None,
+) -> Dossier:
+    """Raises ``StaleClaim`` and ``Unknown``."""
+    return end_claim(baton, task_id, Release(by=by, claim_id=claim_id, reason=reason), body_hash, once)
