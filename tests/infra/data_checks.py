@@ -1,0 +1,252 @@
+"""Promises of template.yaml about queues, permissions and the table."""
+
+from __future__ import annotations
+
+import json
+
+from tests.infra.register import Problems, check
+from tests.infra.template import (
+    Properties,
+    Template,
+    as_list,
+    events,
+    functions,
+    grants,
+    name_of,
+    of_type,
+    role_of,
+    statements,
+)
+
+QUEUE = "AWS::SQS::Queue"
+ROLE = "AWS::IAM::Role"
+FORBIDDEN = {"dynamodb:Scan", "dynamodb:DeleteTable", "dynamodb:UpdateTable", "sqs:PurgeQueue", "sqs:DeleteQueue"}
+# Authorize decides who may call, and so may do nothing else; waiting reads and claims, but rings nobody.
+GRANTED_ONLY_TO = {
+    "dynamodb:DeleteItem": {"Api"},
+    "sqs:ReceiveMessage": {"ProcessTask"},
+    "sqs:DeleteMessage": {"ProcessTask"},
+    "sqs:ChangeMessageVisibility": {"ProcessTask"},
+    "sqs:SendMessage": {"CreateHandoffMarker", "Api", "ProcessTask", "SweepStaleClaims"},
+}
+
+
+# ---- queues ----------------------------------------------------------------------------------------------------------
+
+
+def _dead_letters(template: Template) -> set[str]:
+    return {
+        name_of(queue["RedrivePolicy"]["deadLetterTargetArn"]).removesuffix(".Arn")
+        for queue in of_type(template, QUEUE).values()
+        if "RedrivePolicy" in queue
+    }
+
+
+@check
+def every_queue_has_dead_letters(template: Template) -> Problems:
+    for name, queue in of_type(template, QUEUE).items():
+        if name in _dead_letters(template):
+            continue
+        target = name_of(queue.get("RedrivePolicy", {}).get("deadLetterTargetArn", ""))
+        if target.removesuffix(".Arn") not in of_type(template, QUEUE):
+            yield f"{name} has no dead-letter queue"
+        elif not 3 <= queue["RedrivePolicy"]["maxReceiveCount"] <= 10:
+            yield f"{name} gives a message up too early or too late"
+
+
+@check
+def dead_letters_are_kept_longer_than_messages(template: Template) -> Problems:
+    queues = of_type(template, QUEUE)
+    for name, queue in queues.items():
+        target = name_of(queue.get("RedrivePolicy", {}).get("deadLetterTargetArn", "")).removesuffix(".Arn")
+        if target in queues and queues[target]["MessageRetentionPeriod"] <= queue["MessageRetentionPeriod"]:
+            yield f"{target} forgets a message of {name} too early: it keeps its first age when it is moved"
+
+
+@check
+def queues_are_encrypted(template: Template) -> Problems:
+    for name, queue in of_type(template, QUEUE).items():
+        if queue.get("SqsManagedSseEnabled") is not True:
+            yield f"{name} isn't encrypted"
+
+
+@check
+def visibility_covers_six_timeouts(template: Template) -> Problems:
+    for function, event in events(template, "SQS"):
+        queue = of_type(template, QUEUE)[name_of(event["Queue"]).removesuffix(".Arn")]
+        if queue["VisibilityTimeout"] < 6 * functions(template)[function]["Timeout"]:
+            yield f"{function}'s batch is handed out again while it may still be retried"
+
+
+@check
+def batches_fail_in_part(template: Template) -> Problems:
+    for function, event in events(template, "SQS"):
+        if event.get("FunctionResponseTypes") != ["ReportBatchItemFailures"]:
+            yield f"one bad message fails {function}'s whole batch"
+
+
+@check
+def batches_are_small(template: Template) -> Problems:
+    for function, event in events(template, "SQS"):
+        if not event.get("BatchSize", 10) <= 5 or event.get("MaximumBatchingWindowInSeconds", 0):
+            yield f"{function} takes too much at once, or waits for it"
+
+
+@check
+def concurrency_of_the_queue_is_bounded(template: Template) -> Problems:
+    for function, event in events(template, "SQS"):
+        bound = event.get("ScalingConfig", {}).get("MaximumConcurrency")
+        if "MaximumConcurrency" not in json.dumps(bound):
+            yield f"{function}'s MaximumConcurrency isn't the parameter"
+
+
+@check
+def the_queue_wakes_process_task(template: Template) -> Problems:
+    if [function for function, _ in events(template, "SQS")] != ["ProcessTask"]:
+        yield "ProcessTask, and nobody else, must answer the queue"
+
+
+# ---- permissions -----------------------------------------------------------------------------------------------------
+
+
+@check
+def each_function_has_a_role_of_its_own(template: Template) -> Problems:
+    roles = [role_of(template, function) for function in functions(template)]
+    if None in roles or len(set(roles)) < len(roles):
+        yield "a function shares a role, or has none of this template"
+
+
+@check
+def roles_are_written_out(template: Template) -> Problems:
+    for name, role in of_type(template, ROLE).items():
+        if "ManagedPolicyArns" in role:
+            yield f"{name} uses a managed policy: those allow every log group or queue"
+    for name, function in functions(template).items():
+        if "Policies" in function:
+            yield f"{name} has policies beside its role, which SAM ignores"
+
+
+@check
+def only_lambda_assumes_the_roles(template: Template) -> Problems:
+    for name, role in of_type(template, ROLE).items():
+        for statement in role["AssumeRolePolicyDocument"]["Statement"]:
+            if statement["Principal"] != {"Service": "lambda.amazonaws.com"}:
+                yield f"{name} may be assumed by somebody else"
+
+
+@check
+def no_action_has_a_wildcard(template: Template) -> Problems:
+    for role in of_type(template, ROLE):
+        for statement in statements(template, role):
+            if "Action" not in statement or any("*" in action for action in as_list(statement["Action"])):
+                yield f"{role} allows more actions than it names"
+
+
+@check
+def no_resource_has_a_wildcard(template: Template) -> Problems:
+    for role in of_type(template, ROLE):
+        for statement in statements(template, role):
+            if "Resource" not in statement or any("*" in name_of(each) for each in as_list(statement["Resource"])):
+                yield f"{role} allows more resources than it names"
+
+
+@check
+def functions_touch_only_the_table_its_indexes_and_the_queue(template: Template) -> Problems:
+    indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
+    data = {"Table.Arn", "DispatchQueue.Arn"} | {f"${{Table.Arn}}/index/{index}" for index in indexes}
+    for function in functions(template):
+        for _, resource in grants(template, function):
+            if resource not in data | {f"{function}Logs.Arn"}:
+                yield f"{function} may touch {resource}"
+
+
+@check
+def indexes_are_only_queried(template: Template) -> Problems:
+    for function in functions(template):
+        for action, resource in grants(template, function):
+            if "/index/" in resource and action != "dynamodb:Query":
+                yield f"{function} may {action} an index"
+
+
+@check
+def nothing_scans_or_destroys(template: Template) -> Problems:
+    for function in functions(template):
+        for action, _ in grants(template, function):
+            if action in FORBIDDEN:
+                yield f"{function} may {action}"
+
+
+@check
+def rights_stay_with_those_who_need_them(template: Template) -> Problems:
+    for function in functions(template):
+        for action, _ in grants(template, function):
+            if function not in GRANTED_ONLY_TO.get(action, {function}):
+                yield f"{function} may {action}"
+
+
+@check
+def the_authorizer_only_reads_single_items(template: Template) -> Problems:
+    data = {grant for grant in grants(template, "Authorize") if not grant[0].startswith("logs:")}
+    if data != {("dynamodb:GetItem", "Table.Arn")}:
+        yield f"Authorize has the rights {data}"
+
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+
+def _table(template: Template) -> Properties:
+    (table,) = of_type(template, "AWS::DynamoDB::Table").values()
+    return table
+
+
+@check
+def the_table_can_be_restored(template: Template) -> Problems:
+    if _table(template).get("PointInTimeRecoverySpecification") != {"PointInTimeRecoveryEnabled": True}:
+        yield "no point-in-time recovery"
+
+
+@check
+def the_table_is_encrypted(template: Template) -> Problems:
+    if _table(template).get("SSESpecification") != {"SSEEnabled": True}:
+        yield "no encryption under a key of KMS"
+
+
+@check
+def the_table_is_protected_unless_asked_otherwise(template: Template) -> Problems:
+    if _table(template).get("DeletionProtectionEnabled") != {"Ref": "DeletionProtection"}:
+        yield "deletion protection isn't the parameter"
+    if template["Parameters"]["DeletionProtection"]["Default"] != "true":
+        yield "deletion protection is off by default"
+
+
+@check
+def the_table_outlives_the_stack(template: Template) -> Problems:
+    table = template["Resources"]["Table"]
+    if {table.get("DeletionPolicy"), table.get("UpdateReplacePolicy")} != {"Retain"}:
+        yield "deleting or replacing the stack's table deletes the data"
+
+
+@check
+def the_table_is_paid_per_request(template: Template) -> Problems:
+    if _table(template).get("BillingMode") != "PAY_PER_REQUEST":
+        yield "the table costs while it is idle"
+
+
+@check
+def the_table_has_two_sparse_keys_only_indexes(template: Template) -> Problems:
+    found = {
+        index["IndexName"]: (
+            [key["AttributeName"] for key in index["KeySchema"]],
+            index["Projection"]["ProjectionType"],
+        )
+        for index in _table(template)["GlobalSecondaryIndexes"]
+    }
+    wanted = {name: ([f"{name}_pk", f"{name}_sk"], "KEYS_ONLY") for name in ("queue", "wake")}
+    if found != wanted:
+        yield f"the indexes are {found}"
+
+
+@check
+def the_table_forgets_what_is_marked(template: Template) -> Problems:
+    if _table(template).get("TimeToLiveSpecification") != {"AttributeName": "ttl", "Enabled": True}:
+        yield "no TTL on the attribute ttl"

@@ -1,0 +1,260 @@
+"""Promises of template.yaml about functions, HTTP, the schedule and the alarms."""
+
+from __future__ import annotations
+
+import re
+
+from tests.infra.register import Problems, check
+from tests.infra.template import (
+    ROOT,
+    Properties,
+    Template,
+    environment,
+    events,
+    functions,
+    grants,
+    name_of,
+    of_type,
+)
+
+GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
+
+
+# ---- functions -------------------------------------------------------------------------------------------------------
+
+
+@check
+def logs_end_some_day(template: Template) -> Problems:
+    groups = of_type(template, "AWS::Logs::LogGroup")
+    for name, function in functions(template).items():
+        group = name_of(function.get("LoggingConfig", {}).get("LogGroup", ""))
+        if group not in groups:
+            yield f"{name} logs to a group that isn't in the template"
+        elif ("logs:PutLogEvents", f"{group}.Arn") not in grants(template, name):
+            yield f"{name} may not write to its log group"
+    for name, properties in groups.items():
+        if properties.get("RetentionInDays") != {"Ref": "LogRetentionDays"}:
+            yield f"{name} keeps its logs for ever"
+
+
+@check
+def layers_are_attached(template: Template) -> Problems:
+    for name, function in functions(template).items():
+        if {name_of(layer) for layer in function.get("Layers", [])} != {"BatonLayer", "DependenciesLayer"}:
+            yield f"{name} lacks a layer"
+
+
+@check
+def the_runtime_is_one_setting(template: Template) -> Problems:
+    if template["Parameters"]["Runtime"]["Default"] != "python3.13":
+        yield "the cloud's default isn't python3.13"
+    for name, function in functions(template).items():
+        if function.get("Runtime") != {"Ref": "Runtime"} or function.get("Architectures") != [{"Ref": "Architecture"}]:
+            yield f"{name} has a runtime of its own"
+    for name, layer in of_type(template, "AWS::Serverless::LayerVersion").items():
+        if layer.get("CompatibleRuntimes") != [{"Ref": "Runtime"}]:
+            yield f"{name} has a runtime of its own"
+
+
+@check
+def handlers_are_built(template: Template) -> Problems:
+    makefile = (ROOT / "functions" / "Makefile").read_text()
+    for name, function in functions(template).items():
+        package = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        if function["Handler"] != f"{package}.handler.lambda_handler":
+            yield f"{name}'s handler is {function['Handler']}"
+        if f"build-{name}: ; $(call package,{package})\n" not in makefile:
+            yield f"functions/Makefile doesn't build {name}"
+
+
+@check
+def functions_know_their_table_and_name(template: Template) -> Problems:
+    for name, function in functions(template).items():
+        variables = environment(template, name)
+        if variables.get("BATON_TABLE") != {"Ref": "Table"}:
+            yield f"{name} doesn't know the table"
+        if variables.get("POWERTOOLS_SERVICE_NAME") != function["Handler"].partition(".")[0]:
+            yield f"{name} logs and counts under another name"
+        if (variables.get("BATON_QUEUE_URL") == {"Ref": "DispatchQueue"}) is (name == "Authorize"):
+            yield f"{name} must know the queue, unless it is Authorize"
+
+
+@check
+def no_secret_is_in_the_environment(template: Template) -> Problems:
+    for name in functions(template):
+        for variable in environment(template, name):
+            if re.search("SECRET|TOKEN|PASSWORD|KEY", variable):
+                yield f"{name} gets {variable} in its environment, where anybody who may list functions reads it"
+
+
+@check
+def timeouts_fit_what_calls_them(template: Template) -> Problems:
+    every = functions(template)
+    for name in _integrated(template) | {"Authorize"}:
+        if every[name]["Timeout"] >= GATEWAY_SECONDS:
+            yield f"the gateway gives up before {name} does"
+    if int(environment(template, "ProcessTask")["BATON_LEASE_SECONDS"]) < every["ProcessTask"]["Timeout"] + 30:
+        yield "a claim of ProcessTask may be over before its worker is"
+    if every["SweepStaleClaims"]["Timeout"] >= 60:
+        yield "a round of the sweeper may last until the next"
+
+
+# ---- HTTP ------------------------------------------------------------------------------------------------------------
+
+
+def _integrated(template: Template) -> set[str]:
+    integrations = of_type(template, "AWS::ApiGatewayV2::Integration").values()
+    return {name_of(integration["IntegrationUri"]).removesuffix(".Arn") for integration in integrations}
+
+
+@check
+def every_route_but_health_asks_who_calls(template: Template) -> Problems:
+    for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items():
+        asks = route.get("AuthorizationType") == "CUSTOM" and route.get("AuthorizerId") == {"Ref": "HttpAuthorizer"}
+        if asks is (route["RouteKey"] == "GET /healthz"):
+            yield f"{name} ({route['RouteKey']}) is open to the wrong people"
+
+
+@check
+def routes_reach_their_functions(template: Template) -> Problems:
+    found = {
+        route["RouteKey"]: name_of(route["Target"]) for route in of_type(template, "AWS::ApiGatewayV2::Route").values()
+    }
+    wanted = {
+        "POST /handoff-markers": "CreateHandoffMarker",
+        "GET /tasks/{task_id}/await": "Wait",
+        "GET /tasks/{task_id}/events/wait": "Wait",
+        "POST /agents/{slug}/claims/wait": "Wait",
+        "GET /healthz": "Api",
+        "$default": "Api",
+    }
+    if found != {key: f"integrations/${{{function}Integration}}" for key, function in wanted.items()}:
+        yield f"the routes are {found}"
+
+
+@check
+def the_authorizer_is_never_cached(template: Template) -> Problems:
+    (authorizer,) = of_type(template, "AWS::ApiGatewayV2::Authorizer").values()
+    if authorizer.get("AuthorizerResultTtlInSeconds") != 0:  # without a value it is 300, for refusals too
+        yield "a revoked token works on from the cache"
+    if authorizer.get("IdentitySource") != ["$request.header.Authorization"]:
+        yield "a call without a token reaches the authorizer"
+
+
+@check
+def the_gateway_may_call_what_it_calls(template: Template) -> Problems:
+    allowed = {
+        name_of(permission["FunctionName"]): name_of(permission.get("SourceArn", ""))
+        for permission in of_type(template, "AWS::Lambda::Permission").values()
+        if permission["Principal"] == "apigateway.amazonaws.com"
+    }
+    if set(allowed) != _integrated(template) | {"Authorize"}:
+        yield f"the gateway may call {sorted(allowed)}"
+    for name, source in allowed.items():
+        if ":${HttpApi}/" not in source:
+            yield f"anybody's gateway may call {name}"
+
+
+@check
+def accesses_are_logged_without_tokens(template: Template) -> Problems:
+    (stage,) = of_type(template, "AWS::ApiGatewayV2::Stage").values()
+    settings = stage.get("AccessLogSettings", {})
+    if name_of(settings.get("DestinationArn", "")) != "AccessLogs.Arn":
+        yield "no access log"
+    if "$context.requestId" not in settings.get("Format", "") or re.search("(?i)header|body", str(settings)):
+        yield "the access log names no request, or tells too much of it"
+
+
+@check
+def requests_are_limited(template: Template) -> Problems:
+    (stage,) = of_type(template, "AWS::ApiGatewayV2::Stage").values()
+    limits = stage.get("DefaultRouteSettings", {})
+    if limits.get("ThrottlingRateLimit") != {"Ref": "RequestsPerSecond"} or "ThrottlingBurstLimit" not in limits:
+        yield "anybody may run up the bill"
+
+
+# ---- time ------------------------------------------------------------------------------------------------------------
+
+
+@check
+def the_sweeper_runs_every_minute(template: Template) -> Problems:
+    schedules = list(events(template, "ScheduleV2"))
+    if [function for function, _ in schedules] != ["SweepStaleClaims"]:
+        yield "the sweeper, and nothing else, must be on a schedule"
+    for function, schedule in schedules:
+        if schedule.get("ScheduleExpression") != "rate(1 minute)" or schedule.get("State") != "ENABLED":
+            yield f"{function} doesn't run every minute"
+
+
+@check
+def missed_rounds_do_not_pile_up(template: Template) -> Problems:
+    sweeper = functions(template)["SweepStaleClaims"].get("EventInvokeConfig", {})
+    if sweeper.get("MaximumRetryAttempts") != 0 or sweeper.get("MaximumEventAgeInSeconds", 21600) > 60:
+        yield "failed rounds are repeated beside the next ones"
+
+
+# ---- alarms ----------------------------------------------------------------------------------------------------------
+
+
+def _alarms(template: Template) -> dict[tuple[str, str], Properties]:
+    return {
+        (alarm["MetricName"], name_of(alarm["Dimensions"][0]["Value"])): alarm
+        for alarm in of_type(template, "AWS::CloudWatch::Alarm").values()
+    }
+
+
+@check
+def what_must_be_noticed_has_an_alarm(template: Template) -> Problems:
+    wanted = {
+        ("ApproximateNumberOfMessagesVisible", "DispatchDeadLetters.QueueName"),
+        ("ApproximateAgeOfOldestMessage", "DispatchQueue.QueueName"),
+        ("SweeperHeartbeat", "sweep_stale_claims"),
+        ("UndispatchedAgeSeconds", "sweep_stale_claims"),
+    } | {("Errors", function) for function in functions(template)}
+    for missing in wanted - set(_alarms(template)):
+        yield f"no alarm on {missing}"
+
+
+@check
+def silence_of_the_sweeper_is_an_alarm(template: Template) -> Problems:
+    for (metric, _), alarm in _alarms(template).items():
+        if (alarm["TreatMissingData"] == "breaching") is not (metric == "SweeperHeartbeat"):
+            yield f"{metric}: missing data means the opposite"
+    heartbeat = _alarms(template).get(("SweeperHeartbeat", "sweep_stale_claims"), {})
+    if heartbeat.get("ComparisonOperator") != "LessThanThreshold" or heartbeat.get("Threshold") != 1:
+        yield "a missing heartbeat isn't below the threshold"
+
+
+@check
+def a_dead_letter_alarms_at_once(template: Template) -> Problems:
+    alarm = _alarms(template).get(("ApproximateNumberOfMessagesVisible", "DispatchDeadLetters.QueueName"), {})
+    found = [alarm.get(key) for key in ("ComparisonOperator", "Threshold", "EvaluationPeriods")]
+    if found != ["GreaterThanThreshold", 0, 1]:
+        yield "one dead letter raises no alarm"
+
+
+@check
+def alarms_reach_somebody(template: Template) -> Problems:
+    wanted = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
+    for (metric, _), alarm in _alarms(template).items():
+        if alarm.get("AlarmActions") != wanted:
+            yield f"the alarm on {metric} tells nobody"
+
+
+@check
+def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Problems:
+    namespace = template["Globals"]["Function"]["Environment"]["Variables"].get("POWERTOOLS_METRICS_NAMESPACE")
+    for (metric, dimension), alarm in _alarms(template).items():
+        if dimension == "sweep_stale_claims" and alarm["Namespace"] != namespace:
+            yield f"{metric} is counted in {namespace} and watched in {alarm['Namespace']}"
+
+
+# ---- what others rely on ---------------------------------------------------------------------------------------------
+
+
+@check
+def outputs_name_everything(template: Template) -> Problems:
+    wanted = {"ApiUrl", "ApiId", "TableName", "QueueUrl", "DlqUrl"}
+    wanted |= {f"{name}Function" for name in functions(template)}
+    if missing := wanted - set(template["Outputs"]):
+        yield f"no output {sorted(missing)}"

@@ -1,0 +1,236 @@
+"""template.yaml keeps its promises, and each check would notice if it didn't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.infra import data_checks, service_checks
+from tests.infra.register import CHECKS, Check
+from tests.infra.template import Template, load
+
+Mutation = Callable[[Template], object]
+
+
+def put(path: str, value: Any) -> Mutation:
+    """Set what is at this path ("Table.BillingMode": a property of a resource)."""
+
+    def change(template: Template) -> None:
+        parent, last = _at(template, path)
+        parent[last] = value
+
+    return change
+
+
+def drop(path: str) -> Mutation:
+    def change(template: Template) -> None:
+        parent, last = _at(template, path)
+        del parent[last]
+
+    return change
+
+
+def remove(resource: str) -> Mutation:
+    return lambda template: template["Resources"].pop(resource)
+
+
+def grant(function: str, action: str, resource: Any) -> Mutation:
+    """Allow one more thing to a function."""
+
+    def change(template: Template) -> None:
+        document = template["Resources"][f"{function}Role"]["Properties"]["Policies"][0]["PolicyDocument"]
+        document["Statement"].append({"Effect": "Allow", "Action": [action], "Resource": resource})
+
+    return change
+
+
+def _at(template: Template, path: str) -> tuple[Any, Any]:
+    first, *steps = path.split("/")
+    place: Any = template if first == "" else template["Resources"][first]["Properties"]
+    keys = [int(step) if step.isdigit() else step for step in steps]
+    for key in keys[:-1]:
+        place = place[key]
+    return place, keys[-1]
+
+
+TABLE = {"Fn::GetAtt": ["Table", "Arn"]}
+QUEUE = {"Fn::GetAtt": ["DispatchQueue", "Arn"]}
+DOORBELL = "ProcessTask/Events/Doorbell/Properties"
+TICK = "SweepStaleClaims/Events/EveryMinute/Properties"
+
+REJECTED: list[tuple[Check, str, Mutation]] = [
+    (data_checks.every_queue_has_dead_letters, "no redrive", drop("DispatchQueue/RedrivePolicy")),
+    (
+        data_checks.every_queue_has_dead_letters,
+        "given up at once",
+        put("DispatchQueue/RedrivePolicy/maxReceiveCount", 1),
+    ),
+    (
+        data_checks.dead_letters_are_kept_longer_than_messages,
+        "kept equally long",
+        put("DispatchDeadLetters/MessageRetentionPeriod", 345600),
+    ),
+    (data_checks.queues_are_encrypted, "plain", drop("DispatchQueue/SqsManagedSseEnabled")),
+    (data_checks.visibility_covers_six_timeouts, "one second less", put("DispatchQueue/VisibilityTimeout", 719)),
+    (data_checks.visibility_covers_six_timeouts, "longer function", put("ProcessTask/Timeout", 121)),
+    (data_checks.batches_fail_in_part, "as a whole", drop(f"{DOORBELL}/FunctionResponseTypes")),
+    (data_checks.batches_are_small, "default size", drop(f"{DOORBELL}/BatchSize")),
+    (data_checks.batches_are_small, "a window", put(f"{DOORBELL}/MaximumBatchingWindowInSeconds", 5)),
+    (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DOORBELL}/ScalingConfig")),
+    (data_checks.the_queue_wakes_process_task, "nobody listens", drop("ProcessTask/Events")),
+    (
+        data_checks.each_function_has_a_role_of_its_own,
+        "shared",
+        put("Wait/Role", {"Fn::GetAtt": ["ApiRole", "Arn"]}),
+    ),
+    (data_checks.each_function_has_a_role_of_its_own, "made by SAM", drop("Wait/Role")),
+    (
+        data_checks.roles_are_written_out,
+        "managed",
+        put("ApiRole/ManagedPolicyArns", ["arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"]),
+    ),
+    (data_checks.roles_are_written_out, "ignored policies", put("Api/Policies", ["AmazonDynamoDBFullAccess"])),
+    (
+        data_checks.only_lambda_assumes_the_roles,
+        "any account",
+        put("ApiRole/AssumeRolePolicyDocument/Statement/0/Principal", {"AWS": "*"}),
+    ),
+    (data_checks.no_action_has_a_wildcard, "all of DynamoDB", grant("Api", "dynamodb:*", TABLE)),
+    (data_checks.no_action_has_a_wildcard, "all reads", grant("Api", "dynamodb:Get*", TABLE)),
+    (data_checks.no_resource_has_a_wildcard, "everything", grant("Api", "dynamodb:GetItem", "*")),
+    (
+        data_checks.no_resource_has_a_wildcard,
+        "every index",
+        grant("Api", "dynamodb:Query", {"Fn::Sub": "${Table.Arn}/index/*"}),
+    ),
+    (
+        data_checks.functions_touch_only_the_table_its_indexes_and_the_queue,
+        "another table",
+        grant("Wait", "dynamodb:GetItem", {"Fn::Sub": "arn:aws:dynamodb:us-east-1:111122223333:table/other"}),
+    ),
+    (
+        data_checks.functions_touch_only_the_table_its_indexes_and_the_queue,
+        "another function's logs",
+        grant("Wait", "logs:PutLogEvents", {"Fn::GetAtt": ["ApiLogs", "Arn"]}),
+    ),
+    (
+        data_checks.indexes_are_only_queried,
+        "an index read otherwise",
+        grant("Api", "dynamodb:GetItem", {"Fn::Sub": "${Table.Arn}/index/queue"}),
+    ),
+    (data_checks.nothing_scans_or_destroys, "scan", grant("Api", "dynamodb:Scan", TABLE)),
+    (data_checks.nothing_scans_or_destroys, "delete", grant("SweepStaleClaims", "dynamodb:DeleteTable", TABLE)),
+    (data_checks.rights_stay_with_those_who_need_them, "waiting rings", grant("Wait", "sqs:SendMessage", QUEUE)),
+    (data_checks.rights_stay_with_those_who_need_them, "api takes messages", grant("Api", "sqs:ReceiveMessage", QUEUE)),
+    (data_checks.the_authorizer_only_reads_single_items, "writes", grant("Authorize", "dynamodb:PutItem", TABLE)),
+    (data_checks.the_table_can_be_restored, "no recovery", drop("Table/PointInTimeRecoverySpecification")),
+    (data_checks.the_table_is_encrypted, "plain", put("Table/SSESpecification", {"SSEEnabled": False})),
+    (data_checks.the_table_is_protected_unless_asked_otherwise, "never", drop("Table/DeletionProtectionEnabled")),
+    (
+        data_checks.the_table_is_protected_unless_asked_otherwise,
+        "only when asked",
+        put("/Parameters/DeletionProtection/Default", "false"),
+    ),
+    (data_checks.the_table_outlives_the_stack, "deleted", drop("/Resources/Table/DeletionPolicy")),
+    (data_checks.the_table_outlives_the_stack, "replaced", put("/Resources/Table/UpdateReplacePolicy", "Delete")),
+    (data_checks.the_table_is_paid_per_request, "provisioned", put("Table/BillingMode", "PROVISIONED")),
+    (
+        data_checks.the_table_has_two_sparse_keys_only_indexes,
+        "everything copied",
+        put("Table/GlobalSecondaryIndexes/1/Projection/ProjectionType", "ALL"),
+    ),
+    (data_checks.the_table_has_two_sparse_keys_only_indexes, "one missing", drop("Table/GlobalSecondaryIndexes/0")),
+    (data_checks.the_table_forgets_what_is_marked, "never", put("Table/TimeToLiveSpecification/Enabled", False)),
+    (service_checks.logs_end_some_day, "for ever", drop("WaitLogs/RetentionInDays")),
+    (service_checks.logs_end_some_day, "no group", remove("AuthorizeLogs")),
+    (service_checks.layers_are_attached, "none", put("ProcessTask/Layers", [])),
+    (service_checks.the_runtime_is_one_setting, "one of its own", put("Api/Runtime", "python3.12")),
+    (service_checks.the_runtime_is_one_setting, "another default", put("/Parameters/Runtime/Default", "python3.11")),
+    (service_checks.handlers_are_built, "another handler", put("Api/Handler", "api.main.handler")),
+    (service_checks.functions_know_their_table_and_name, "no queue", drop("Api/Environment/Variables/BATON_QUEUE_URL")),
+    (
+        service_checks.functions_know_their_table_and_name,
+        "another's name",
+        put("Wait/Environment/Variables/POWERTOOLS_SERVICE_NAME", "api"),
+    ),
+    (
+        service_checks.no_secret_is_in_the_environment,
+        "a token",
+        put("Api/Environment/Variables/NOTION_TOKEN", {"Ref": "NotionToken"}),
+    ),
+    (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
+    (
+        service_checks.timeouts_fit_what_calls_them,
+        "short lease",
+        put("ProcessTask/Environment/Variables/BATON_LEASE_SECONDS", "149"),
+    ),
+    (service_checks.timeouts_fit_what_calls_them, "endless round", put("SweepStaleClaims/Timeout", 60)),
+    (service_checks.every_route_but_health_asks_who_calls, "open", put("DefaultRoute/AuthorizationType", "NONE")),
+    (service_checks.every_route_but_health_asks_who_calls, "no authorizer", drop("AwaitTaskRoute/AuthorizerId")),
+    (
+        service_checks.every_route_but_health_asks_who_calls,
+        "closed health",
+        lambda template: template["Resources"]["HealthRoute"]["Properties"].update(
+            AuthorizationType="CUSTOM", AuthorizerId={"Ref": "HttpAuthorizer"}
+        ),
+    ),
+    (service_checks.routes_reach_their_functions, "no default", remove("DefaultRoute")),
+    (
+        service_checks.routes_reach_their_functions,
+        "waiting in the api",
+        put("AwaitTaskRoute/Target", {"Fn::Sub": "integrations/${ApiIntegration}"}),
+    ),
+    (service_checks.the_authorizer_is_never_cached, "default", drop("HttpAuthorizer/AuthorizerResultTtlInSeconds")),
+    (service_checks.the_authorizer_is_never_cached, "called by anybody", drop("HttpAuthorizer/IdentitySource")),
+    (service_checks.the_gateway_may_call_what_it_calls, "one missing", remove("WaitPermission")),
+    (service_checks.the_gateway_may_call_what_it_calls, "any gateway", drop("ApiPermission/SourceArn")),
+    (service_checks.accesses_are_logged_without_tokens, "no log", drop("HttpStage/AccessLogSettings")),
+    (
+        service_checks.accesses_are_logged_without_tokens,
+        "with the token",
+        put("HttpStage/AccessLogSettings/Format", "$context.requestId $request.header.Authorization"),
+    ),
+    (service_checks.requests_are_limited, "unlimited", drop("HttpStage/DefaultRouteSettings")),
+    (service_checks.the_sweeper_runs_every_minute, "disabled", put(f"{TICK}/State", "DISABLED")),
+    (service_checks.the_sweeper_runs_every_minute, "hourly", put(f"{TICK}/ScheduleExpression", "rate(1 hour)")),
+    (service_checks.missed_rounds_do_not_pile_up, "repeated", drop("SweepStaleClaims/EventInvokeConfig")),
+    (service_checks.what_must_be_noticed_has_an_alarm, "no dead letters", remove("DeadLettersAlarm")),
+    (service_checks.what_must_be_noticed_has_an_alarm, "no age of messages", remove("OldestMessageAlarm")),
+    (service_checks.what_must_be_noticed_has_an_alarm, "no age of work", remove("UndispatchedAlarm")),
+    (service_checks.what_must_be_noticed_has_an_alarm, "no errors of one", remove("WaitErrorsAlarm")),
+    (
+        service_checks.silence_of_the_sweeper_is_an_alarm,
+        "silent",
+        put("SweeperMissingAlarm/TreatMissingData", "notBreaching"),
+    ),
+    (service_checks.silence_of_the_sweeper_is_an_alarm, "never below", put("SweeperMissingAlarm/Threshold", 0)),
+    (service_checks.a_dead_letter_alarms_at_once, "only many", put("DeadLettersAlarm/Threshold", 10)),
+    (service_checks.alarms_reach_somebody, "nobody", drop("UndispatchedAlarm/AlarmActions")),
+    (
+        service_checks.custom_metrics_have_the_namespace_of_their_alarms,
+        "another namespace",
+        put("UndispatchedAlarm/Namespace", "Other"),
+    ),
+    (service_checks.outputs_name_everything, "no table", drop("/Outputs/TableName")),
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_template_keeps_its_promise(check: Check) -> None:
+    assert list(check(load())) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "mutate"),
+    [pytest.param(check, mutate, id=f"{check.__name__}-{name}") for check, name, mutate in REJECTED],
+)
+def test_a_template_that_breaks_it_is_rejected(check: Check, mutate: Mutation) -> None:
+    broken = load()
+    mutate(broken)
+    assert list(check(broken)) != []
+
+
+def test_every_check_is_shown_to_reject_something() -> None:
+    assert {check.__name__ for check, _, _ in REJECTED} == {check.__name__ for check in CHECKS}
