@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import boto3
+import botocore.session
 from botocore.exceptions import ClientError
+
 from engine import REGION, StackError, tail
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,13 +50,14 @@ def credentials(port: int) -> dict[str, str]:
 
 
 def client(service: str, port: int) -> Any:
-    """A boto3 client for the engine, under the account's own (unrestricted) credentials."""
-    return boto3.session.Session().client(
+    """A client of the engine, under the account's own (unrestricted) credentials."""
+    settings = credentials(port)
+    return botocore.session.Session().create_client(
         service,
-        endpoint_url=f"http://127.0.0.1:{port}",
-        region_name=REGION,
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
+        endpoint_url=settings["AWS_ENDPOINT_URL"],
+        region_name=settings["AWS_DEFAULT_REGION"],
+        aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
     )
 
 
@@ -126,9 +128,7 @@ def deploy(inputs: str, port: int, home: Path, say: Say) -> None:
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
 
 
-def run(
-    title: str, command: list[str | Path], extra: Mapping[str, str], log: Path, limit: float, say: Say
-) -> None:
+def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Path, limit: float, say: Say) -> None:
     """Run a tool with its output in `log`, saying every few seconds that it still works.
 
     Raises StackError with the log's end when it fails, or takes longer than `limit` seconds.
@@ -159,11 +159,11 @@ def run(
 
 
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """The caller's, without its AWS settings, and without what make tells its children (sam starts a make of its own)."""
+    """The caller's, without its AWS settings and what make tells its children (sam starts a make of its own)."""
     foreign = ("AWS_", "MAKE", "MFLAGS", "SAM_CLI", "VIRTUAL_ENV", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     private = {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(ROOT / ".baton" / "sam")}
-    return kept | private | extra
+    return {**kept, **private, **extra}
 
 
 def _inputs() -> Iterator[Path]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -25,6 +25,7 @@ from typing import IO
 REGION = "us-east-1"
 READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
+QUEUE_ADDRESS = re.compile(r"//localhost:\d+/(?=\d{12}/)")
 
 
 class StackError(Exception):
@@ -55,8 +56,8 @@ class Engine:
         with self._lock_file() as file:
             if _acquire(file, fcntl.LOCK_SH):  # shared: two that ask at once don't take each other for the engine
                 return None
-            held = json.loads(file.read() or "{}")
-        return (held["pid"], held["port"]) if held else None
+            held = json.loads(file.read())
+        return held["pid"], held["port"]
 
     def start(self, port: int, *, keep_state: bool) -> int:
         """Start it on 127.0.0.1 and return its process id once it answers.
@@ -71,6 +72,7 @@ class Engine:
         with self._lock_file() as lock, self.log.open("wb") as log:
             if not _acquire(lock, fcntl.LOCK_EX):
                 raise StackError(f"an engine already runs for {self.home}")
+            self._move_state(port)
             process = subprocess.Popen(
                 [self.program],
                 cwd=self.home,
@@ -97,21 +99,27 @@ class Engine:
         deadline = time.monotonic() + STOP_SECONDS
         while self.running():
             if time.monotonic() > deadline:
-                raise StackError(f"the engine (process {pid}) hasn't ended after {STOP_SECONDS:.0f} s\n{tail(self.log)}")
+                raise StackError(f"process {pid} hasn't ended after {STOP_SECONDS:.0f} s\n{tail(self.log)}")
             _reap(pid)
             time.sleep(0.05)
         shutil.rmtree(self.scratch, ignore_errors=True)
         return True
 
+    def _move_state(self, port: int) -> None:
+        """The engine keeps its queues under addresses with the port, and on another port finds none of them."""
+        for path in self.state.glob("*.json"):
+            text = path.read_text()
+            moved = QUEUE_ADDRESS.sub(f"//localhost:{port}/", text)
+            if moved != text:
+                path.write_text(moved)
+
     def _await_ready(self, process: subprocess.Popen[bytes], port: int) -> None:
+        ready = f"http://127.0.0.1:{port}/_ministack/ready"
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/_ministack/ready", timeout=2) as answer:
-                    if json.load(answer)["status"] == "completed":
-                        return
-            except (OSError, urllib.error.URLError):
-                pass
+            with suppress(OSError), urllib.request.urlopen(ready, timeout=2) as answer:
+                if json.load(answer)["status"] == "completed":
+                    return
             time.sleep(0.05)
         how = f"ended with {process.returncode}" if process.returncode is not None else "isn't ready"
         raise StackError(f"the local engine {how}; the end of {self.log}:\n{tail(self.log)}")
@@ -168,7 +176,5 @@ def _acquire(file: IO[str], kind: int) -> bool:
 
 def _reap(pid: int) -> None:
     """Collect it if it is our own child, which would otherwise stay a zombie; it is mostly another `make`'s."""
-    try:
+    with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        pass

@@ -3,8 +3,9 @@
     stack.py up      start it, or bring a running one up to date
     stack.py down    stop it; its state is kept
 
-`running()` gives a stack of its own to a test session or a bench. Whoever calls the API from Python uses `Stack.http()`:
-it connects to 127.0.0.1 and names the API in the Host header, because not every resolver knows `*.localhost`.
+`running()` gives a stack of its own to a test session or a bench. Whoever calls the API from Python uses
+`Stack.http()`: it connects to 127.0.0.1 and names the API in the Host header, because not every resolver knows
+`*.localhost`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import deployment
 import httpx
+
+import deployment
 from deployment import ROOT, Say
 from engine import REGION, Engine, StackError, free_port
 
@@ -59,7 +61,7 @@ class Stack:
         return httpx.Client(base_url=self.endpoint_url, headers=headers, timeout=timeout_seconds, trust_env=False)
 
     def aws(self, service: str) -> Any:
-        """A boto3 client of the engine, with an administrator's rights."""
+        """A client of one of its services, with an administrator's rights."""
         return deployment.client(service, self.port)
 
 
@@ -171,8 +173,9 @@ def _with_tokens(stack: Stack, say: Say) -> Stack:
     if stack.tokens and _is_accepted(stack, stack.tokens["human"]):
         return stack
     say(f"bootstrapping the workspace {stack.workspace}")
+    admin = ROOT / "scripts" / "baton_admin.py"
     finished = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "baton_admin.py", "bootstrap", "--workspace", WORKSPACE, "--demo", "--json"],
+        [sys.executable, admin, "bootstrap", "--workspace", WORKSPACE, "--demo", "--json"],
         env=dict(os.environ) | deployment.credentials(stack.port) | {"BATON_TABLE": stack.table},
         capture_output=True,
         text=True,
@@ -229,7 +232,8 @@ def main() -> int:
     except (StackError, subprocess.TimeoutExpired) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"API    {stack.api_url}\ntokens {HOME.relative_to(Path.cwd()) if HOME.is_relative_to(Path.cwd()) else HOME}/stack.json")
+    print(f"API    {stack.api_url}")
+    print(f"tokens {os.path.relpath(HOME / 'stack.json')}")
     return 0
 
 
