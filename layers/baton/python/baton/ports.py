@@ -1,7 +1,8 @@
-"""What Baton needs from the outside. Each docstring is the contract: what may be taken, what is raised, what holds after.
+"""What Baton needs from the outside. Each docstring is the contract: what may be taken, what is raised, what holds
+after.
 
-Every reading is strongly consistent unless it says otherwise. Every id given to a reading belongs to the workspace given
-with it: another workspace's is unknown. Stores raise ``Busy`` when they don't answer within their bounds.
+Every reading is strongly consistent unless it says otherwise. Every id given to a reading belongs to the workspace
+given with it: another workspace's is unknown. Stores raise ``Busy`` when they don't answer within their bounds.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ class EndedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A new escalation in a direction, as ``direction`` was read: else ``Conflict``. ``forget`` names entries outside of
-    every window. It also ends the direction's open review if ``ends_review``."""
+    """A new escalation in a direction, as ``direction`` was read: else ``Conflict``. ``forget`` names entries outside
+    of every window. It also ends the direction's open review if ``ends_review``."""
 
     direction: Direction
     task_id: str
@@ -137,18 +138,7 @@ class ReviewChanged:
     review: Review
 
 
-Extra = (
-    Body
-    | Output
-    | AgentIsActive
-    | Remember
-    | EndedClaim
-    | Opened
-    | Closed
-    | Note
-    | ReviewOpened
-    | ReviewChanged
-)
+Extra = Body | Output | AgentIsActive | Remember | EndedClaim | Opened | Closed | Note | ReviewOpened | ReviewChanged
 
 
 class TaskStore(Protocol):
@@ -168,8 +158,9 @@ class TaskStore(Protocol):
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
     ) -> Claim:
-        """Extends the claim as ``Claim.renewed`` says and raises the task's version, in one write. Raises
-        ``StaleClaim`` if it isn't the current one of ``by``. Unknown tasks have no current claim."""
+        """Extends the claim as ``Claim.renewed`` says and, unless that leaves it as it is, raises the task's version,
+        in one write. Raises ``StaleClaim`` if it isn't the current one of ``by``. Unknown tasks have no current
+        claim."""
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
         """The answer kept by ``EndedClaim``."""

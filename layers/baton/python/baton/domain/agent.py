@@ -128,7 +128,7 @@ class Roster:
 
 
 def check_names(field: str, values: tuple[str, ...], most: int) -> None:
-    """Raises ``InvalidInput`` unless there are at most ``most`` values of 1–100 printable characters each."""
+    """Raises ``InvalidInput`` unless there are at most ``most`` values of 1-100 printable characters each."""
     if len(values) > most:
         raise InvalidInput(field, f"must have at most {most} entries")
     for value in values:

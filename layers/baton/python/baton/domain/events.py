@@ -65,7 +65,7 @@ def record(before: Task | None, after: Task, type_: str, by: Principal, at: date
     was = {} if before is None else facts(before)
     now = facts(after)
     changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
-    entry = {
+    entry: dict[str, Any] = {
         "seq": 1 if before is None else before.seq + 1,
         "at": rfc3339(at),
         "type": type_,

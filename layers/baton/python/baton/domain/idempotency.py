@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import KeyReused
+from baton.domain.events import canonical_json
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -23,7 +24,8 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """One request that may be sent again. ``route`` is the concrete path, so that a key means one thing in one place."""
+    """One request that may be sent again. ``route`` is the concrete path, so that a key means one thing in one
+    place."""
 
     principal: Principal
     route: str
@@ -33,8 +35,8 @@ class Once:
     @property
     def digest(self) -> str:
         """What the store finds it by: nothing that a caller chose gets into a key."""
-        parts = "\x1f".join((self.principal.workspace, self.principal.key, self.route, self.key))
-        return hashlib.sha256(parts.encode()).hexdigest()
+        parts = [self.principal.workspace, self.principal.key, self.route, self.key]
+        return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
 
     def remember(self, answer: dict[str, Any]) -> Remembered:
         return Remembered(self.body_hash, answer)

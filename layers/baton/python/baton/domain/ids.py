@@ -32,7 +32,7 @@ def is_id(text: str) -> bool:
 
 
 def is_slug(text: str) -> bool:
-    """1–63 of ``a-z 0-9 -``, not beginning or ending with a hyphen: safe in keys and URLs as it is."""
+    """1-63 of ``a-z 0-9 -``, not beginning or ending with a hyphen: safe in keys and URLs as it is."""
     return _SLUG.match(text) is not None
 
 

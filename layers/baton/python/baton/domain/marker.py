@@ -1,4 +1,4 @@
-"""create-handoff-marker: what may be asked, in which words it is refused, and the block (spec/marker.md §1–3)."""
+"""create-handoff-marker: what may be asked, in which words it is refused, and the block (spec/marker.md §1 to §3)."""
 
 from __future__ import annotations
 

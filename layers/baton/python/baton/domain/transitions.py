@@ -1,7 +1,8 @@
 """The one place that decides what happens to a task (spec/lifecycle.md §1). Nothing else writes a state.
 
-``transition(task, verb, at)`` either raises (see ``errors.py``; nothing has happened then) or answers with a ``Change``:
-the task as it will be and the events that tell of it. Committing it under ``change.before`` is the store's business.
+``transition(task, verb, at)`` either raises (see ``errors.py``; nothing has happened then) or answers with a
+``Change``: the task as it will be and the events that tell of it. Committing it under ``change.before`` is the store's
+business.
 """
 
 from __future__ import annotations
@@ -110,9 +111,7 @@ def _approve(task: Task, verb: verbs.Approve, at: datetime) -> Change:
     return story.end()
 
 
-def _delegate(
-    story: _Story, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta
-) -> None:
+def _delegate(story: _Story, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta) -> None:
     ready_at = story.at + undo
     story.tell(
         "approved",
@@ -225,9 +224,7 @@ def _release(task: Task, verb: verbs.Release, at: datetime) -> Change:
         story.tell("released", {"reason": verb.reason}, **_to_human(task), attempt=task.attempt - 1, releases=releases)
         story.alert(Flag.RELEASED_TOO_OFTEN)
     else:
-        _put_back(
-            story, "released", {"reason": verb.reason}, ready_at=at, attempt=task.attempt - 1, releases=releases
-        )
+        _put_back(story, "released", {"reason": verb.reason}, ready_at=at, attempt=task.attempt - 1, releases=releases)
     return story.end()
 
 

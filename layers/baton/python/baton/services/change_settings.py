@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def change_settings(
     baton: Baton, by: Principal, values: dict[str, Any], expected_version: int | None = None
 ) -> Settings:
-    """The settings in their new version; fields left out keep their value. Raises ``InvalidInput``, ``VersionConflict``."""
+    """The settings in their new version; fields left out keep their value. Raises ``InvalidInput``,
+    ``VersionConflict``."""
     by.must_be_human("change the workspace's settings")
 
     def attempt() -> Settings:

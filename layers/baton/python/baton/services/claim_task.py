@@ -42,8 +42,8 @@ class Claimer:
 
 
 def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None = None) -> Claimed:
-    """One task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``, ``NotYourAgent``,
-    ``Unknown``; ``ClaimOver`` for a repeat of a claim that has ended since."""
+    """One task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
+    ``NotYourAgent``, ``Unknown``; ``ClaimOver`` for a repeat of a claim that has ended since."""
 
     def attempt() -> Claimed:
         earlier = _earlier_claim(baton, claimer, once) if once else None

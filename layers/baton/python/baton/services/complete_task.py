@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def complete_task(
     baton: Baton, by: Principal, task_id: str, claim_id: str, output: Any, body_hash: str, once: Once | None = None
 ) -> Dossier:
-    """Raises ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different completion."""
+    """Raises ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different
+    completion."""
     verb = Complete(by=by, claim_id=claim_id, has_output=output is not None)
     return end_claim(baton, task_id, verb, body_hash, once, output)

@@ -41,9 +41,7 @@ class MarkerAnswer:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def create_handoff_marker(
-    baton: Baton, by: Principal, body: dict[str, Any], once: Once | None = None
-) -> MarkerAnswer:
+def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], once: Once | None = None) -> MarkerAnswer:
     """The block, and the task if one was asked for and nothing stands in its way. Raises ``InvalidMarker``,
     ``NotYourAgent``, ``KeyReused``; nothing was written then. What is answered is durable."""
 

@@ -28,9 +28,7 @@ class TokenRequest:
     expires_at: datetime | None = None
 
 
-def issue_token(
-    baton: Baton, by: Principal, request: TokenRequest, once: Once | None = None
-) -> tuple[Token, str]:
+def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once | None = None) -> tuple[Token, str]:
     """The token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the same key,
     ``SecretAlreadyShown``."""
     by.must_be_human("make a token")

@@ -20,9 +20,7 @@ MAX_READS = 5
 def tasks_of_agent(
     baton: Baton, workspace: str, agent: str, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
-    return _filtered(
-        lambda size, at: baton.store.tasks_of_agent(workspace, agent, size, at), states, limit, cursor
-    )
+    return _filtered(lambda size, at: baton.store.tasks_of_agent(workspace, agent, size, at), states, limit, cursor)
 
 
 def tasks_of_day(

@@ -66,8 +66,8 @@ class Shift:
 
 
 def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) -> Handled:
-    """Handles one bell. Raises ``Busy`` if the store doesn't answer: the bell must come again then. Everything else that
-    goes wrong is the task's: it fails, is tried again, or comes back by the sweeper."""
+    """Handles one bell. Raises ``Busy`` if the store doesn't answer: the bell must come again then. Everything else
+    that goes wrong is the task's: it fails, is tried again, or comes back by the sweeper."""
     if shift.time_left() < 2 * shift.margin_seconds:
         baton.doorbell.ring(bell.workspace, bell.agent, bell.task_id)
         return Handled.LATER
@@ -99,9 +99,7 @@ def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | None:
     return None
 
 
-def _run(
-    baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, shift: Shift
-) -> Handled:
+def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, shift: Shift) -> Handled:
     task_id = claimed.dossier.task.id
     outcome = _started(baton, runner, Work(claimed.dossier, agent), task_id)
     try:

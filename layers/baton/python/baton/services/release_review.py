@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 
-def release_review(
-    baton: Baton, by: Principal, review_id: str, once: Once | None = None
-) -> tuple[Review, Dossier]:
+def release_review(baton: Baton, by: Principal, review_id: str, once: Once | None = None) -> tuple[Review, Dossier]:
     """The review, and the task of its latest asking. It is exempt from breaker and cap, and counts in them (truth 6).
     What a human lets through is approved by that. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its
     agents has gone)."""

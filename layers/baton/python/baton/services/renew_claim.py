@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 
-def renew_claim(
-    baton: Baton, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None
-) -> Claim:
+def renew_claim(baton: Baton, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:
     """The claim with its lease extended to now + lease, never shortened. One write. Raises ``StaleClaim``."""
     return baton.store.renew(by.workspace, task_id, claim_id, by, baton.clock.now(), lease_seconds)

@@ -20,8 +20,8 @@ Answer = TypeVar("Answer")
 
 
 def decided_again(clock: Clock, decide_and_commit: Callable[[], Answer]) -> Answer:
-    """Calls until it doesn't raise ``Conflict``, at most 12 times with jittered pauses, then raises ``Busy``. The callable
-    reads afresh each time: a decision is never committed on an older reading than its own."""
+    """Calls until it doesn't raise ``Conflict``, at most 12 times with jittered pauses, then raises ``Busy``. The
+    callable reads afresh each time: a decision is never committed on an older reading than its own."""
     for attempt in range(ATTEMPTS):
         try:
             return decide_and_commit()

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Round:
-    """What one run of the sweeper saw. ``oldest_ready_seconds``: of the approved tasks that were due a look, how long the
-    one that has waited longest could have been taken. ``complete``: False if time ran out; the next run resumes."""
+    """What one run of the sweeper saw. ``oldest_ready_seconds``: of the approved tasks that were due a look, how long
+    the one that has waited longest could have been taken. ``complete``: False if time ran out; the next run resumes."""
 
     reasons: Counter[str] = field(default_factory=Counter)
     looked_at: int = 0

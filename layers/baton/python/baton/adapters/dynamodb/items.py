@@ -1,0 +1,301 @@
+"""What items look like: ``*_item`` writes a domain value as one, ``*_from`` reads it back.
+
+Payloads are kept as JSON text: exactly what came in, whatever its depth and numbers, at the size that it has.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import keys
+from baton.domain.agent import Agent, Approval, Requeue, Runtime
+from baton.domain.direction import Direction, Escalation
+from baton.domain.events import Event, canonical_json, facts, from_facts
+from baton.domain.idempotency import Remembered
+from baton.domain.principal import Kind
+from baton.domain.review import Review
+from baton.domain.settings import Settings
+from baton.domain.task import Claim, Recovery, Task
+from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
+from baton.domain.token import Token
+from baton.ports import Note
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Item = dict[str, Any]
+
+
+def head_item(task: Task) -> Item:
+    """Small, and rewritten whole by every commit. ``claim`` is a map of numbers so that a heartbeat can extend it in
+    place; ``hard_deadline_ms`` is there only where no lease may go past it."""
+    queue, wake = keys.queue_place(task), keys.wake_place(task)
+    return {
+        **keys.head(task.workspace, task.id)._asdict(),
+        **{name: value for name, value in facts(task).items() if value not in (None, []) and name != "claim"},
+        "claim": None if task.claim is None else _claim_map(task.claim),
+        "hard_deadline_ms": None if task.hard_deadline is None else to_ms(task.hard_deadline),
+        "version": task.version,
+        "seq": task.seq,
+        "chain": task.chain,
+        "updated_at": rfc3339(task.updated_at),
+        "rings": task.rings,
+        "wake_ms": None if task.wake_at is None else to_ms(task.wake_at),
+        "runtime": str(task.runtime),
+        "alert_after_seconds": task.alert_after_seconds,
+        "queue_pk": queue and queue.pk,
+        "queue_sk": queue and queue.sk,
+        "wake_pk": wake and wake.pk,
+        "wake_sk": wake and wake.sk,
+    }
+
+
+_BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
+_COUNTS = {"depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries"}
+_TOLD = {f.name for f in fields(Task)} - {*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime"}
+
+
+def task_from(item: Item) -> Task:
+    told = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _TOLD}
+    task = from_facts(
+        {"flags": [], **told},
+        chain=item["chain"],
+        updated_at=parse_rfc3339(item["updated_at"]),
+        wake_at=_time_from(item, "wake_ms"),
+        runtime=Runtime(item["runtime"]),
+        **{name: int(item[name]) for name in _BOOKKEEPING},
+    )
+    return task.changed(claim=claim_from(item["claim"])) if "claim" in item else task
+
+
+def _claim_map(claim: Claim) -> Item:
+    """``renewable_from_ms``: expiry minus lease. At any later moment a renewal with the same lease doesn't shorten
+    it."""
+    expires_ms = to_ms(claim.expires_at)
+    return {
+        "claim_id": claim.claim_id,
+        "fence": claim.fence,
+        "agent": claim.agent,
+        "worker": claim.worker,
+        "principal": claim.principal,
+        "lease_ms": claim.lease_seconds * 1_000,
+        "claimed_ms": to_ms(claim.claimed_at),
+        "heartbeat_ms": to_ms(claim.heartbeat_at),
+        "expires_ms": expires_ms,
+        "renewable_from_ms": expires_ms - claim.lease_seconds * 1_000,
+    }
+
+
+def claim_from(claim: Item) -> Claim:
+    return Claim(
+        claim_id=claim["claim_id"],
+        fence=int(claim["fence"]),
+        agent=claim["agent"],
+        worker=claim["worker"],
+        principal=claim["principal"],
+        lease_seconds=int(claim["lease_ms"]) // 1_000,
+        claimed_at=from_ms(int(claim["claimed_ms"])),
+        heartbeat_at=from_ms(int(claim["heartbeat_ms"])),
+        expires_at=from_ms(int(claim["expires_ms"])),
+    )
+
+
+def event_item(task: Task, event: Event) -> Item:
+    return {
+        **keys.event(task.workspace, task.id, event.seq)._asdict(),
+        "seq": event.seq,
+        "at": rfc3339(event.at),
+        "type": event.type,
+        "principal_kind": event.principal_kind,
+        "principal_id": event.principal_id,
+        "fence": event.fence,
+        "data": canonical_json(event.data),
+        "prev_hash": event.prev_hash,
+        "hash": event.hash,
+    }
+
+
+def event_from(item: Item) -> Event:
+    return Event(
+        seq=int(item["seq"]),
+        at=parse_rfc3339(item["at"]),
+        type=item["type"],
+        principal_kind=item["principal_kind"],
+        principal_id=item["principal_id"],
+        fence=int(item["fence"]),
+        data=json.loads(item["data"]),
+        prev_hash=item["prev_hash"],
+        hash=item["hash"],
+    )
+
+
+def payload_item(key: keys.Key, content: Any) -> Item:
+    return {**key._asdict(), "content": canonical_json(content)}
+
+
+def payload_from(item: Item | None) -> Any:
+    return None if item is None else json.loads(item["content"])
+
+
+def recovery_item(task: Task, recovery: Recovery) -> Item:
+    return {
+        **keys.recovery(task.workspace, task.id, recovery.number)._asdict(),
+        **{f.name: getattr(recovery, f.name) for f in fields(Recovery)},
+        "at": rfc3339(recovery.at),
+    }
+
+
+def recovery_from(item: Item) -> Recovery:
+    return Recovery(
+        number=int(item["number"]),
+        at=parse_rfc3339(item["at"]),
+        reason=item["reason"],
+        prior_agent=item["prior_agent"],
+        prior_worker=item["prior_worker"],
+        prior_fence=int(item["prior_fence"]),
+        last_checkpoint_id=item.get("last_checkpoint_id"),
+        action=item["action"],
+    )
+
+
+def remembered_item(key: keys.Key, remembered: Remembered) -> Item:
+    return {**key._asdict(), "body_hash": remembered.body_hash, "answer": canonical_json(remembered.answer)}
+
+
+def remembered_from(item: Item | None) -> Remembered | None:
+    return None if item is None else Remembered(item["body_hash"], json.loads(item["answer"]))
+
+
+def direction_from(workspace: str, source: str, target: str, item: Item | None) -> Direction:
+    if item is None:
+        return Direction(workspace, source, target)
+    closed = item.get("closed", frozenset())
+    entries = [(task_id, from_ms(int(ms))) for task_id, ms in item.get("escalations", {}).items()]
+    return Direction(
+        workspace,
+        source,
+        target,
+        escalations=tuple(Escalation(i, at, i in closed) for i, at in sorted(entries, key=lambda e: (e[1], e[0]))),
+        review_id=item.get("review_id"),
+        version=int(item.get("version", 0)),
+    )
+
+
+def note_item(workspace: str, note: Note) -> Item:
+    key = keys.Key(keys.notes(workspace, note.about), note.id)
+    return {**key._asdict(), "at": rfc3339(note.at), "by": note.by, "content": canonical_json(note.content)}
+
+
+def note_from(about: str, item: Item) -> Note:
+    return Note(about, item["sk"], parse_rfc3339(item["at"]), item["by"], json.loads(item["content"]))
+
+
+def review_item(review: Review) -> Item:
+    return {
+        **keys.Key(keys.reviews(review.workspace), review.id)._asdict(),
+        **{f.name: _plain(getattr(review, f.name)) for f in fields(Review) if f.name not in {"id", "request"}},
+        "request": canonical_json(review.request),
+    }
+
+
+def review_from(item: Item) -> Review:
+    return Review(
+        workspace=item["workspace"],
+        id=item["sk"],
+        reason=item["reason"],
+        source_agent=item["source_agent"],
+        target_agent=item["target_agent"],
+        request=json.loads(item["request"]),
+        requested_by=item["requested_by"],
+        opened_at=parse_rfc3339(item["opened_at"]),
+        last_at=parse_rfc3339(item["last_at"]),
+        count=int(item["count"]),
+        version=int(item["version"]),
+        released_at=_optional_time(item.get("released_at")),
+        released_by=item.get("released_by"),
+        task_id=item.get("task_id"),
+    )
+
+
+def agent_item(agent: Agent) -> Item:
+    values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
+    return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
+
+
+def agent_from(item: Item) -> Agent:
+    return Agent(
+        workspace=item["workspace"],
+        slug=item["slug"],
+        name=item["name"],
+        aliases=tuple(item["aliases"]),
+        description=item["description"],
+        accepts=tuple(item["accepts"]),
+        produces=tuple(item["produces"]),
+        runtime=Runtime(item["runtime"]),
+        approval=Approval(item["approval"]),
+        requeue=Requeue(item["requeue"]),
+        active=item["active"],
+        version=int(item["version"]),
+        created_at=parse_rfc3339(item["created_at"]),
+        updated_at=parse_rfc3339(item["updated_at"]),
+        updated_by=item["updated_by"],
+    )
+
+
+def settings_item(workspace: str, settings: Settings) -> Item:
+    values = {f.name: _plain(getattr(settings, f.name)) for f in fields(Settings)}
+    return {**keys.settings(workspace)._asdict(), **values, "holidays": sorted(map(str, settings.holidays))}
+
+
+def settings_from(item: Item | None) -> Settings:
+    """A setting that this version doesn't know any more is left out, one that is new gets its default."""
+    known = {f.name: f.type for f in fields(Settings)}
+    values = {name: value for name, value in (item or {}).items() if name in known}
+    numbers = {name: int(value) for name, value in values.items() if known[name] == "int"}
+    holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
+    return Settings(**{**values, **numbers, "holidays": holidays})
+
+
+def token_item(token: Token) -> Item:
+    values = {f.name: _plain(getattr(token, f.name)) for f in fields(Token)}
+    return {**keys.token(token.id)._asdict(), **values, "scopes": sorted(token.scopes)}
+
+
+def listed_token_item(token: Token) -> Item:
+    """The same for the workspace's listing, without what could help to guess the secret."""
+    return {**token_item(token), **keys.Key(keys.tokens(token.workspace), token.id)._asdict(), "digest": ""}
+
+
+def token_from(item: Item) -> Token:
+    return Token(
+        id=item["id"],
+        workspace=item["workspace"],
+        kind=Kind(item["kind"]),
+        subject=item["subject"],
+        scopes=frozenset(item["scopes"]),
+        digest=item["digest"],
+        created_at=parse_rfc3339(item["created_at"]),
+        created_by=item["created_by"],
+        expires_at=_optional_time(item.get("expires_at")),
+        revoked_at=_optional_time(item.get("revoked_at")),
+        revoked_by=item.get("revoked_by"),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "astimezone"):
+        return rfc3339(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return value
+
+
+def _optional_time(text: str | None) -> datetime | None:
+    return None if text is None else parse_rfc3339(text)
+
+
+def _time_from(item: Item, name: str) -> datetime | None:
+    return from_ms(int(item[name])) if name in item else None

@@ -1,0 +1,184 @@
+"""Every key of the table and of its two indexes. The strings are nowhere else, and none is ever matched by its
+beginning: a key is whole, so that ``client`` and ``client-repo-auditor`` never see each other's things (DESIGN.md,
+Storage)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from baton.domain.task import State
+from baton.domain.times import from_ms, to_ms
+from baton.ports import Ready
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from baton.domain.task import Task
+
+QUEUE_INDEX = "queue"
+WAKE_INDEX = "wake"
+WAKE_SHARDS = 4
+# Sorts after every character that an id may have.
+_END = "~"
+
+
+class Key(NamedTuple):
+    pk: str
+    sk: str
+
+
+# A task: what is read together lies together, HEAD and all; its trail grows elsewhere.
+
+
+def task(workspace: str, task_id: str) -> str:
+    return f"WS#{workspace}#TASK#{task_id}"
+
+
+def head(workspace: str, task_id: str) -> Key:
+    return Key(task(workspace, task_id), "HEAD")
+
+
+BODY = "BODY"
+FAILURE = "FAILURE"
+HEAD = "HEAD"
+OUTPUT = "OUTPUT"
+RECOVERIES = ("RECOVERY#", "RECOVERY#" + _END)
+
+
+def beside(workspace: str, task_id: str, what: str) -> Key:
+    return Key(task(workspace, task_id), what)
+
+
+def recovery(workspace: str, task_id: str, number: int) -> Key:
+    return Key(task(workspace, task_id), f"RECOVERY#{number:06d}")
+
+
+def trail(workspace: str, task_id: str) -> str:
+    return f"WS#{workspace}#TRAIL#{task_id}"
+
+
+def event(workspace: str, task_id: str, seq: int) -> Key:
+    return Key(trail(workspace, task_id), f"EVENT#{seq:08d}")
+
+
+def events_after(workspace: str, task_id: str, seq: int) -> tuple[Key, str]:
+    return event(workspace, task_id, max(seq, 0) + 1), "EVENT#" + _END
+
+
+def ended_claim(workspace: str, task_id: str, claim_id: str) -> Key:
+    return Key(trail(workspace, task_id), f"CLAIM#{claim_id}")
+
+
+# What belongs to a workspace.
+
+
+def once(workspace: str, digest: str) -> Key:
+    return Key(f"WS#{workspace}#ONCE#{digest}", "ONCE")
+
+
+def direction(workspace: str, source: str, target: str) -> Key:
+    return Key(f"WS#{workspace}#DIRECTION#{source}#{target}", "DIRECTION")
+
+
+def reviews(workspace: str) -> str:
+    return f"WS#{workspace}#REVIEWS"
+
+
+def notes(workspace: str, about: str) -> str:
+    return f"WS#{workspace}#NOTES#{about}"
+
+
+def agents(workspace: str) -> str:
+    return f"WS#{workspace}#AGENTS"
+
+
+def agent(workspace: str, slug: str) -> Key:
+    return Key(agents(workspace), f"AGENT#{slug}")
+
+
+def roster(workspace: str) -> Key:
+    return Key(agents(workspace), "ROSTER")
+
+
+def settings(workspace: str) -> Key:
+    return Key(f"WS#{workspace}#SETTINGS", "SETTINGS")
+
+
+def tokens(workspace: str) -> str:
+    return f"WS#{workspace}#TOKENS"
+
+
+def token(token_id: str) -> Key:
+    """Found by its id alone; what it says of its workspace is what counts."""
+    return Key(f"TOKEN#{token_id}", "TOKEN")
+
+
+# Listings: over keys that never change.
+
+
+def tasks_of_agent(workspace: str, slug: str) -> str:
+    return f"WS#{workspace}#TASKS-OF-AGENT#{slug}"
+
+
+def tasks_of_day(workspace: str, day: date) -> str:
+    return f"WS#{workspace}#TASKS-OF-DAY#{day.isoformat()}"
+
+
+# The queue index: what may be taken, and what waits for a human.
+
+
+def needs_queue(workspace: str) -> str:
+    return f"WS#{workspace}#NEEDS"
+
+
+def ready_queue(workspace: str, agent_slug: str) -> str:
+    return f"WS#{workspace}#READY#{agent_slug}"
+
+
+def queue_place(of: Task) -> Key | None:
+    """Where the queue index shows a task, if anywhere: priority first, then first in, first out."""
+    if of.state is State.NEEDS:
+        return Key(needs_queue(of.workspace), _place(of.priority, of.created_at, of.id))
+    if of.state is State.DELEGATED and of.ready_at is not None:
+        return Key(ready_queue(of.workspace, of.target_agent), _place(of.priority, of.ready_at, of.id))
+    return None
+
+
+def parse_place(sort_key: str) -> tuple[str, Ready]:
+    """Priority, and which task is ready when."""
+    priority, ready_ms, task_id = sort_key.split("#", 2)
+    return priority, Ready(task_id, from_ms(int(ready_ms)))
+
+
+def _place(priority: str, at: datetime, task_id: str) -> str:
+    return f"{priority}#{_moment(at)}#{task_id}"
+
+
+# The wake index: a few shards, so that no one partition takes every write; claims apart, so that they come first.
+
+
+def wake_shards() -> list[str]:
+    return [f"WAKE#{kind}#{shard}" for kind in ("CLAIMED", "OTHER") for shard in range(WAKE_SHARDS)]
+
+
+def wake_place(of: Task) -> Key | None:
+    if of.wake_at is None:
+        return None
+    kind = "OTHER" if of.claim is None else "CLAIMED"
+    return Key(f"WAKE#{kind}#{crc32(of.id.encode()) % WAKE_SHARDS}", f"{_moment(of.wake_at)}#{of.id}")
+
+
+def wake_until(now: datetime) -> str:
+    """Sorts after every place that is due at ``now``, and before all later ones."""
+    return _moment(now) + "#" + _END
+
+
+def parse_task(partition: str) -> tuple[str, str]:
+    """Workspace and id of a HEAD's partition, as an index shows it."""
+    _, workspace, _, task_id = partition.split("#", 3)
+    return workspace, task_id
+
+
+def _moment(at: datetime) -> str:
+    return f"{to_ms(at):015d}"

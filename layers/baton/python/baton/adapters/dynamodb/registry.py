@@ -1,0 +1,122 @@
+"""The part of the store that isn't about tasks: agents, settings, tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.table import Table, Write, to_wire
+from baton.adapters.dynamodb.writes import NOT_THERE_YET, put, put_version
+from baton.domain.agent import Roster
+from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.times import rfc3339
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.agent import Agent
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.settings import Settings
+    from baton.domain.token import Token
+
+
+class Registry:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def roster(self, workspace: str) -> Roster:
+        found = list(self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)}))
+        roster = keys.roster(workspace)
+        agents = tuple(items.agent_from(item) for item in found if item["sk"] != roster.sk)
+        version = next((int(item["version"]) for item in found if item["sk"] == roster.sk), 0)
+        return Roster(agents, version)
+
+    def agent(self, workspace: str, slug: str) -> Agent | None:
+        item = self._table.get(keys.agent(workspace, slug))
+        return None if item is None else items.agent_from(item)
+
+    def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+        agent, settings = keys.agent(workspace, slug), keys.settings(workspace)
+        found = self._table.get_many([agent, settings])
+        return (
+            items.agent_from(found[agent]) if agent in found else None,
+            items.settings_from(found.get(settings)),
+        )
+
+    def save_agent(self, agent: Agent, roster: Roster) -> None:
+        roster_item = {**keys.roster(agent.workspace)._asdict(), "version": roster.version + 1}
+
+        def writes_for(token: str) -> list[Write]:
+            return [
+                put_version({**items.agent_item(agent), "written_by": token}, agent.version, "agent"),
+                put_version(roster_item, roster.version + 1, "roster"),
+            ]
+
+        self._table.transact(writes_for, keys.agent(agent.workspace, agent.slug))
+
+    def settings(self, workspace: str) -> Settings:
+        return items.settings_from(self._table.get(keys.settings(workspace)))
+
+    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
+        item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": rfc3339(at)}
+
+        def writes_for(token: str) -> list[Write]:
+            return [put_version({**item, "written_by": token}, settings.version, "settings")]
+
+        self._table.transact(writes_for, keys.settings(workspace))
+
+    def token(self, token_id: str) -> Token | None:
+        item = self._table.get(keys.token(token_id))
+        return None if item is None else items.token_from(item)
+
+    def add_token(self, token: Token, once: Once | None = None) -> None:
+        def writes_for(written_by: str) -> list[Write]:
+            stamp = {"written_by": written_by}
+            writes = [
+                put({**items.token_item(token), **stamp}, NOT_THERE_YET, lambda: Conflict("token")),
+                put(items.listed_token_item(token)),
+            ]
+            if once:
+                remembered = once.remember({"token_id": token.id})
+                key = keys.once(token.workspace, once.digest)
+                writes.append(put({**items.remembered_item(key, remembered), **stamp}, NOT_THERE_YET, KeyTaken))
+            return writes
+
+        self._table.transact(writes_for, keys.token(token.id))
+
+    def save_revocation(self, token: Token) -> None:
+        """In both places that show it. Repeating it changes nothing but the time, so it needs no condition: whoever
+        revokes, it stays revoked."""
+        listed = keys.Key(keys.tokens(token.workspace), token.id)
+
+        def writes_for(written_by: str) -> list[Write]:
+            return [_revocation(key, token, written_by) for key in (keys.token(token.id), listed)]
+
+        self._table.transact(writes_for, keys.token(token.id))
+
+    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
+        return Page(tuple(map(items.token_from, found)), cursor)
+
+    def _newest(self, partition: str, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        """A page of a partition whose sort keys are sortable ids, newest first, and where the next one begins."""
+        condition, values = "#pk = :pk", {":pk": partition}
+        if cursor is not None:
+            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit + 1, newest_first=True)
+        page = found[:limit]
+        return page, page[-1]["sk"] if len(found) > limit else None
+
+
+def _revocation(key: keys.Key, token: Token, written_by: str) -> Write:
+    at = "" if token.revoked_at is None else rfc3339(token.revoked_at)
+    request = {
+        "Key": to_wire(key._asdict()),
+        "UpdateExpression": "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by), #written = :written",
+        "ConditionExpression": "attribute_exists(#pk)",
+        "ExpressionAttributeNames": {"#at": "revoked_at", "#by": "revoked_by", "#written": "written_by", "#pk": "pk"},
+        "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by, ":written": written_by}),
+    }
+    return Write("Update", request, lambda: Conflict("token"))

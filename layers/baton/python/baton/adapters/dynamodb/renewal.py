@@ -1,0 +1,83 @@
+"""Heartbeats: the one change of a task that is a single update, so that a million live workers cost one write a
+beat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items
+from baton.adapters.dynamodb.table import ConditionFailed
+from baton.adapters.dynamodb.writes import VERSION_UNCHANGED
+from baton.domain.errors import Busy, StaleClaim
+from baton.domain.times import to_ms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.adapters.dynamodb.keys import Key
+    from baton.adapters.dynamodb.table import Table
+    from baton.domain.principal import Principal
+    from baton.domain.task import Claim
+
+# The claim is still the current one, and of the one who asks.
+CLAIM_IS_CURRENT = "#claim.#id = :id AND #claim.#principal = :principal"
+# It would not shorten the lease, and nothing forbids to extend it.
+EXTENDS = "#claim.#from <= :now AND attribute_not_exists(#hard)"
+EXTENDS_TO = "#claim.#expires <= :until AND attribute_not_exists(#hard)"
+_NAMES = {
+    "#claim": "claim",
+    "#id": "claim_id",
+    "#principal": "principal",
+    "#from": "renewable_from_ms",
+    "#expires": "expires_ms",
+    "#lease": "lease_ms",
+    "#beat": "heartbeat_ms",
+    "#hard": "hard_deadline_ms",
+    "#version": "version",
+}
+# The version rises with every heartbeat: whatever was decided on an older reading is refused (DESIGN.md, Storage).
+_BEAT = "#claim.#from = :now, #claim.#beat = :now, #version = #version + :one"
+_RACES = 5
+
+
+def renew(table: Table, head: Key, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None) -> Claim:
+    """One write. A second one only for a task that fails on its deadline, whose leases end with it at the latest."""
+    now_ms = to_ms(now)
+    values: dict[str, Any] = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1}
+    if lease_seconds is None:
+        update, extends = f"SET #claim.#expires = #claim.#lease + :now, {_BEAT}", EXTENDS
+    else:
+        update, extends = f"SET #claim.#expires = :until, #claim.#lease = :lease, {_BEAT}", EXTENDS_TO
+        values |= {":until": now_ms + lease_seconds * 1_000, ":lease": lease_seconds * 1_000}
+    try:
+        return _updated(table, head, update, f"{CLAIM_IS_CURRENT} AND {extends}", values)
+    except ConditionFailed as failed:
+        found = failed.item
+    for _ in range(_RACES):
+        if "claim" not in found:
+            raise StaleClaim(head.pk.rpartition("#")[2])
+        task = items.task_from(found)
+        claim = task.current_claim(claim_id, by)
+        renewed = claim.renewed(now, lease_seconds, task.hard_deadline)
+        if renewed == claim:
+            return claim
+        exact = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1, ":seen": task.version}
+        exact |= {":until": to_ms(renewed.expires_at), ":lease": renewed.lease_seconds * 1_000}
+        to_deadline = f"SET #claim.#expires = :until, #claim.#lease = :lease, {_BEAT}"
+        try:
+            return _updated(table, head, to_deadline, f"{CLAIM_IS_CURRENT} AND {VERSION_UNCHANGED}", exact)
+        except ConditionFailed as failed:
+            found = failed.item
+    raise Busy
+
+
+def _updated(table: Table, head: Key, update: str, condition: str, values: dict[str, Any]) -> Claim:
+    names = {short: long for short, long in _NAMES.items() if short in f"{update} {condition} "}
+    item = table.update(
+        head,
+        UpdateExpression=update,
+        ConditionExpression=condition,
+        ExpressionAttributeNames=names,
+        ExpressionAttributeValues=values,
+    )
+    return items.claim_from(item["claim"])

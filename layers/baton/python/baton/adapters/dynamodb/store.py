@@ -1,0 +1,186 @@
+"""The port ``Store`` over one table. What may be written and when is in ``writes``; here is what is read, in how many
+calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.registry import Registry
+from baton.adapters.dynamodb.renewal import renew
+from baton.adapters.dynamodb.table import Write
+from baton.adapters.dynamodb.writes import extra_writes, task_writes, witness
+from baton.domain.errors import Unknown
+from baton.domain.marker import Priority
+from baton.ports import Dossier, Note, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import date, datetime
+
+    from baton.domain.direction import Direction
+    from baton.domain.events import Event
+    from baton.domain.idempotency import Once, Remembered
+    from baton.domain.principal import Principal
+    from baton.domain.review import Review
+    from baton.domain.settings import Settings
+    from baton.domain.task import Claim, Task
+    from baton.domain.transitions import Change
+    from baton.ports import Extra, Ready
+
+READY_PAGE = 25
+DUE_PAGE = 100
+
+
+class DynamoStore(Registry):
+    # Writing
+
+    def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
+        task = None if change is None else change.task
+
+        def writes_for(token: str) -> list[Write]:
+            writes = [] if change is None else task_writes(change, token)
+            for extra in extras:
+                writes += extra_writes(workspace, task, extra, token)
+            return writes
+
+        self._table.transact(writes_for, witness(workspace, change, extras))
+
+    def renew(
+        self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
+    ) -> Claim:
+        return renew(self._table, keys.head(workspace, task_id), claim_id, by, now, lease_seconds)
+
+    # One task
+
+    def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
+        head = keys.head(workspace, task_id)
+        if once is None:
+            item, remembered = self._table.get(head), None
+        else:
+            once_key = keys.once(workspace, once.digest)
+            found = self._table.get_many([head, once_key])
+            item, remembered = found.get(head), items.remembered_from(found.get(once_key))
+        if item is None:
+            raise Unknown("task")
+        return items.task_from(item), remembered
+
+    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
+        condition, values = "#pk = :pk", {":pk": keys.task(workspace, task_id)}
+        if not with_body:
+            condition, values = condition + " AND #sk > :body", {**values, ":body": keys.BODY}
+        found = {item["sk"]: item for item in self._table.query_all(condition, values)}
+        if keys.HEAD not in found:
+            raise Unknown("task")
+        first, last = keys.RECOVERIES
+        return Dossier(
+            task=items.task_from(found[keys.HEAD]),
+            body=items.payload_from(found.get(keys.BODY)) if with_body else None,
+            output=items.payload_from(found.get(keys.OUTPUT)),
+            failure=items.payload_from(found.get(keys.FAILURE)),
+            recoveries=tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last),
+        )
+
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
+        return items.remembered_from(self._table.get(keys.ended_claim(workspace, task_id, claim_id)))
+
+    def remembered(self, once: Once) -> Remembered | None:
+        return items.remembered_from(self._table.get(keys.once(once.principal.workspace, once.digest)))
+
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+        first, last = keys.events_after(workspace, task_id, after)
+        found = self._table.query(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": first.pk, ":first": first.sk, ":last": last},
+            limit=limit,
+        )
+        return tuple(map(items.event_from, found))
+
+    def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
+        partition = keys.notes(workspace, about)
+        found = self._table.query("#pk = :pk", {":pk": partition}, limit=limit, newest_first=True)
+        return tuple(items.note_from(about, item) for item in found)
+
+    # Finding tasks
+
+    def ready(self, workspace: str, agent: str, now: datetime) -> Iterator[Ready]:
+        """Page by page. What isn't due yet sorts after what is, within its priority: a page that ends in such a task is
+        followed by the next priority at once."""
+        partition, start = keys.ready_queue(workspace, agent), str(Priority.P0)
+        while True:
+            page = self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE)
+            for entry in page:
+                priority, ready = keys.parse_place(entry["queue_sk"])
+                if ready.ready_at <= now:
+                    yield ready
+                    start = entry["queue_sk"]
+                else:
+                    start = priority + "~"
+            if len(page) < READY_PAGE:
+                return
+
+    def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
+        ids = tuple(keys.parse_place(entry["queue_sk"])[1].task_id for entry in page[:limit])
+        return Page(ids, page[limit - 1]["queue_sk"] if len(page) > limit else None)
+
+    def due(self, now: datetime) -> Iterator[tuple[str, str]]:
+        for shard in keys.wake_shards():
+            start, more = "0", True
+            while more:
+                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
+                for entry in page:
+                    start = entry["wake_sk"]
+                    yield keys.parse_task(entry["pk"])
+                more = len(page) == DUE_PAGE
+
+    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
+
+    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
+
+    # Markers
+
+    def marker_facts(
+        self, workspace: str, pair: tuple[str, str] | None, once: Once | None
+    ) -> tuple[Settings, Direction | None, Remembered | None]:
+        wanted = [keys.settings(workspace)]
+        direction_key = keys.direction(workspace, *pair) if pair else None
+        once_key = keys.once(workspace, once.digest) if once else None
+        found = self._table.get_many(wanted + [key for key in (direction_key, once_key) if key])
+        return (
+            items.settings_from(found.get(wanted[0])),
+            items.direction_from(workspace, *pair, found.get(direction_key)) if pair and direction_key else None,
+            items.remembered_from(found.get(once_key)) if once_key else None,
+        )
+
+    def review(self, workspace: str, review_id: str) -> Review:
+        item = self._table.get(keys.Key(keys.reviews(workspace), review_id))
+        if item is None:
+            raise Unknown("manual review")
+        return items.review_from(item)
+
+    def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.reviews(workspace), limit, cursor)
+        return Page(tuple(map(items.review_from, found)), cursor)
+
+    # Inside
+
+    def _index_page(
+        self, index: str, partition: str, start: str, limit: int, until: str | None = None
+    ) -> list[dict[str, Any]]:
+        """After ``start``, up to ``until``."""
+        condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
+        if until is not None:
+            # One key condition takes one range: everything after the start has to be after it by a sort key.
+            condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
+            values[":until"] = until
+        return self._table.query(condition, values, limit=limit, IndexName=index)
+
+    def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
+        """A listing's ids, then the tasks' HEADs: two readings a page."""
+        found, cursor = self._newest(partition, limit, cursor)
+        heads = [keys.head(workspace, item["sk"]) for item in found]
+        read = self._table.get_many(heads) if heads else {}
+        return Page(tuple(items.task_from(read[head]) for head in heads if head in read), cursor)

@@ -1,0 +1,247 @@
+"""The one door to DynamoDB: how its calls are made, when they are repeated, and what its errors mean.
+
+A reply can be lost after the write was done: the SDK's own retry then fails its condition although *we* won. So every
+transaction writes its token into a witness, an item that nobody changes afterwards; after an unclear or refused attempt
+the witness is read, and if it carries our token, the write is ours (DESIGN.md, Lost replies).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
+
+from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+from botocore.exceptions import ClientError, EndpointConnectionError, HTTPClientError
+
+from baton.adapters.dynamodb.keys import Key
+from baton.domain.errors import BatonError, Busy, Conflict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+Item = dict[str, Any]
+ATTEMPTS = 4
+_UNCLEAR_CODES = frozenset(
+    {
+        "InternalServerError",
+        "InternalFailure",
+        "ServiceUnavailable",
+        "ThrottlingException",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestTimeout",
+        "RequestTimeoutException",
+        "TransactionInProgressException",
+    }
+)
+_SERVER_ERROR = 500
+_MAX_BATCH = 100
+
+
+class DynamoClient(Protocol):
+    """The five calls that Baton makes. Tests put their faults here, around the real one."""
+
+    def get_item(self, **request: Any) -> Any: ...
+    def batch_get_item(self, **request: Any) -> Any: ...
+    def query(self, **request: Any) -> Any: ...
+    def update_item(self, **request: Any) -> Any: ...
+    def transact_write_items(self, **request: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One item of a transaction. ``refused`` makes the error that its failed condition means."""
+
+    kind: str
+    request: Item
+    refused: Callable[[], BatonError]
+
+
+class ConditionFailed(Exception):
+    """``item``: as it was found."""
+
+    def __init__(self, item: Item) -> None:
+        super().__init__("condition failed")
+        self.item = item
+
+
+class Table:
+    def __init__(self, client: DynamoClient, name: str, sleep: Callable[[float], None]) -> None:
+        self._client, self._name, self._sleep = client, name, sleep
+
+    def get(self, key: Key) -> Item | None:
+        answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
+        return from_wire(answer["Item"]) if "Item" in answer else None
+
+    def get_many(self, wanted: Sequence[Key]) -> dict[Key, Item]:
+        """At most 100. Missing ones are left out."""
+        found: dict[Key, Item] = {}
+        asked = {self._name: {"Keys": [to_wire(key._asdict()) for key in wanted[:_MAX_BATCH]], "ConsistentRead": True}}
+        for _ in range(ATTEMPTS):
+            answer = self._call(self._client.batch_get_item, RequestItems=asked)
+            for item in map(from_wire, answer["Responses"].get(self._name, [])):
+                found[Key(item["pk"], item["sk"])] = item
+            asked = answer.get("UnprocessedKeys") or {}
+            if not asked:
+                return found
+            self._pause(1)
+        raise Busy
+
+    def query(self, condition: str, values: Item, *, limit: int, newest_first: bool = False, **more: Any) -> list[Item]:
+        """One page. ``condition`` speaks of ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``."""
+        index = more.get("IndexName")
+        prefix = f"{index}_" if index else ""
+        answer = self._read(
+            self._client.query,
+            KeyConditionExpression=condition,
+            ExpressionAttributeNames=_key_names(condition, prefix),
+            ExpressionAttributeValues=to_wire(values),
+            ConsistentRead=index is None,
+            ScanIndexForward=not newest_first,
+            Limit=limit,
+            **more,
+        )
+        return [from_wire(item) for item in answer["Items"]]
+
+    def query_all(self, condition: str, values: Item) -> Iterator[Item]:
+        """Every page of one partition's range."""
+        start: Item = {}
+        while True:
+            answer = self._read(
+                self._client.query,
+                KeyConditionExpression=condition,
+                ExpressionAttributeNames=_key_names(condition),
+                ExpressionAttributeValues=to_wire(values),
+                ConsistentRead=True,
+                **start,
+            )
+            yield from map(from_wire, answer["Items"])
+            if "LastEvaluatedKey" not in answer:
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def update(self, key: Key, **request: Any) -> Item:
+        """One item, in a way that may be done twice. Answers with the item as it is afterwards. Raises
+        ``ConditionFailed``."""
+        values = to_wire(request.pop("ExpressionAttributeValues"))
+        for attempt in range(ATTEMPTS):
+            try:
+                answer = self._client.update_item(
+                    TableName=self._name,
+                    Key=to_wire(key._asdict()),
+                    ReturnValues="ALL_NEW",
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    ExpressionAttributeValues=values,
+                    **request,
+                )
+            except (ClientError, HTTPClientError, EndpointConnectionError) as exc:
+                if _code(exc) == "ConditionalCheckFailedException":
+                    raise ConditionFailed(_old_item(exc)) from exc
+                if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
+                    raise
+                self._pause(attempt)
+            else:
+                return from_wire(answer["Attributes"])
+        raise Busy
+
+    def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key) -> None:
+        """All or nothing, exactly once. ``writes_for`` gets the token that the witness must carry as ``written_by``.
+        Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``."""
+        token = uuid4().hex
+        writes = writes_for(token)
+        request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
+        for attempt in range(ATTEMPTS):
+            try:
+                self._client.transact_write_items(TransactItems=request, ClientRequestToken=token)
+            except (ClientError, HTTPClientError, EndpointConnectionError) as exc:
+                refusal = _refusal(exc, writes)
+                if refusal is None and not _is_unclear(exc):
+                    raise
+                if self._is_ours(witness, token):
+                    return
+                if refusal is not None:
+                    raise refusal from exc
+                self._pause(attempt)
+            else:
+                return
+        raise Busy
+
+    def _is_ours(self, witness: Key, token: str) -> bool:
+        try:
+            item = self.get(witness)
+        except Busy:
+            return False
+        return item is not None and item.get("written_by") == token
+
+    def _read(self, call: Callable[..., Any], **request: Any) -> Any:
+        return self._call(call, TableName=self._name, **request)
+
+    def _call(self, call: Callable[..., Any], **request: Any) -> Any:
+        for attempt in range(ATTEMPTS):
+            try:
+                return call(**request)
+            except (ClientError, HTTPClientError, EndpointConnectionError) as exc:
+                if not _is_unclear(exc):
+                    raise
+                self._pause(attempt)
+        raise Busy
+
+    def _pause(self, attempt: int) -> None:
+        self._sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311 - spreads retries, keeps no secret
+
+
+_serializer, _deserializer = TypeSerializer(), TypeDeserializer()
+
+
+def to_wire(item: Item) -> Item:
+    """What is None is left out."""
+    return {name: _serializer.serialize(value) for name, value in item.items() if value is not None}
+
+
+def from_wire(item: Item) -> Item:
+    return {name: _deserializer.deserialize(value) for name, value in item.items()}
+
+
+def _key_names(condition: str, prefix: str = "") -> dict[str, str]:
+    """Only those that are used: DynamoDB refuses the others."""
+    return {f"#{name}": prefix + name for name in ("pk", "sk") if f"#{name}" in condition}
+
+
+def _code(exc: Exception) -> str:
+    return str(_response(exc).get("Error", {}).get("Code", ""))
+
+
+def _response(exc: Exception) -> Item:
+    """What came back, if anything did."""
+    return dict(exc.response) if isinstance(exc, ClientError) else {}
+
+
+def _old_item(exc: Exception) -> Item:
+    return from_wire(_response(exc).get("Item", {}))
+
+
+def _is_unclear(exc: Exception) -> bool:
+    """It may have been done or not: no answer, a server's error, or a throttle."""
+    if not isinstance(exc, ClientError):
+        return True
+    status = exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    throttled = any(
+        reason.get("Code") in {"ThrottlingError", "ProvisionedThroughputExceeded"} for reason in _reasons(exc)
+    )
+    return _code(exc) in _UNCLEAR_CODES or status >= _SERVER_ERROR or throttled
+
+
+def _refusal(exc: Exception, writes: Sequence[Write]) -> BatonError | None:
+    """What a cancelled transaction means: the refused writes' own word, a used key's first; else that somebody else was
+    writing the same items at that moment."""
+    codes = [reason.get("Code") for reason in _reasons(exc)]
+    refused = [write.refused() for write, code in zip(writes, codes, strict=False) if code == "ConditionalCheckFailed"]
+    if refused:
+        return min(refused, key=lambda error: error.code != "key_taken")
+    return Conflict("task") if "TransactionConflict" in codes else None
+
+
+def _reasons(exc: Exception) -> list[dict[str, Any]]:
+    return list(_response(exc).get("CancellationReasons", []))

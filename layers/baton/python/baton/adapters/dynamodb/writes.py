@@ -1,0 +1,207 @@
+"""Transactions: which items a commit writes, and under which conditions. The conditions are the safety of Baton; each
+is a named sentence, and there are these few."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.domain.errors import Conflict, InactiveAgent, KeyTaken
+from baton.domain.times import to_ms
+from baton.ports import (
+    AgentIsActive,
+    Body,
+    Closed,
+    EndedClaim,
+    Note,
+    Opened,
+    Output,
+    Remember,
+    ReviewChanged,
+    ReviewOpened,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from baton.domain.direction import Direction
+    from baton.domain.errors import BatonError
+    from baton.domain.review import Review
+    from baton.domain.task import Task
+    from baton.domain.transitions import Change
+    from baton.ports import Extra
+
+# Nobody has written this item before: a new task, one more event, a key used for the first time.
+NOT_THERE_YET = "attribute_not_exists(#pk)"
+# Nobody has changed it since it was read. On a task's HEAD this is what lets exactly one claimer win, and what keeps a
+# sweep that was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
+VERSION_UNCHANGED = "#version = :seen"
+VERSION_NOT_SET = "attribute_not_exists(#version)"
+# The kill switch, looked at in the very transaction of the claim.
+AGENT_IS_ACTIVE = "#active = :true"
+
+
+def task_writes(change: Change, token: str) -> list[Write]:
+    """HEAD, the new events and what the change left beside. The first new event is the witness."""
+    task = change.task
+    writes = [_head(change, token)]
+    writes += [put({**items.event_item(task, event), "written_by": token}, NOT_THERE_YET) for event in change.events]
+    if change.recovery is not None:
+        writes.append(put(items.recovery_item(task, change.recovery)))
+    if change.failure is not None:
+        writes.append(put(items.payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), change.failure)))
+    if change.before is None:
+        listings = keys.tasks_of_agent(task.workspace, task.target_agent), _day_of(task)
+        writes += [put({"pk": listing, "sk": task.id}) for listing in listings]
+    return writes
+
+
+def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) -> list[Write]:
+    match extra:
+        case Body(content) if task is not None:
+            return [put(items.payload_item(keys.beside(workspace, task.id, keys.BODY), content), NOT_THERE_YET)]
+        case Output(content) if task is not None:
+            return [put(items.payload_item(keys.beside(workspace, task.id, keys.OUTPUT), content))]
+        case EndedClaim(claim_id, answer) if task is not None:
+            return [put(items.remembered_item(keys.ended_claim(workspace, task.id, claim_id), answer))]
+        case AgentIsActive(slug):
+            return [_agent_is_active(workspace, slug)]
+        case Remember(once, answer):
+            item = items.remembered_item(keys.once(workspace, once.digest), once.remember(answer))
+            return [put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)]
+        case Note():
+            return [put({**items.note_item(workspace, extra), "written_by": token})]
+        case Opened():
+            return [_opened(extra)]
+        case Closed(source, target, task_id):
+            return [_closed(workspace, source, target, task_id)]
+        case ReviewOpened(review, direction):
+            return [put_review(review, token), _review_opened(review, direction)]
+        case ReviewChanged(review):
+            return [put_review(review, token)]
+    raise TypeError(extra)
+
+
+def put(
+    item: Item,
+    condition: str | None = None,
+    refused: Callable[[], BatonError] = lambda: Conflict("task"),
+    **values: Any,
+) -> Write:
+    request: Item = {"Item": to_wire(item)}
+    if condition is not None:
+        names = [name for name in ("pk", "version") if f"#{name}" in condition]
+        request |= {
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in names},
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+    if values:
+        request["ExpressionAttributeValues"] = to_wire({f":{name}": value for name, value in values.items()})
+    return Write("Put", request, refused)
+
+
+def put_version(item: Item, version: int, what: str) -> Write:
+    """An item in its next version: it must still be in the one before, or not exist if this is the first."""
+    if version == 1:
+        return put(item, NOT_THERE_YET, lambda: Conflict(what))
+    return put(item, VERSION_UNCHANGED, lambda: Conflict(what), seen=version - 1)
+
+
+def put_review(review: Review, token: str) -> Write:
+    return put_version({**items.review_item(review), "written_by": token}, review.version, "manual review")
+
+
+def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> keys.Key:
+    """The item that tells whether a commit was ours. Immutable where there is one such; a bare look of the sweeper has
+    only HEAD, and may safely be done again."""
+    if change is not None:
+        task = change.task
+        if change.events:
+            return keys.event(workspace, task.id, change.events[0].seq)
+        return keys.head(workspace, task.id)
+    for extra in sorted(extras, key=lambda each: not isinstance(each, Note)):
+        match extra:
+            case Note(about, note_id):
+                return keys.Key(keys.notes(workspace, about), note_id)
+            case Remember(once, _):
+                return keys.once(workspace, once.digest)
+            case ReviewChanged(review) | ReviewOpened(review, _):
+                return keys.Key(keys.reviews(workspace), review.id)
+            case _:
+                continue
+    raise ValueError("a commit without a change needs an extra that can be recognised")
+
+
+def _head(change: Change, token: str) -> Write:
+    item = {**items.head_item(change.task), "written_by": token}
+    return put_version(item, change.task.version, "task")
+
+
+def _day_of(task: Task) -> str:
+    return keys.tasks_of_day(task.workspace, task.created_at.date())
+
+
+def _agent_is_active(workspace: str, slug: str) -> Write:
+    request = {
+        "Key": to_wire(keys.agent(workspace, slug)._asdict()),
+        "ConditionExpression": AGENT_IS_ACTIVE,
+        "ExpressionAttributeNames": {"#active": "active"},
+        "ExpressionAttributeValues": to_wire({":true": True}),
+    }
+    return Write("ConditionCheck", request, lambda: InactiveAgent(slug))
+
+
+def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> Write:
+    """In its next version. An end that is told meanwhile touches only ``closed``, and so is never in the way."""
+    is_new = direction.version == 0
+    request = {
+        "Key": to_wire(keys.direction(direction.workspace, direction.source, direction.target)._asdict()),
+        "UpdateExpression": expression,
+        "ConditionExpression": VERSION_NOT_SET if is_new else VERSION_UNCHANGED,
+        "ExpressionAttributeNames": {"#version": "version", **names},
+        "ExpressionAttributeValues": to_wire(
+            {":next": direction.version + 1, **values, **({} if is_new else {":seen": direction.version})}
+        ),
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    return Write("Update", request, lambda: Conflict("direction"))
+
+
+def _opened(opened: Opened) -> Write:
+    direction, names = opened.direction, {"#escalations": "escalations"}
+    values: Item = {}
+    if direction.escalations:
+        names["#id"] = opened.task_id
+        sets, values[":at"] = "#escalations.#id = :at", to_ms(opened.at)
+    else:
+        sets, values[":first"] = "#escalations = :first", {opened.task_id: to_ms(opened.at)}
+    expression = f"SET {sets}, #version = :next"
+    removed = [f"#escalations.#old{n}" for n in range(len(opened.forget))]
+    names |= {f"#old{n}": task_id for n, task_id in enumerate(opened.forget)}
+    if opened.ends_review:
+        names["#review"] = "review_id"
+        removed.append("#review")
+    if removed:
+        expression += f" REMOVE {', '.join(removed)}"
+    if opened.forget:
+        names["#closed"], values[":forgotten"] = "closed", frozenset(opened.forget)
+        expression += " DELETE #closed :forgotten"
+    return _update_direction(direction, expression, names, values)
+
+
+def _review_opened(review: Review, direction: Direction) -> Write:
+    return _update_direction(
+        direction, "SET #review = :review, #version = :next", {"#review": "review_id"}, {":review": review.id}
+    )
+
+
+def _closed(workspace: str, source: str, target: str, task_id: str) -> Write:
+    request = {
+        "Key": to_wire(keys.direction(workspace, source, target)._asdict()),
+        "UpdateExpression": "ADD #closed :ended",
+        "ExpressionAttributeNames": {"#closed": "closed"},
+        "ExpressionAttributeValues": to_wire({":ended": frozenset({task_id})}),
+    }
+    return Write("Update", request, lambda: Conflict("direction"))

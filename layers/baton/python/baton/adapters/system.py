@@ -1,0 +1,35 @@
+"""The clock and the randomness of the machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from baton.domain.ids import RANDOM_BYTES, sortable_id
+from baton.domain.times import whole_ms
+from baton.domain.token import SECRET_BYTES
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return whole_ms(datetime.now(UTC))
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class RandomIds:
+    def new(self, prefix: str, at: datetime) -> str:
+        return sortable_id(prefix, at, os.urandom(RANDOM_BYTES))
+
+    def secret(self) -> str:
+        return os.urandom(SECRET_BYTES).hex()
+
+
+if TYPE_CHECKING:
+    from baton.ports import Clock, Ids
+
+    _clock: Clock = SystemClock()
+    _ids: Ids = RandomIds()

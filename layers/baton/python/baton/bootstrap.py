@@ -1,0 +1,101 @@
+"""The only place that wires classes together. Nothing happens at import; each piece is made once per process."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from aws_lambda_powertools import Logger
+from botocore.config import Config as ClientConfig
+
+from baton import config
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.adapters.no_tracker import NoTracker
+from baton.adapters.sqs import SqsDeadLetters, SqsDoorbell
+from baton.adapters.system import RandomIds, SystemClock
+from baton.ports import Baton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.ports import AgentRunner, Clock, DeadLetters, TokenStore
+
+# Inside the 15 s of the slowest answer there is room for one slow call and its repeat. The SDK repeats throttles and
+# broken connections; what is left unclear is settled by the table (adapters/dynamodb/table.py).
+CLIENT = ClientConfig(
+    connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 2}, parameter_validation=False
+)
+SHIPPED_SCRIPT = "answers.yaml"
+
+
+@cache
+def logger() -> Logger:
+    """One for all of a function's lines; its service name comes from POWERTOOLS_SERVICE_NAME."""
+    return Logger(level=config.load().log_level, utc=True, use_rfc3339=True)
+
+
+@cache
+def wire() -> Baton:
+    """All that a use case may need, on the real table and queue."""
+    settings = config.load()
+    clock = SystemClock()
+    return Baton(
+        store=DynamoStore(_table()),
+        doorbell=SqsDoorbell(_client("sqs"), settings.queue_url, log_line),
+        clock=clock,
+        ids=RandomIds(),
+        tracker=NoTracker(),
+        public_url=settings.public_url,
+        log=log_line,
+    )
+
+
+@cache
+def wire_tokens() -> tuple[TokenStore, Clock]:
+    """All that the authorizer needs."""
+    return DynamoStore(_table()), SystemClock()
+
+
+@cache
+def wire_dead_letters() -> DeadLetters:
+    return SqsDeadLetters(_client("sqs"), config.load().dead_letters_url)
+
+
+@cache
+def wire_runner() -> AgentRunner:
+    """The scripted runner, with the answers that ``BATON_SCRIPT`` names or else the shipped ones."""
+    from baton.adapters.scripted_runner import ScriptedRunner, parse_script  # only process-task needs YAML
+
+    path = config.load().script
+    text = Path(path).read_text(encoding="utf-8") if path else ""
+    return ScriptedRunner(parse_script(text), SystemClock())
+
+
+def log_line(message: str, **fields: object) -> None:
+    logger().info(message, extra=fields)
+
+
+@cache
+def _session() -> boto3.session.Session:
+    return boto3.session.Session()
+
+
+def _client(service: str) -> Any:
+    """As the ports' adapters see it: the few calls that they make."""
+    clients: Any = _session()
+    return clients.client(service, config=CLIENT)
+
+
+@cache
+def _table() -> Table:
+    return Table(_client("dynamodb"), config.load().table, SystemClock().sleep)
+
+
+def forget_all() -> None:
+    """For tests that change the environment."""
+    parts: list[Callable[..., object]] = [logger, wire, wire_tokens, wire_dead_letters, wire_runner, _session, _table]
+    for part in [*parts, config.load]:
+        part.cache_clear()  # type: ignore[attr-defined]

@@ -1,0 +1,1 @@
+"""What tests share: fakes of the ports, a small world of agents, a table to break."""

@@ -1,0 +1,26 @@
+"""Time that moves only when it is told to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+# A Wednesday, so that the next business day is simply tomorrow.
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+
+class FakeClock:
+    """``slept``: what was asked for; sleeping moves the time on, so that retries and polls end."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        self.time = now
+        self.slept: list[float] = []
+
+    def now(self) -> datetime:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.advance(seconds)
+
+    def advance(self, seconds: float = 0, *, milliseconds: int = 0) -> None:
+        self.time += timedelta(milliseconds=round(seconds * 1000) + milliseconds)

@@ -1,0 +1,52 @@
+"""One choke point around a client, where every call can be counted, refused, lost, or be the last thing that happens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+
+class Crash(BaseException):  # noqa: N818 - not an error: the process is gone, and no handler of ours may catch it
+    """The process died here."""
+
+
+class Choked:
+    """Wraps a client. ``plan(number, operation)`` names what happens at the call of that number (1, 2, …): None,
+    ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
+    ``throttle``, ``crash_before``, ``crash_after``."""
+
+    def __init__(self, client: Any, plan: Callable[[int, str], str | None] = lambda _n, _op: None) -> None:
+        self._client, self.plan = client, plan
+        self.calls: list[str] = []
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(self.calls)
+
+    def __getattr__(self, operation: str) -> Any:
+        call = getattr(self._client, operation)
+
+        def choked(**request: Any) -> Any:
+            self.calls.append(operation)
+            fault = self.plan(len(self.calls), operation)
+            if fault in {"timeout_before", "error_before", "throttle", "crash_before"}:
+                raise _failure(fault, operation)
+            answer = call(**request)
+            if fault is not None:
+                raise _failure(fault, operation)
+            return answer
+
+        return choked
+
+
+def _failure(fault: str, operation: str) -> BaseException:
+    if fault.startswith("crash"):
+        return Crash(operation)
+    if fault.startswith("timeout"):
+        return ReadTimeoutError(endpoint_url="http://127.0.0.1/")
+    code, status = ("ThrottlingException", 400) if fault == "throttle" else ("InternalServerError", 500)
+    response = {"Error": {"Code": code, "Message": "injected"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, operation)

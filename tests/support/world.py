@@ -1,0 +1,116 @@
+"""A workspace with a human, a service and a few agents, and the steps that most tests begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from baton.adapters.memory import MemoryDoorbell, MemoryStore
+from baton.adapters.no_tracker import NoTracker
+from baton.adapters.system import RandomIds
+from baton.domain.agent import Approval, Runtime
+from baton.domain.events import replay
+from baton.domain.principal import ACT_AS, Kind, Principal
+from baton.domain.task import Task
+from baton.ports import Baton, Store
+from baton.services.approve_task import approve_task
+from baton.services.claim_task import Claimed, Claimer, claim_next
+from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from baton.services.register_agent import register_agent
+from support.clock import FakeClock
+
+WORKSPACE = "acme"
+
+
+def human(workspace: str = WORKSPACE, name: str = "alice") -> Principal:
+    return Principal(workspace, Kind.HUMAN, name, frozenset({ACT_AS}))
+
+
+def agent(slug: str, workspace: str = WORKSPACE) -> Principal:
+    return Principal(workspace, Kind.AGENT, slug)
+
+
+def service(workspace: str = WORKSPACE, *, act_as: bool = True) -> Principal:
+    return Principal(workspace, Kind.SERVICE, "ci", frozenset({ACT_AS} if act_as else ()))
+
+
+def marker_body(**changes: Any) -> dict[str, Any]:
+    body = {
+        "source_agent": "scout",
+        "target_agent": "auditor",
+        "escalation_reason": "Stale spike in CI failures; needs a repo audit",
+        "source_digest_url": "https://notes.example/digest/1",
+        "create_task": True,
+        "task_priority": "🔴 High",
+    }
+    return {**body, **changes}
+
+
+@dataclass
+class World:
+    """``auditor`` and ``scout`` pull; ``runner`` is run by process-task under a standing approval."""
+
+    store: Store = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
+    logged: list[dict[str, Any]] = field(default_factory=list)
+    baton: Baton = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.baton = Baton(
+            store=self.store,
+            doorbell=self.doorbell,
+            clock=self.clock,
+            ids=RandomIds(),
+            tracker=NoTracker(),
+            public_url="https://baton.example",
+            log=lambda message, **fields: self.logged.append({"message": message, **fields}),
+        )
+
+    def settle(self, workspace: str = WORKSPACE) -> World:
+        """Registers the agents."""
+        for slug, values in {
+            "scout": {"name": "Scout"},
+            "auditor": {"name": "Client Repo Auditor", "aliases": ("Auditor",)},
+            "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
+        }.items():
+            register_agent(self.baton, human(workspace), slug, values)
+        return self
+
+    def mark(self, by: Principal | None = None, **changes: Any) -> MarkerAnswer:
+        body = marker_body(**changes)
+        return create_handoff_marker(self.baton, by or human(), body)
+
+    def needing(self, **changes: Any) -> str:
+        """A task that waits for approval."""
+        answer = self.mark(agent("scout"), **changes)
+        assert answer.task_id
+        return answer.task_id
+
+    def ready(self, **changes: Any) -> str:
+        """A task that may be claimed now."""
+        task_id = self.needing(**changes)
+        if self.task(task_id).state == "needs":
+            approve_task(self.baton, human(), task_id, None)
+        self.clock.advance(3)
+        return task_id
+
+    def claimed(self, slug: str = "auditor", lease_seconds: int = 300, worker: str = "worker-1") -> Claimed:
+        """A claim on a task made ready for it."""
+        self.ready()
+        return self.claim(slug, lease_seconds, worker)
+
+    def claim(self, slug: str = "auditor", lease_seconds: int = 300, worker: str = "worker-1") -> Claimed:
+        claimer = Claimer(by=agent(slug), agent=slug, worker=worker, lease_seconds=lease_seconds)
+        claimed = claim_next(self.baton, claimer)
+        assert claimed is not None
+        return claimed
+
+    def task(self, task_id: str, workspace: str = WORKSPACE) -> Task:
+        return self.store.load(workspace, task_id)[0]
+
+    def trail(self, task_id: str, workspace: str = WORKSPACE) -> list[str]:
+        """The types of the task's events, after checking that the chain is whole."""
+        events = self.store.events(workspace, task_id, 0, 1000)
+        replay(events)
+        return [event.type for event in events]
