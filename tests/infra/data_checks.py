@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.infra.register import Problems, check
-from tests.infra.template import (
+from infra.register import Problems, check
+from infra.template import (
     Properties,
     Template,
     as_list,
@@ -20,6 +20,7 @@ from tests.infra.template import (
 
 QUEUE = "AWS::SQS::Queue"
 ROLE = "AWS::IAM::Role"
+DEAD_LETTERS = "DispatchDeadLetters.Arn"
 FORBIDDEN = {"dynamodb:Scan", "dynamodb:DeleteTable", "dynamodb:UpdateTable", "sqs:PurgeQueue", "sqs:DeleteQueue"}
 # Authorize decides who may call, and so may do nothing else; waiting reads and claims, but rings nobody.
 GRANTED_ONLY_TO = {
@@ -153,7 +154,7 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
 @check
 def functions_touch_only_the_table_its_indexes_and_the_queue(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", "DispatchQueue.Arn"} | {f"${{Table.Arn}}/index/{index}" for index in indexes}
+    data = {"Table.Arn", "DispatchQueue.Arn", DEAD_LETTERS} | {f"${{Table.Arn}}/index/{index}" for index in indexes}
     for function in functions(template):
         for _, resource in grants(template, function):
             if resource not in data | {f"{function}Logs.Arn"}:
@@ -179,9 +180,11 @@ def nothing_scans_or_destroys(template: Template) -> Problems:
 @check
 def rights_stay_with_those_who_need_them(template: Template) -> Problems:
     for function in functions(template):
-        for action, _ in grants(template, function):
+        for action, resource in grants(template, function):
             if function not in GRANTED_ONLY_TO.get(action, {function}):
                 yield f"{function} may {action}"
+            if resource == DEAD_LETTERS and (function, action) != ("ProcessTask", "sqs:SendMessage"):
+                yield f"{function} may {action} dead letters"
 
 
 @check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tests.infra.template import Template
+from infra.template import Template
 
 Problems = Iterator[str]
 Check = Callable[[Template], Problems]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tests.infra.register import Problems, check
-from tests.infra.template import (
+from infra.register import Problems, check
+from infra.template import (
     ROOT,
     Properties,
     Template,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.infra import data_checks, service_checks
-from tests.infra.register import CHECKS, Check
-from tests.infra.template import Template, load
+from infra import data_checks, service_checks
+from infra.register import CHECKS, Check
+from infra.template import Template, load
 
 Mutation = Callable[[Template], object]
 
@@ -124,6 +124,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.nothing_scans_or_destroys, "delete", grant("SweepStaleClaims", "dynamodb:DeleteTable", TABLE)),
     (data_checks.rights_stay_with_those_who_need_them, "waiting rings", grant("Wait", "sqs:SendMessage", QUEUE)),
     (data_checks.rights_stay_with_those_who_need_them, "api takes messages", grant("Api", "sqs:ReceiveMessage", QUEUE)),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "dead letters taken away",
+        grant("ProcessTask", "sqs:DeleteMessage", {"Fn::GetAtt": ["DispatchDeadLetters", "Arn"]}),
+    ),
     (data_checks.the_authorizer_only_reads_single_items, "writes", grant("Authorize", "dynamodb:PutItem", TABLE)),
     (data_checks.the_table_can_be_restored, "no recovery", drop("Table/PointInTimeRecoverySpecification")),
     (data_checks.the_table_is_encrypted, "plain", put("Table/SSESpecification", {"SSEEnabled": False})),

@@ -1,0 +1,95 @@
+"""What `sam build` makes is complete by itself.
+
+The local engine's own packages are importable for the functions it runs, so only a bare interpreter tells whether
+something is missing from the layers.
+"""
+
+from __future__ import annotations
+
+import marshal
+import subprocess
+import sys
+from pathlib import Path
+from types import CodeType
+
+import pytest
+
+import deployment
+from infra.template import environment, functions, load
+
+UNCHECKED_HASH = 0b01  # PEP 552: hash-based, and the source is not looked at again
+LIMIT_BYTES = 250 * 2**20  # of a function and its layers, unzipped
+BARE_IMPORT = "import importlib, sys; sys.path[:0] = sys.argv[2:]; importlib.import_module(sys.argv[1])"
+
+
+@pytest.fixture(scope="module")
+def built() -> Path:
+    deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
+    deployment.build(deployment.fingerprint(), say=print)
+    return deployment.BUILD
+
+
+def _cold_start_environment(function: str) -> dict[str, str]:
+    """The template's variables, with anything where a resource's name will be."""
+    variables = environment(load(), function)
+    return (
+        {"AWS_DEFAULT_REGION": "us-east-1"}
+        | {
+            name: value if isinstance(value, str) else "https://resource.invalid/name"
+            for name, value in variables.items()
+        }
+        | {"BATON_LOG_LEVEL": "INFO"}
+    )
+
+
+def _compiled(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.pyc"))
+
+
+@pytest.mark.parametrize("function", sorted(functions(load())))
+def test_a_function_imports_with_nothing_but_its_layers(built: Path, function: str) -> None:
+    handler = functions(load())[function]["Handler"].rpartition(".")[0]
+    path = [str(built / function), str(built / "BatonLayer" / "python"), str(built / "DependenciesLayer" / "python")]
+    finished = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", BARE_IMPORT, handler, *path],
+        env=_cold_start_environment(function),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+
+
+@pytest.mark.parametrize("part", [*sorted(functions(load())), "BatonLayer", "DependenciesLayer"])
+def test_every_module_ships_compiled_for_the_runtime(built: Path, part: str) -> None:
+    sources = [path for path in (built / part).rglob("*.py") if "-" not in path.stem]
+    missing = [
+        source
+        for source in sources
+        if not (source.parent / "__pycache__" / f"{source.stem}.{sys.implementation.cache_tag}.pyc").exists()
+    ]
+    assert sources
+    assert missing == []
+    assert {path.read_bytes()[4] for path in _compiled(built / part)} == {UNCHECKED_HASH}
+
+
+@pytest.mark.parametrize(
+    ("part", "place"), [("Api", "/var/task/"), ("BatonLayer", "/opt/"), ("DependenciesLayer", "/opt/")]
+)
+def test_compiled_code_names_no_path_of_the_machine_that_built_it(built: Path, part: str, place: str) -> None:
+    for path in _compiled(built / part):
+        code = marshal.loads(path.read_bytes()[16:])
+        assert isinstance(code, CodeType)
+        assert code.co_filename.startswith(place)
+
+
+def test_a_function_with_its_layers_fits_into_lambda(built: Path) -> None:
+    size = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
+    assert size < LIMIT_BYTES / 2  # much more than that, and cold starts suffer long before the limit
+
+
+def test_each_function_ships_its_own_package_and_nothing_of_its_neighbours(built: Path) -> None:
+    for name, function in functions(load()).items():
+        package = function["Handler"].partition(".")[0]
+        assert {path.name for path in (built / name).iterdir()} == {package, "rest"}
