@@ -101,10 +101,10 @@ deploy: setup ## build for the cloud and deploy with guided parameters (RUNTIME,
 	  BATON_PYTHON="$(CURDIR)/$(bin)/python" BATON_UV="$(CURDIR)/$(env)/uv/bin/uv" \
 	  $(sam) build --build-dir .baton/build/cloud --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
 	@touch $(answers)
-	@$(sam) deploy --guided --template-file .baton/build/cloud/template.yaml --config-file $(answers) \
+	@$(sam) deploy --guided --template-file .baton/build/cloud/template.yaml --config-file "$(CURDIR)/$(answers)" \
 	  --stack-name baton --capabilities CAPABILITY_IAM --resolve-s3 \
 	  --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
 
 clean: ## stop the local stack; remove the environments, builds and the local state
 	@test ! -x $(bin)/python || $(bin)/python scripts/stack.py down
-	@rm -rf .baton .aws-sam
+	@test ! -d .baton || find .baton -mindepth 1 -maxdepth 1 ! -name $(notdir $(answers)) -exec rm -rf {} +

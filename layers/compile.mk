@@ -12,4 +12,4 @@ compile = for python in "$(BATON_PYTHON)" $(BATON_RUNTIME); do \
 	  if [ "$$("$$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])' 2>/dev/null)" = $(BATON_RUNTIME) ]; then \
 	    exec "$$python" -m compileall -q --invalidation-mode unchecked-hash -s "$(ARTIFACTS_DIR)" -p $(1) "$(ARTIFACTS_DIR)"; \
 	  fi; \
-	done; echo "no $(BATON_RUNTIME) on this machine: shipping without .pyc" >&2
+	done; echo "no $(BATON_RUNTIME) on this machine: shipping without .pyc"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore.session
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from engine import REGION, StackError, tail
@@ -46,6 +47,8 @@ def credentials(port: int) -> dict[str, str]:
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
     }
 
 
@@ -58,6 +61,7 @@ def client(service: str, port: int) -> Any:
         region_name=settings["AWS_DEFAULT_REGION"],
         aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
+        config=Config(proxies={}),
     )
 
 

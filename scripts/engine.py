@@ -15,10 +15,10 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +26,7 @@ REGION = "us-east-1"
 READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 QUEUE_ADDRESS = re.compile(r"//localhost:\d+/(?=\d{12}/)")
+_started_here: dict[int, subprocess.Popen[bytes]] = {}
 
 
 class StackError(Exception):
@@ -86,6 +87,7 @@ class Engine:
             lock.truncate(0)
             lock.write(json.dumps({"pid": process.pid, "port": port}))
             lock.flush()
+        _started_here[process.pid] = process
         self._await_ready(process, port)
         return process.pid
 
@@ -100,8 +102,9 @@ class Engine:
         while self.running():
             if time.monotonic() > deadline:
                 raise StackError(f"process {pid} hasn't ended after {STOP_SECONDS:.0f} s\n{tail(self.log)}")
-            _reap(pid)
             time.sleep(0.05)
+        if pid in _started_here:  # and not by an earlier make
+            _started_here.pop(pid).wait()
         shutil.rmtree(self.scratch, ignore_errors=True)
         return True
 
@@ -114,14 +117,13 @@ class Engine:
                 path.write_text(moved)
 
     def _await_ready(self, process: subprocess.Popen[bytes], port: int) -> None:
-        ready = f"http://127.0.0.1:{port}/_ministack/ready"
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and process.poll() is None:
-            with suppress(OSError), urllib.request.urlopen(ready, timeout=2) as answer:
-                if json.load(answer)["status"] == "completed":
-                    return
+            if _is_ready(port):
+                return
             time.sleep(0.05)
-        how = f"ended with {process.returncode}" if process.returncode is not None else "isn't ready"
+        how = "isn't ready" if process.poll() is None else f"ended with {process.returncode}"
+        process.terminate()
         raise StackError(f"the local engine {how}; the end of {self.log}:\n{tail(self.log)}")
 
     def _environment(self, port: int, keep_state: bool) -> dict[str, str]:
@@ -149,6 +151,17 @@ class Engine:
             yield file
 
 
+def _is_ready(port: int) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/_ministack/ready")
+        return bool(json.load(connection.getresponse())["status"] == "completed")
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) != 0
@@ -172,9 +185,3 @@ def _acquire(file: IO[str], kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _reap(pid: int) -> None:
-    """Collect it if it is our own child, which would otherwise stay a zombie; it is mostly another `make`'s."""
-    with suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
