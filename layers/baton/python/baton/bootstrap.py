@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 CLIENT = ClientConfig(
     connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 2}, parameter_validation=False
 )
-SHIPPED_SCRIPT = "answers.yaml"
 
 
 @cache
@@ -70,8 +70,8 @@ def wire_runner() -> AgentRunner:
     from baton.adapters.scripted_runner import ScriptedRunner, parse_script  # only process-task needs YAML
 
     path = config.load().script
-    text = Path(path).read_text(encoding="utf-8") if path else ""
-    return ScriptedRunner(parse_script(text), SystemClock())
+    script = Path(path) if path else files("baton.adapters") / "answers.yaml"
+    return ScriptedRunner(parse_script(script.read_text(encoding="utf-8")), SystemClock())
 
 
 def log_line(message: str, **fields: object) -> None:
