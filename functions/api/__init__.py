@@ -1,0 +1,1 @@
+"""Every REST route that has no function of its own."""

@@ -1,0 +1,28 @@
+"""Every REST route that has no function of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.routes import agents, claims, health, reviews, settings, task_verbs, tasks, tokens
+from baton.bootstrap import wire
+from rest.app import App
+from rest.routing import Routes
+
+routes = Routes()
+for each in (health, agents, tasks, task_verbs, claims, reviews, settings, tokens):
+    routes.include(each.routes)
+
+# What the gateway sends to other functions: here only to answer other methods on these paths with 405.
+ELSEWHERE = {
+    "/handoff-markers": "POST",
+    "/tasks/{task_id}/await": "GET",
+    "/tasks/{task_id}/events/wait": "GET",
+    "/agents/{slug}/claims/wait": "POST",
+}
+
+app = App(routes, wire, elsewhere=ELSEWHERE)
+
+
+def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    return app(event)

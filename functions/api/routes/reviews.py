@@ -1,0 +1,61 @@
+"""Manual reviews: escalations that the cap stopped, for humans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
+from baton.services.list_reviews import list_reviews
+from baton.services.release_review import release_review
+from rest.answers import Answer, ok
+from rest.models import Body, PageQuery, query, strict
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes, human
+from rest.task_views import changed_task
+
+if TYPE_CHECKING:
+    from baton.domain.review import Review
+    from baton.ports import Baton
+
+routes = Routes()
+
+SHOWN_NOTES = 25
+
+
+class ReviewQuery(PageQuery):
+    state: Literal["open", "released"] | None = None
+
+
+class Nothing(Body):
+    """An empty object, or no body at all."""
+
+
+@routes.get("/manual-reviews", query=query(ReviewQuery), answers={200: ReviewPage})
+def list_manual_reviews(baton: Baton, call: Call[None, ReviewQuery]) -> Answer:
+    """Manual reviews, newest first."""
+    is_open = None if call.query.state is None else call.query.state == "open"
+    page = list_reviews(baton, call.by.workspace, is_open, call.query.limit, cursor_of(call))
+
+    def view(review: Review) -> ReviewView:
+        return review_view(baton, review)
+
+    return ok(listing(call, page, view))
+
+
+@routes.get("/manual-reviews/{review_id}", answers={200: WholeReview})
+def get_manual_review(baton: Baton, call: Call[None, None]) -> Answer:
+    """One manual review, with what was said each time."""
+    review = baton.store.review(call.by.workspace, call.params["review_id"])
+    return ok(whole_review(baton, review, baton.store.notes(review.workspace, review.id, SHOWN_NOTES)))
+
+
+@routes.post(
+    "/manual-reviews/{review_id}/release",
+    body=strict(Nothing),
+    answers={200: ReleasedReview},
+    only=human("release a manual review"),
+)
+def release_manual_review(baton: Baton, call: Call[Nothing, None]) -> Answer:
+    """Let the escalation through: its task is created, and approved by this."""
+    review, dossier = release_review(baton, call.by, call.params["review_id"], call.once)
+    return ok({**review_view(baton, review), "task": changed_task(baton, dossier)})

@@ -1,0 +1,58 @@
+"""The workspace's settings."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from api.views import SettingsView, settings_view
+from baton.domain.settings import (
+    MAX_ALERT_SECONDS,
+    MAX_CAP,
+    MAX_DISPATCH_DELAY_SECONDS,
+    MAX_HOLIDAYS,
+    MAX_WINDOW_DAYS,
+)
+from baton.services.change_settings import change_settings
+from rest.answers import Answer, ok
+from rest.models import Body, Version, strict
+from rest.routing import Call, Routes, human
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class SettingsRequest(Body):
+    """Settings left out keep their value. ``version``: the one that was seen."""
+
+    time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
+    holidays: Annotated[frozenset[date], Field(max_length=MAX_HOLIDAYS)] = frozenset()
+    handoff_window_days: Annotated[int, Field(ge=1, le=MAX_WINDOW_DAYS)] = 0
+    escalation_cap: Annotated[int, Field(ge=1, le=MAX_CAP)] = 0
+    breaker_scope: Literal["open", "any"] = "open"
+    dispatch_delay_seconds: Annotated[int, Field(ge=0, le=MAX_DISPATCH_DELAY_SECONDS)] = 0
+    unclaimed_alert_seconds: Annotated[int, Field(ge=60, le=MAX_ALERT_SECONDS)] = 0
+    version: Version = 0
+
+
+@routes.get("/workspace/settings", answers={200: SettingsView})
+def get_settings(baton: Baton, call: Call[None, None]) -> Answer:
+    """Every setting, defaults included. Version 0: nothing was set yet."""
+    return ok(settings_view(baton.store.settings(call.by.workspace)))
+
+
+@routes.put(
+    "/workspace/settings",
+    body=strict(SettingsRequest),
+    answers={200: SettingsView},
+    only=human("change the workspace's settings"),
+)
+def put_settings(baton: Baton, call: Call[SettingsRequest, None]) -> Answer:
+    """Change settings."""
+    values = {name: getattr(call.body, name) for name in call.body.model_fields_set}
+    expected = values.pop("version", None)
+    return ok(settings_view(change_settings(baton, call.by, values, expected)))

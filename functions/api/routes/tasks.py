@@ -1,0 +1,84 @@
+"""Finding and reading tasks."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from baton.domain.errors import InvalidInput
+from baton.domain.task import State
+from baton.services.await_task import wait_for_events
+from baton.services.list_tasks import tasks_of_agent, tasks_of_day
+from rest.answers import Answer, ok
+from rest.models import Digits, Limit, PageQuery, Query, Slug, query
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes
+from rest.task_views import NotePage, TaskPage, TaskView, Trail, listed_task, note_view, task_view, trail
+
+if TYPE_CHECKING:
+    from baton.domain.task import Task
+    from baton.ports import Baton
+    from rest.task_views import ListedTask
+
+routes = Routes()
+
+
+class TaskQuery(PageQuery):
+    """By target agent, or by day of creation (UTC, today if neither is given). ``state``: only these."""
+
+    agent: Slug | None = None
+    day: date | None = None
+    state: frozenset[State] = frozenset()
+
+
+class EventQuery(Query):
+    after: Annotated[Digits, Field(ge=0)] = 0
+    limit: Limit = 25
+
+
+class NoteQuery(Query):
+    limit: Limit = 25
+
+
+@routes.get("/tasks", query=query(TaskQuery, "state"), answers={200: TaskPage})
+def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
+    """Tasks of an agent or of a day, newest first.
+
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    """
+    asked, cursor = call.query, cursor_of(call)
+    if asked.agent and asked.day:
+        raise InvalidInput("day", "can't be combined with agent")
+    if asked.agent:
+        page = tasks_of_agent(baton, call.by.workspace, asked.agent, asked.state, asked.limit, cursor)
+    else:
+        day = asked.day or baton.clock.now().date()
+        page = tasks_of_day(baton, call.by.workspace, day, asked.state, asked.limit, cursor)
+
+    def view(task: Task) -> ListedTask:
+        return listed_task(baton, task)
+
+    return ok(listing(call, page, view))
+
+
+@routes.get("/tasks/{task_id}", answers={200: TaskView})
+def get_task(baton: Baton, call: Call[None, None]) -> Answer:
+    """One task with its output, failure and recoveries."""
+    return ok(task_view(baton, baton.store.read(call.by.workspace, call.task_id)))
+
+
+@routes.get("/tasks/{task_id}/events", query=query(EventQuery), answers={200: Trail})
+def list_events(baton: Baton, call: Call[None, EventQuery]) -> Answer:
+    """The task's audit trail, oldest first, from after an entry on."""
+    after = call.query.after
+    return ok(trail(wait_for_events(baton, call.by.workspace, call.task_id, after, 0, call.query.limit), after))
+
+
+@routes.get("/tasks/{task_id}/notes", query=query(NoteQuery), answers={200: NotePage})
+def list_notes(baton: Baton, call: Call[None, NoteQuery]) -> Answer:
+    """What prevented duplicates of this task said, newest first."""
+    task, _ = baton.store.load(call.by.workspace, call.task_id)
+    notes = baton.store.notes(call.by.workspace, task.id, call.query.limit)
+    return ok({"items": [note_view(note) for note in notes], "next_cursor": None})

@@ -1,0 +1,52 @@
+"""Bearer tokens, made and revoked by humans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from api.views import NewToken, TokenPage, TokenView, new_token, token_view
+from baton.domain.principal import SCOPES, Kind
+from baton.domain.times import whole_ms
+from baton.services.issue_token import TokenRequest, issue_token, revoke_token
+from rest.answers import Answer, created, ok
+from rest.models import Body, Instant, PageQuery, Slug, query, strict
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes, human
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class NewTokenRequest(Body):
+    """``subject``: an agent's slug, or a human's or service's name. ``expires_at``: left out, never."""
+
+    kind: Kind
+    subject: Slug
+    scopes: Annotated[frozenset[str], Field(max_length=len(SCOPES))] = frozenset()
+    expires_at: Instant | None = None
+
+
+@routes.post("/tokens", body=strict(NewTokenRequest), answers={201: NewToken}, only=human("make a token"))
+def create_token(baton: Baton, call: Call[NewTokenRequest, None]) -> Answer:
+    """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409 `secret_already_shown`."""
+    asked = call.body
+    expires_at = None if asked.expires_at is None else whole_ms(asked.expires_at)
+    request = TokenRequest(kind=asked.kind, subject=asked.subject, scopes=asked.scopes, expires_at=expires_at)
+    return created(new_token(*issue_token(baton, call.by, request, call.once)))
+
+
+@routes.get("/tokens", query=query(PageQuery), answers={200: TokenPage}, only=human("list tokens"))
+def list_tokens(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """The workspace's tokens, newest first, without their secrets."""
+    page = baton.store.tokens(call.by.workspace, call.query.limit, cursor_of(call))
+    return ok(listing(call, page, token_view))
+
+
+@routes.delete("/tokens/{token_id}", answers={200: TokenView}, only=human("revoke a token"))
+def delete_token(baton: Baton, call: Call[None, None]) -> Answer:
+    """Revoke a token: it is refused from the next request on. Revoking twice changes nothing."""
+    return ok(token_view(revoke_token(baton, call.by, call.params["token_id"])))

@@ -1,0 +1,198 @@
+"""Agents, reviews, settings and tokens as JSON. The types are what docs/openapi.json is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.settings import SETTING_NAMES
+from baton.domain.times import rfc3339
+from rest.task_views import ChangedTask, NoteView, note_view, when
+
+if TYPE_CHECKING:
+    from baton.domain.agent import Agent
+    from baton.domain.review import Review
+    from baton.domain.settings import Settings
+    from baton.domain.token import Token
+    from baton.ports import Baton, Note
+
+KindName = Literal["agent", "human", "service"]
+
+
+class AgentView(TypedDict):
+    slug: str
+    name: str
+    aliases: list[str]
+    description: str
+    accepts: list[str]
+    produces: list[str]
+    runtime: Literal["pull", "run"]
+    approval: Literal["manual", "auto"]
+    requeue: Literal["same", "needs"]
+    active: bool
+    version: int
+    created_at: str
+    updated_at: str
+    updated_by: str
+
+
+class AgentList(TypedDict):
+    items: list[AgentView]
+    next_cursor: str | None
+
+
+class ReviewView(TypedDict):
+    """A direction that reached its cap. ``request`` is the latest asking, and what a release creates; ``count``, how
+    often it was asked."""
+
+    id: str
+    state: Literal["open", "released"]
+    reason: str
+    source_agent: str
+    target_agent: str
+    request: dict[str, Any]
+    requested_by: str
+    count: int
+    opened_at: str
+    last_at: str
+    released_at: str | None
+    released_by: str | None
+    task_id: str | None
+    task_url: str | None
+    version: int
+
+
+class WholeReview(ReviewView):
+    """With what was said each time, newest first."""
+
+    notes: list[NoteView]
+
+
+class ReleasedReview(ReviewView):
+    task: ChangedTask
+
+
+class ReviewPage(TypedDict):
+    items: list[ReviewView]
+    next_cursor: str | None
+
+
+class SettingsView(TypedDict):
+    time_zone: str
+    holidays: list[str]
+    handoff_window_days: int
+    escalation_cap: int
+    breaker_scope: Literal["open", "any"]
+    dispatch_delay_seconds: int
+    unclaimed_alert_seconds: int
+    version: int
+
+
+class NewToken(TypedDict):
+    """``token`` is never shown again."""
+
+    token: str
+    id: str
+    kind: KindName
+    subject: str
+    scopes: list[str]
+    created_at: str
+    expires_at: str | None
+
+
+class TokenView(TypedDict):
+    id: str
+    kind: KindName
+    subject: str
+    scopes: list[str]
+    created_at: str
+    created_by: str
+    expires_at: str | None
+    revoked_at: str | None
+    revoked_by: str | None
+
+
+class TokenPage(TypedDict):
+    items: list[TokenView]
+    next_cursor: str | None
+
+
+class Health(TypedDict):
+    status: Literal["ok"]
+
+
+def agent_view(agent: Agent) -> AgentView:
+    return {
+        "slug": agent.slug,
+        "name": agent.name,
+        "aliases": list(agent.aliases),
+        "description": agent.description,
+        "accepts": list(agent.accepts),
+        "produces": list(agent.produces),
+        "runtime": agent.runtime.value,
+        "approval": agent.approval.value,
+        "requeue": agent.requeue.value,
+        "active": agent.active,
+        "version": agent.version,
+        "created_at": rfc3339(agent.created_at),
+        "updated_at": rfc3339(agent.updated_at),
+        "updated_by": agent.updated_by,
+    }
+
+
+def review_view(baton: Baton, review: Review) -> ReviewView:
+    return {
+        "id": review.id,
+        "state": "open" if review.is_open else "released",
+        "reason": review.reason,
+        "source_agent": review.source_agent,
+        "target_agent": review.target_agent,
+        "request": review.request,
+        "requested_by": review.requested_by,
+        "count": review.count,
+        "opened_at": rfc3339(review.opened_at),
+        "last_at": rfc3339(review.last_at),
+        "released_at": when(review.released_at),
+        "released_by": review.released_by,
+        "task_id": review.task_id,
+        "task_url": baton.task_url(review.task_id) if review.task_id else None,
+        "version": review.version,
+    }
+
+
+def whole_review(baton: Baton, review: Review, notes: tuple[Note, ...]) -> WholeReview:
+    return {**review_view(baton, review), "notes": [note_view(note) for note in notes]}
+
+
+def settings_view(settings: Settings) -> SettingsView:
+    shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
+    shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
+    view: SettingsView = shown
+    return view
+
+
+def new_token(token: Token, text: str) -> NewToken:
+    return {
+        "token": text,
+        "id": token.id,
+        "kind": token.kind.value,
+        "subject": token.subject,
+        "scopes": sorted(token.scopes),
+        "created_at": rfc3339(token.created_at),
+        "expires_at": when(token.expires_at),
+    }
+
+
+def token_view(token: Token) -> TokenView:
+    return {
+        "id": token.id,
+        "kind": token.kind.value,
+        "subject": token.subject,
+        "scopes": sorted(token.scopes),
+        "created_at": rfc3339(token.created_at),
+        "created_by": token.created_by,
+        "expires_at": when(token.expires_at),
+        "revoked_at": when(token.revoked_at),
+        "revoked_by": token.revoked_by,
+    }

@@ -1,0 +1,1 @@
+"""Tells the gateway who is calling."""

@@ -1,0 +1,1 @@
+"""POST /handoff-markers."""

@@ -1,0 +1,61 @@
+"""An agent escalates to another: the block for its digest and, if asked, the task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baton.bootstrap import wire
+from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from create_handoff_marker.shapes import MarkerRequest, MarkerView
+from rest.answers import Answer, created, ok
+from rest.app import App
+from rest.routing import Call, Reader, Routes, whole
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+@routes.post("/handoff-markers", body=Reader(MarkerRequest, whole), answers={200: MarkerView, 201: MarkerView})
+def create_marker(baton: Baton, call: Call[dict[str, Any], None]) -> Answer:
+    """Hand off: get the block to paste, and create the task unless a breaker or cap prevents it.
+
+    201 when a task was created; 200 for a text-only call, a prevented duplicate, or a capped direction.
+    """
+    answer = create_handoff_marker(baton, call.by, call.body, call.once)
+    view = marker_view(baton, answer)
+    return created(view, view["task_url"]) if view["task_created"] else ok(view)
+
+
+def marker_view(baton: Baton, answer: MarkerAnswer) -> MarkerView:
+    degraded: Any = answer.degraded_capabilities
+    own_url = baton.task_url(answer.task_id) if answer.task_id else None
+    return {
+        "success": True,
+        "handoff_block": answer.handoff_block,
+        "task_created": answer.task_id is not None,
+        "task_url": answer.task_url or own_url,
+        "task_id": answer.task_id,
+        "tracker_page_id": answer.tracker_page_id,
+        "duplicate_prevented": answer.duplicate_of is not None,
+        "existing_task_url": baton.task_url(answer.duplicate_of) if answer.duplicate_of else None,
+        "escalation_capped": answer.review_id is not None,
+        "needs_manual_review": answer.review_id is not None,
+        "handoff_id": answer.handoff_id,
+        "degraded_capabilities": degraded,
+    }
+
+
+def refused(answer: Answer) -> Answer:
+    """Callers of this route know ``{success, error}``; it has them on every refusal (spec/marker.md §1)."""
+    body = answer.body or {}
+    return replace(answer, body={"success": False, "error": body.get("detail", ""), **body})
+
+
+app = App(routes, wire, refused=refused)
+
+
+def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    return app(event)

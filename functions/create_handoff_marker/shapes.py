@@ -1,0 +1,52 @@
+"""The request and answer of spec/marker.md, for docs/openapi.json. The domain does the checking, in its own order."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from annotated_types import MaxLen
+from typing_extensions import TypedDict
+
+from baton.domain.marker import MAX_REASON, MAX_RELATIONS, MAX_URL
+
+RelationIds = Annotated[list[str], MaxLen(MAX_RELATIONS)]
+
+
+class MarkerRequest(TypedDict):
+    """``source_agent`` and ``target_agent``: names, aliases or slugs of active agents. ``task_priority`` is required
+    unless ``create_task`` is false."""
+
+    source_agent: str
+    target_agent: str
+    escalation_reason: Annotated[str, MaxLen(MAX_REASON)]
+    source_digest_url: Annotated[str, MaxLen(MAX_URL)]
+    create_task: NotRequired[bool]
+    task_priority: NotRequired[
+        Literal["🔴 High", "🟡 Medium", "🟢 Low", "high", "medium", "low", "P0", "P1", "P2"] | None
+    ]
+    client_relation_ids: NotRequired[RelationIds]
+    project_relation_ids: NotRequired[RelationIds]
+
+
+class DegradedCapability(TypedDict):
+    capability: Literal["tracker"]
+    status: Literal["pending", "denied", "error"]
+    message: str
+
+
+class MarkerView(TypedDict):
+    """``handoff_block``: five lines, ready to paste. ``duplicate_prevented``: an open task stands in the way;
+    ``escalation_capped``: a human has to release this one."""
+
+    success: Literal[True]
+    handoff_block: str
+    task_created: bool
+    task_url: str | None
+    task_id: str | None
+    tracker_page_id: str | None
+    duplicate_prevented: bool
+    existing_task_url: str | None
+    escalation_capped: bool
+    needs_manual_review: bool
+    handoff_id: str | None
+    degraded_capabilities: list[DegradedCapability]

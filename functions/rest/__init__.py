@@ -1,0 +1,1 @@
+"""The HTTP edge that the API functions share: strict reading, one table of errors, the shapes of answers."""

@@ -1,0 +1,79 @@
+"""What goes back over HTTP: answers, and problem details (RFC 9457)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from rest.errors import MethodNotAllowed, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from baton.domain.errors import BatonError
+
+JSON = "application/json"
+PROBLEM_JSON = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = JSON
+
+
+def ok(body: Mapping[str, Any]) -> Answer:
+    return Answer(HTTPStatus.OK, body)
+
+
+def created(body: Mapping[str, Any], location: str | None = None) -> Answer:
+    return Answer(HTTPStatus.CREATED, body, {"Location": location} if location else {})
+
+
+def nothing() -> Answer:
+    return Answer(HTTPStatus.NO_CONTENT)
+
+
+def problem(error: BatonError, request_id: str) -> Answer:
+    """The refusal with its stable ``code`` and its own fields: ``state``, ``agent``, ``expires_at`` …"""
+    body = _problem(status_of(error), error.code, error.message, request_id, error.fields)
+    headers = {}
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = error.allowed
+    if "retry_after" in error.fields:
+        headers["Retry-After"] = str(error.fields["retry_after"])
+    return Answer(body["status"], body, headers, PROBLEM_JSON)
+
+
+def internal_error(request_id: str) -> Answer:
+    """Without details: they are in the log, under the request's id."""
+    detail = "Something went wrong inside of Baton; the same request may be sent again."
+    body = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", detail, request_id, {})
+    return Answer(body["status"], body, content_type=PROBLEM_JSON)
+
+
+def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
+    """API Gateway's payload format 2.0."""
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-Id": request_id}
+    result: dict[str, Any] = {"statusCode": int(answer.status), "headers": {**headers, **answer.headers}}
+    if answer.body is not None:
+        result["headers"]["Content-Type"] = answer.content_type
+        result["body"] = json.dumps(answer.body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return result
+
+
+def _problem(status: int, code: str, detail: str, request_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **fields,
+        "type": f"urn:baton:problem:{code}",
+        "title": code.replace("_", " ").capitalize(),
+        "status": int(status),
+        "detail": detail,
+        "code": code,
+        "errors": fields.get("errors", []),
+        "request_id": request_id,
+    }

@@ -1,0 +1,72 @@
+"""From a gateway event to an answer. Nothing escapes: an exception that did would end the worker."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from baton.bootstrap import logger
+from baton.domain.errors import BatonError
+from baton.domain.principal import Kind, Principal
+from rest.answers import internal_error, problem, to_gateway
+from rest.request import Request, request_id
+from rest.routing import THINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from baton.ports import Baton
+    from rest.answers import Answer
+    from rest.routing import Routes
+
+NOBODY = Principal("", Kind.SERVICE, "")
+_IDS = ("route", "workspace", "principal", *THINGS)
+
+
+class App:
+    """``elsewhere``: path → method of routes that other functions answer. ``refused``: gives every refusal its last
+    form, for the route whose callers know another one."""
+
+    def __init__(
+        self,
+        routes: Routes,
+        wire: Callable[[], Baton],
+        *,
+        elsewhere: Mapping[str, str] | None = None,
+        refused: Callable[[Answer], Answer] = lambda answer: answer,
+    ) -> None:
+        self._routes = routes
+        self._wire = wire
+        self._elsewhere = elsewhere or {}
+        self._refused = refused
+
+    def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        started = time.monotonic()
+        known_as = request_id(event)
+        with logger().append_context_keys(request_id=known_as):
+            answer = self._answer_or_refuse(event, known_as)
+            ms = round((time.monotonic() - started) * 1_000)
+            logger().info("request answered", action="request_answered", status=int(answer.status), ms=ms)
+            logger().remove_keys(_IDS)
+        return to_gateway(answer, known_as)
+
+    def _answer_or_refuse(self, event: Mapping[str, Any], known_as: str) -> Answer:
+        try:
+            return self._answer(Request(event))
+        except BatonError as exc:
+            logger().info("request refused", action="request_refused", code=exc.code)
+            return self._refused(problem(exc, known_as))
+        except Exception as exc:  # noqa: BLE001 - the edge of the process
+            # Frames, not the message: a message may quote what was sent.
+            frames = traceback.format_tb(exc.__traceback__)
+            logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
+            return self._refused(internal_error(known_as))
+
+    def _answer(self, request: Request) -> Answer:
+        route, params = self._routes.match(request.method, request.path, self._elsewhere)
+        by = request.principal if route.needs_token else NOBODY
+        logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
+        call = route.call(request, by, params)
+        logger().append_keys(**params)
+        return route.handler(self._wire(), call)

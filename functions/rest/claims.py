@@ -1,0 +1,45 @@
+"""What a claim may say, at once or waiting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import InvalidInput
+from baton.domain.principal import Kind
+from baton.domain.task import DEFAULT_LEASE_SECONDS
+from baton.services.claim_task import Claimer
+from rest.models import Body, LeaseSeconds, Slug, Worker
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+    from rest.routing import Call
+
+
+class ClaimRequest(Body):
+    """``agent``: whom a service or human with the scope ``act_as`` claims for. ``worker``: a name for logs and
+    recoveries, by default the caller's. ``lease_seconds``: until the claim ends without a heartbeat."""
+
+    agent: Slug | None = None
+    worker: Worker | None = None
+    lease_seconds: LeaseSeconds = DEFAULT_LEASE_SECONDS
+
+
+def next_claimer(call: Call[ClaimRequest, Any]) -> Claimer:
+    """For the agent that the path names. Raises ``InvalidInput`` if the body names another."""
+    if call.body.agent not in {None, call.slug}:
+        raise InvalidInput("agent", "must be the agent that the path names")
+    return _claimer(call, call.slug)
+
+
+def claimer_of(baton: Baton, call: Call[ClaimRequest, Any]) -> Claimer:
+    """For the agent that is named; else an agent claims as itself, and everybody else for the task's target."""
+    agent = call.body.agent or (call.by.id if call.by.kind is Kind.AGENT else None)
+    if agent is None:
+        task, _ = baton.store.load(call.by.workspace, call.task_id)
+        agent = task.target_agent
+    return _claimer(call, agent)
+
+
+def _claimer(call: Call[ClaimRequest, Any], agent: str) -> Claimer:
+    worker = call.body.worker or call.by.id
+    return Claimer(by=call.by, agent=agent, worker=worker, lease_seconds=call.body.lease_seconds)

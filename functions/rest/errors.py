@@ -1,0 +1,76 @@
+"""Refusals of the edge itself, and the one table that gives every refusal its HTTP status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import (
+    BatonError,
+    Busy,
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    Refused,
+    TooLarge,
+    Unknown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class MalformedJson(InvalidInput):
+    """The body isn't JSON as Baton takes it: one object, UTF-8, unambiguous, within what the store can hold."""
+
+    code = "malformed_json"
+
+
+class InvalidFields(InvalidInput):
+    """Everything that is wrong with a body or a query at once. ``errors``: (field, message), at least one."""
+
+    def __init__(self, errors: Iterable[tuple[str, str]]) -> None:
+        listed = [{"field": field, "message": message} for field, message in errors]
+        super().__init__(listed[0]["field"], listed[0]["message"])
+        self.fields["errors"] = listed
+
+
+class NotAuthenticated(BatonError):
+    """Only seen if a route is deployed without the authorizer: the gateway refuses credentials by itself."""
+
+    code = "not_authenticated"
+
+    def __init__(self) -> None:
+        super().__init__("A bearer token is needed.")
+
+
+class UnknownRoute(Unknown):
+    def __init__(self) -> None:
+        super().__init__("route")
+
+
+class MethodNotAllowed(BatonError):
+    code = "method_not_allowed"
+
+    def __init__(self, allowed: Iterable[str]) -> None:
+        self.allowed = ", ".join(sorted(allowed))
+        super().__init__(f"This path takes {self.allowed}.")
+
+
+STATUSES: dict[type[BatonError], int] = {
+    MalformedJson: 400,
+    NotAuthenticated: 401,
+    Forbidden: 403,
+    Unknown: 404,
+    MethodNotAllowed: 405,
+    Refused: 409,
+    Conflict: 409,
+    TooLarge: 413,
+    InvalidInput: 422,
+    BatonError: 500,
+    Busy: 503,
+}
+
+
+def status_of(error: BatonError) -> int:
+    """That of the nearest class in the table."""
+    return next(STATUSES[each] for each in type(error).__mro__ if each in STATUSES)

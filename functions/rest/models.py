@@ -1,0 +1,113 @@
+"""Strict models for bodies and queries: no unknown field, no number for a text, no ``true`` for 1."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
+from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
+from rest.errors import InvalidFields
+from rest.routing import Reader
+from rest.strict_json import JsonBody, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_REASON = 2_000
+MAX_PAGE = 100
+_MESSAGES = {
+    "missing": "is required",
+    "extra_forbidden": "is not a known field",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "string_type": "must be a string",
+    "list_type": "must be an array",
+    "model_type": "must be an object",
+}
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Query(BaseModel):
+    """Texts, that become what a field says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+Slug = Annotated[str, StringConstraints(pattern=SLUG_PATTERN, max_length=63)]
+Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+Worker = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
+Instant = AwareDatetime
+LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
+Version = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+def _digits(text: object) -> int:
+    if isinstance(text, int):
+        return text
+    if not re.fullmatch(r"[0-9]{1,15}", str(text)):
+        raise ValueError("must be a whole number")
+    return int(str(text))
+
+
+Digits = Annotated[int, BeforeValidator(_digits)]
+Limit = Annotated[Digits, Field(ge=1, le=MAX_PAGE)]
+
+
+class PageQuery(Query):
+    limit: Limit = 25
+    cursor: Annotated[str | None, StringConstraints(max_length=2_000)] = None
+
+
+def strict(model: type[Model]) -> Reader[Model]:
+    def read(body: JsonBody) -> Model:
+        # From the text: in strict mode only JSON input may hold dates and enumerations as texts.
+        return _validated(lambda: model.model_validate_json(body.text))
+
+    return Reader(model, read)
+
+
+def query(model: type[Model], *lists: str) -> Reader[Model]:
+    """``lists``: parameters that may be repeated, or hold several values with commas between them."""
+
+    def read(pairs: list[tuple[str, str]]) -> Model:
+        return _validated(lambda: model.model_validate(_gathered(pairs, lists)))
+
+    return Reader(model, read)
+
+
+def _gathered(pairs: list[tuple[str, str]], lists: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in lists:
+            found.setdefault(name, []).extend(filter(None, value.split(",")))
+        elif name in found:
+            raise InvalidFields([(shown(name), "is given twice")])
+        else:
+            found[name] = value
+    return found
+
+
+def _validated(validate: Callable[[], Model]) -> Model:
+    try:
+        return validate()
+    except ValidationError as exc:
+        # Never ``input``: what was sent is neither logged nor sent back.
+        errors = exc.errors(include_url=False, include_context=False, include_input=False)
+        raise InvalidFields([(_path(error["loc"]), _message(error)) for error in errors[:20]]) from None
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    return ".".join(shown(str(part)) for part in loc) or "body"
+
+
+def _message(error: Any) -> str:
+    said: str = _MESSAGES.get(error["type"], error["msg"])
+    return said.removeprefix("Value error, ").replace("Input should", "must").replace("Value should", "must")

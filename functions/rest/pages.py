@@ -1,0 +1,54 @@
+"""Lists over HTTP: ``{items, next_cursor}``. A cursor belongs to the listing that gave it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from baton.domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.ports import Page
+    from rest.models import PageQuery
+    from rest.routing import Call
+
+
+class Listing(TypedDict):
+    items: list[Any]
+    next_cursor: str | None
+
+
+def cursor_of(call: Call[None, Any]) -> str | None:
+    """The store's cursor, out of the caller's. Raises ``InvalidInput``."""
+    sealed = call.query.cursor
+    if sealed is None:
+        return None
+    try:
+        seal, cursor = json.loads(base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4)))
+    except (ValueError, TypeError, RecursionError) as exc:
+        raise InvalidInput("cursor", "is not one that was given out") from exc
+    if not isinstance(cursor, str) or seal != _seal(call, cursor):
+        raise InvalidInput("cursor", "belongs to another listing")
+    return cursor
+
+
+def listing(call: Call[None, Any], page: Page, view: Callable[[Any], Any]) -> Listing:
+    return {"items": [view(item) for item in page.items], "next_cursor": _sealed(call, page.cursor)}
+
+
+def _sealed(call: Call[None, Any], cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    text = json.dumps([_seal(call, cursor), cursor], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _seal(call: Call[None, PageQuery], cursor: str) -> str:
+    """A fingerprint of workspace, path, filters and position: no secret, but nothing is continued by mistake."""
+    filters = call.query.model_dump_json(exclude={"limit", "cursor"})
+    parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
+    return hashlib.sha256(parts.encode()).hexdigest()[:16]

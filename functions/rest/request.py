@@ -1,0 +1,89 @@
+"""What a gateway event (payload format 2.0) says, before anything is believed of it."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from baton.domain.errors import InvalidInput
+from baton.domain.idempotency import Once
+from baton.domain.principal import Kind, Principal
+from rest.errors import MalformedJson, NotAuthenticated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_QUERY_FIELDS = 100
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_KEY = re.compile(r"[\x20-\x7e]{1,200}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    event: Mapping[str, Any]
+
+    @property
+    def method(self) -> str:
+        return str(self.event["requestContext"]["http"]["method"]).upper()
+
+    @property
+    def path(self) -> str:
+        return str(self.event["rawPath"])
+
+    def header(self, name: str) -> str | None:
+        """``name`` in lower case, as the gateway spells them."""
+        value = (self.event.get("headers") or {}).get(name)
+        return None if value is None else str(value)
+
+    @property
+    def principal(self) -> Principal:
+        """From the authorizer, and from nothing else (DESIGN.md, truth 9). Raises ``NotAuthenticated``."""
+        try:
+            told = self.event["requestContext"]["authorizer"]["lambda"]
+            scopes = frozenset(filter(None, told["scopes"].split(",")))
+            return Principal(told["workspace"], Kind(told["kind"]), told["id"], scopes)
+        except (KeyError, TypeError, ValueError) as exc:
+            raise NotAuthenticated from exc
+
+    @property
+    def body(self) -> bytes:
+        """Raises ``MalformedJson`` for what claims to be base 64 and isn't."""
+        body = self.event.get("body") or ""
+        if not self.event.get("isBase64Encoded"):
+            return str(body).encode("utf-8", "surrogatepass")
+        try:
+            return base64.b64decode(body, validate=True)
+        except ValueError as exc:
+            raise MalformedJson("body", "is not base 64") from exc
+
+    @property
+    def query(self) -> list[tuple[str, str]]:
+        """Raises ``InvalidInput`` for a query without end."""
+        text = self.event.get("rawQueryString") or ""
+        try:
+            return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
+        except ValueError as exc:
+            raise InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
+
+    def once(self, by: Principal, body_hash: str) -> Once | None:
+        """By the header ``Idempotency-Key``, for this very path. Raises ``InvalidInput``."""
+        key = self.header("idempotency-key")
+        if key is None:
+            return None
+        if not _KEY.match(key):
+            raise InvalidInput("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
+        return Once(by, f"{self.method} {self.path}", key, body_hash)
+
+
+def request_id(event: Any) -> str:
+    """The caller's own, where it is one that may be shown and logged, else the gateway's. Never raises."""
+    try:
+        given = (event.get("headers") or {}).get("x-request-id")
+        if isinstance(given, str) and _REQUEST_ID.match(given):
+            return given
+        return str(event["requestContext"]["requestId"])
+    except (AttributeError, KeyError, TypeError):
+        return "unknown"

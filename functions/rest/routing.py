@@ -1,0 +1,180 @@
+"""Routes: what each takes, demands and answers, declared once for the dispatcher and the OpenAPI page."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from baton.domain.errors import InvalidInput, Unknown
+from baton.domain.events import canonical_json
+from baton.domain.ids import is_id, is_slug
+from rest.errors import MethodNotAllowed, UnknownRoute
+from rest.strict_json import EMPTY, JsonBody, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+    from rest.answers import Answer
+    from rest.request import Request
+
+BodyT = TypeVar("BodyT")
+QueryT = TypeVar("QueryT")
+
+# What a path's parameter names; an id that can't be one is unknown like any other.
+THINGS = {"task_id": "task", "slug": "agent", "review_id": "manual review", "token_id": "token"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reader(Generic[BodyT]):
+    """How a body or a query becomes a value. ``schema``: the type that OpenAPI shows."""
+
+    schema: type
+    read: Callable[[Any], BodyT]
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Who may call. Asked before anything else of the request is looked at."""
+
+    who: str
+    check: Callable[[Principal], None]
+
+
+def human(action: str) -> Only:
+    return Only("humans", lambda by: by.must_be_human(action))
+
+
+def not_agent(action: str) -> Only:
+    return Only("humans and services", lambda by: by.must_not_be_agent(action))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Generic[BodyT, QueryT]):
+    """A request as a route gets it. ``body_hash``: SHA-256 of the body's canonical JSON."""
+
+    by: Principal
+    path: str
+    params: Mapping[str, str]
+    query: QueryT
+    body: BodyT
+    body_hash: str
+    once: Once | None
+
+    @property
+    def task_id(self) -> str:
+        return self.params["task_id"]
+
+    @property
+    def slug(self) -> str:
+        return self.params["slug"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """``answers``: status → shape, None for an empty body. ``needs_token``: False for the one public route."""
+
+    method: str
+    path: str
+    handler: Callable[[Baton, Call[Any, Any]], Answer]
+    answers: Mapping[int, type | None]
+    body: Reader[Any] | None = None
+    query: Reader[Any] | None = None
+    only: Only | None = None
+    is_idempotent: bool = False
+    needs_token: bool = True
+    pattern: re.Pattern[str] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.handler.__name__
+
+    def call(self, request: Request, by: Principal, params: Mapping[str, str]) -> Call[Any, Any]:
+        """Reads the request; raises for whatever is wrong with it. Who may call comes first, and tells nothing."""
+        if self.only is not None:
+            self.only.check(by)
+        self._check_ids(params)
+        query = self._query(request)
+        body = EMPTY if self.body is None else read_json(request.body)
+        body_hash = hashlib.sha256(canonical_json(body.value).encode()).hexdigest()
+        return Call(
+            by=by,
+            path=request.path,
+            params=params,
+            query=query,
+            body=None if self.body is None else self.body.read(body),
+            body_hash=body_hash,
+            once=request.once(by, body_hash) if self.is_idempotent else None,
+        )
+
+    def _query(self, request: Request) -> Any:
+        pairs = request.query
+        if self.query is not None:
+            return self.query.read(pairs)
+        if pairs:
+            raise InvalidInput(pairs[0][0][:100], "is not a query parameter of this route")
+        return None
+
+    def _check_ids(self, params: Mapping[str, str]) -> None:
+        for name, value in params.items():
+            if is_slug(value) if name == "slug" else is_id(value):
+                continue
+            if self.method == "PUT":
+                raise InvalidInput(name, "must be 1 to 63 of a-z, 0-9 and hyphens, not beginning or ending with one")
+            raise Unknown(THINGS[name])
+
+
+class Routes:
+    """A list of routes that fills itself by decorators."""
+
+    def __init__(self) -> None:
+        self.all: list[Route] = []
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self.all)
+
+    def include(self, others: Iterable[Route]) -> Routes:
+        self.all.extend(others)
+        return self
+
+    def get(self, path: str, **options: Any) -> Callable[[Any], Any]:
+        return self._add("GET", path, options)
+
+    def put(self, path: str, **options: Any) -> Callable[[Any], Any]:
+        return self._add("PUT", path, options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[Any], Any]:
+        return self._add("DELETE", path, options)
+
+    def post(self, path: str, *, is_idempotent: bool = True, **options: Any) -> Callable[[Any], Any]:
+        return self._add("POST", path, {"is_idempotent": is_idempotent, **options})
+
+    def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[Any], Any]:
+        def add(handler: Any) -> Any:
+            self.all.append(Route(method=method, path=path, handler=handler, pattern=_pattern(path), **options))
+            return handler
+
+        return add
+
+    def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Route, dict[str, str]]:
+        """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with what the path takes, in other functions too."""
+        found = [(route, match) for route in self.all if (match := route.pattern.match(path))]
+        for route, match in found:
+            if route.method == method:
+                return route, match.groupdict()
+        allowed = {route.method for route, _ in found}
+        allowed |= {taken for template, taken in elsewhere.items() if _pattern(template).match(path)}
+        raise MethodNotAllowed(allowed) if allowed else UnknownRoute
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path) + r"\Z")
+
+
+def whole(body: JsonBody) -> dict[str, Any]:
+    """For a body that its use case reads by itself."""
+    return body.value

@@ -1,0 +1,1 @@
+"""Looks at whatever is due."""

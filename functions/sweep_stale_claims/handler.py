@@ -1,0 +1,42 @@
+"""Every minute: whatever is due to be looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.metrics import Metrics, MetricUnit
+
+from baton.bootstrap import logger, wire
+from baton.services.sweep import Round, sweep
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+# Enough for the task at hand and for telling how it went.
+MARGIN_SECONDS = 10
+
+
+def lambda_handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    this = sweep(wire(), lambda: context.get_remaining_time_in_millis() > MARGIN_SECONDS * 1_000)
+    told = {
+        "looked_at": this.looked_at,
+        "failed": this.failed,
+        "complete": this.complete,
+        "oldest_ready_seconds": this.oldest_ready_seconds,
+        "reasons": dict(sorted(this.reasons.items())),
+    }
+    logger().info("swept", extra={"action": "swept", **told})
+    measure(this)
+    return told
+
+
+def measure(this: Round) -> None:
+    """The heartbeat comes last, and its absence alarms: a sweep that raised has none."""
+    metrics = Metrics()
+    metrics.add_metric("Swept", MetricUnit.Count, this.looked_at)
+    metrics.add_metric("SweepFailed", MetricUnit.Count, this.failed)
+    metrics.add_metric("UndispatchedAgeSeconds", MetricUnit.Seconds, this.oldest_ready_seconds)
+    for reason, count in this.reasons.items():
+        metrics.add_metric(f"Swept_{reason}", MetricUnit.Count, count)
+    metrics.add_metric("SweeperHeartbeat", MetricUnit.Count, 1)
+    metrics.flush_metrics()

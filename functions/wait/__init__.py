@@ -1,0 +1,1 @@
+"""The long polls, apart so that waiting never starves work."""

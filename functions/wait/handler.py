@@ -1,0 +1,75 @@
+"""The routes that answer when something has happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from baton.bootstrap import wire
+from baton.services.await_task import ENDED, await_task, wait_for_events
+from baton.services.claim_task import claim_next_waiting
+from rest.answers import Answer, nothing, ok
+from rest.app import App
+from rest.claims import ClaimRequest, next_claimer
+from rest.models import Digits, Limit, Query, query, strict
+from rest.routing import Call, Routes
+from rest.task_views import AwaitedTask, ClaimAnswer, StateName, Trail, claim_answer, task_view, trail
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+Seconds = Annotated[Digits, Field(ge=0, le=25)]
+
+
+class AwaitQuery(Query):
+    """``timeout``: seconds after which the answer comes anyway."""
+
+    state: Literal["ended"] | StateName = ENDED  # type: ignore[assignment]
+    timeout: Seconds = 20
+
+
+class EventWaitQuery(Query):
+    after: Annotated[Digits, Field(ge=0)] = 0
+    timeout: Seconds = 20
+    limit: Limit = 25
+
+
+class ClaimWaitQuery(Query):
+    timeout: Annotated[Digits, Field(ge=0, le=20)] = 20
+
+
+@routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask})
+def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
+    """The task once it is in a state, or has ended; `timed_out` if it isn't after the time given."""
+    waited = await_task(baton, call.by.workspace, call.task_id, call.query.state, call.query.timeout)
+    return ok({**task_view(baton, waited.dossier), "timed_out": waited.timed_out})
+
+
+@routes.get("/tasks/{task_id}/events/wait", query=query(EventWaitQuery), answers={200: Trail})
+def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answer:
+    """The trail's entries after one, as soon as there are any; none if there aren't after the time given."""
+    asked = call.query
+    events = wait_for_events(baton, call.by.workspace, call.task_id, asked.after, asked.timeout, asked.limit)
+    return ok(trail(events, asked.after))
+
+
+@routes.post(
+    "/agents/{slug}/claims/wait",
+    body=strict(ClaimRequest),
+    query=query(ClaimWaitQuery),
+    answers={200: ClaimAnswer, 204: None},
+)
+def wait_for_a_claim(baton: Baton, call: Call[ClaimRequest, ClaimWaitQuery]) -> Answer:
+    """Claim the agent's best ready task as soon as there is one; 204 if there is none after the time given."""
+    claimed = claim_next_waiting(baton, next_claimer(call), call.query.timeout, call.once)
+    return ok(claim_answer(baton, claimed)) if claimed else nothing()
+
+
+app = App(routes, wire)
+
+
+def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    return app(event)
