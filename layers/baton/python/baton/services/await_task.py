@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.services.waiting import polls
+from baton.services.waiting import polled
 
 if TYPE_CHECKING:
     from baton.domain.events import Event
@@ -29,11 +29,10 @@ def await_task(baton: Baton, workspace: str, task_id: str, state: str, timeout_s
     def holds(task: Task) -> bool:
         return task.is_ended if state == ENDED else task.state == state
 
-    task, _ = baton.store.load(workspace, task_id)
-    for _ in polls(baton.clock, timeout_seconds):
-        if holds(task) or task.is_ended:
-            break
-        task, _ = baton.store.load(workspace, task_id)
+    def load() -> Task:
+        return baton.store.load(workspace, task_id)[0]
+
+    task = polled(baton.clock, timeout_seconds, load(), load, lambda task: holds(task) or task.is_ended)
     return Awaited(baton.store.read(workspace, task_id), timed_out=not holds(task))
 
 
@@ -42,9 +41,8 @@ def wait_for_events(
 ) -> tuple[Event, ...]:
     """The entries after ``after``, as soon as there are any. Raises ``Unknown``."""
     baton.store.load(workspace, task_id)
-    events = baton.store.events(workspace, task_id, after, limit)
-    for _ in polls(baton.clock, timeout_seconds):
-        if events:
-            break
-        events = baton.store.events(workspace, task_id, after, limit)
-    return events
+
+    def read() -> tuple[Event, ...]:
+        return baton.store.events(workspace, task_id, after, limit)
+
+    return polled(baton.clock, timeout_seconds, read(), read, bool)

@@ -13,7 +13,7 @@ from baton.domain.verbs import ClaimTask
 from baton.ports import AgentIsActive, Dossier, Remember
 from baton.services.change_task import commit
 from baton.services.retrying import decided_again
-from baton.services.waiting import polls
+from baton.services.waiting import polled
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
@@ -69,12 +69,11 @@ def claim_next_waiting(
     baton: Baton, claimer: Claimer, timeout_seconds: float, once: Once | None = None
 ) -> Claimed | None:
     """The same, waiting up to ``timeout_seconds`` for a task to become ready."""
-    claimed = claim_next(baton, claimer, once)
-    for _ in polls(baton.clock, timeout_seconds):
-        if claimed is not None:
-            break
-        claimed = claim_if_any(baton, claimer, once)
-    return claimed
+
+    def again() -> Claimed | None:
+        return claim_if_any(baton, claimer, once)
+
+    return polled(baton.clock, timeout_seconds, claim_next(baton, claimer, once), again, bool)
 
 
 def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
