@@ -12,7 +12,7 @@ endif
 env := .baton/env/$(firstword $(version))
 bin := $(env)/dev/bin
 uv := UV_PYTHON_DOWNLOADS=never $(env)/uv/bin/uv
-sam := SAM_CLI_TELEMETRY=0 $(env)/sam/bin/sam
+sam := SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR="$(CURDIR)/.baton/sam" $(env)/sam/bin/sam
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile

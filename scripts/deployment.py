@@ -132,6 +132,14 @@ def deploy(inputs: str, port: int, home: Path, say: Say) -> None:
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
 
 
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The caller's, without its AWS settings and what make tells its children (sam starts a make of its own)."""
+    foreign = ("AWS_", "MAKE", "MFLAGS", "SAM_CLI", "VIRTUAL_ENV", "PYTHON")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    private = {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(ROOT / ".baton" / "sam")}
+    return {**kept, **private, **extra}
+
+
 def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Path, limit: float, say: Say) -> None:
     """Run a tool with its output in `log`, saying every few seconds that it still works.
 
@@ -142,7 +150,7 @@ def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Pa
     begun = time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=_environment(extra), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            command, cwd=ROOT, env=environment(extra), stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
     try:
         while process.poll() is None:
@@ -160,14 +168,6 @@ def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Pa
     if process.returncode:
         raise StackError(f"{title} failed; the end of {log}:\n{tail(log)}")
     say(f"{title} done in {time.monotonic() - begun:.1f} s")
-
-
-def _environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """The caller's, without its AWS settings and what make tells its children (sam starts a make of its own)."""
-    foreign = ("AWS_", "MAKE", "MFLAGS", "SAM_CLI", "VIRTUAL_ENV", "PYTHON")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    private = {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(ROOT / ".baton" / "sam")}
-    return {**kept, **private, **extra}
 
 
 def _inputs() -> Iterator[Path]:

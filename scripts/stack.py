@@ -68,9 +68,11 @@ class Stack:
 def up(home: Path = HOME, port: int | None = None, *, keep_state: bool = True, say: Say = print) -> Stack:
     """Start the stack under `home`, or bring the running one up to date, and return it once its API answers.
 
-    Raises StackError with the reason, and the end of the log that shows it.
+    `port`: where the engine listens, else what BATON_PORT says, else 4566. Raises StackError with the reason, and the
+    end of the log that shows it.
     """
     engine = _engine(home)
+    port = port or _configured_port()
     with _alone(home, say):
         found = engine.running()
         if found is None:
@@ -111,6 +113,13 @@ def running(home: Path, *, say: Say = print) -> Iterator[Stack]:
         yield up(home, free_port(), keep_state=False, say=say)
     finally:
         down(home, say=say)
+
+
+def _configured_port() -> int | None:
+    text = os.environ.get("BATON_PORT", "")
+    if text and not (text.isdecimal() and 0 < int(text) < 65536):
+        raise StackError(f"BATON_PORT must be a port number, and is {text!r}")
+    return int(text) if text else None
 
 
 def _engine(home: Path) -> Engine:
@@ -176,7 +185,9 @@ def _with_tokens(stack: Stack, say: Say) -> Stack:
     admin = ROOT / "scripts" / "baton_admin.py"
     finished = subprocess.run(
         [sys.executable, admin, "bootstrap", "--workspace", WORKSPACE, "--demo", "--json"],
-        env=dict(os.environ) | deployment.credentials(stack.port) | {"BATON_TABLE": stack.table},
+        env=deployment.environment(
+            deployment.credentials(stack.port) | {"BATON_TABLE": stack.table, "BATON_QUEUE_URL": stack.queue_url}
+        ),
         capture_output=True,
         text=True,
         timeout=120,
@@ -227,8 +238,7 @@ def main() -> int:
         if command == "down":
             print("stopped; its state is kept" if down() else "no stack runs")
             return 0
-        port = os.environ.get("BATON_PORT")
-        stack = up(port=int(port) if port else None)
+        stack = up()
     except (StackError, subprocess.TimeoutExpired) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
