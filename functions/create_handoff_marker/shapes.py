@@ -8,6 +8,7 @@ from annotated_types import MaxLen
 from typing_extensions import TypedDict
 
 from baton.domain.marker import MAX_REASON, MAX_RELATIONS, MAX_URL
+from rest.answers import Problem
 
 RelationIds = Annotated[list[str], MaxLen(MAX_RELATIONS)]
 
@@ -26,6 +27,13 @@ class MarkerRequest(TypedDict):
     ]
     client_relation_ids: NotRequired[RelationIds]
     project_relation_ids: NotRequired[RelationIds]
+
+
+class MarkerProblem(Problem):
+    """A refusal, with the two fields that callers of this route know."""
+
+    success: Literal[False]
+    error: str
 
 
 class DegradedCapability(TypedDict):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import TypedDict
+
 from rest.errors import MethodNotAllowed, status_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,24 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
+
+
+class FieldError(TypedDict):
+    field: str
+    message: str
+
+
+class Problem(TypedDict):
+    """A refusal (RFC 9457). ``code`` is stable and made for programs; some carry fields of their own, such as
+    ``state``, ``agent`` or ``expires_at``."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldError]
+    request_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +87,7 @@ def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
 
 
 def _problem(status: int, code: str, detail: str, request_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **fields,
+    own = {
         "type": f"urn:baton:problem:{code}",
         "title": code.replace("_", " ").capitalize(),
         "status": int(status),
@@ -77,3 +96,4 @@ def _problem(status: int, code: str, detail: str, request_id: str, fields: Mappi
         "errors": fields.get("errors", []),
         "request_id": request_id,
     }
+    return own | {name: value for name, value in fields.items() if name not in own}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
@@ -33,6 +34,31 @@ class Body(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
+class NoFields(Body):
+    """An empty object, or no body at all."""
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for property_ in schema["properties"].values():
+        property_.pop("default", None)
+
+
+class Changes(Body):
+    """Fields left out keep their value, so a default says nothing. ``version``: the one that was seen, for refusing the
+    change if it isn't the present one."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+    version: Annotated[int, Field(ge=0, lt=2**53)] = 0
+
+    def given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.model_fields_set - {"version"}}
+
+    @property
+    def expected_version(self) -> int | None:
+        return self.version if "version" in self.model_fields_set else None
+
+
 class Query(BaseModel):
     """Texts, that become what a field says."""
 
@@ -46,7 +72,6 @@ Worker = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
 Instant = AwareDatetime
 LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
-Version = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 def _digits(text: object) -> int:
@@ -57,8 +82,19 @@ def _digits(text: object) -> int:
     return int(str(text))
 
 
-Digits = Annotated[int, BeforeValidator(_digits)]
-Limit = Annotated[Digits, Field(ge=1, le=MAX_PAGE)]
+def _day(text: object) -> date:
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        raise ValueError("must be a day such as 2026-01-31")
+    try:
+        return date.fromisoformat(text)
+    except ValueError as exc:
+        raise ValueError("is not a day of the calendar") from exc
+
+
+from_digits = BeforeValidator(_digits)
+Day = Annotated[date, BeforeValidator(_day)]
+Limit = Annotated[int, Field(ge=1, le=MAX_PAGE), from_digits]
+EventNumber = Annotated[int, Field(ge=0), from_digits]
 
 
 class PageQuery(Query):
@@ -69,7 +105,7 @@ class PageQuery(Query):
 def strict(model: type[Model]) -> Reader[Model]:
     def read(body: JsonBody) -> Model:
         # From the text: in strict mode only JSON input may hold dates and enumerations as texts.
-        return _validated(lambda: model.model_validate_json(body.text))
+        return _validated(lambda: model.model_validate_json(body.text), _path)
 
     return Reader(model, read)
 
@@ -78,7 +114,7 @@ def query(model: type[Model], *lists: str) -> Reader[Model]:
     """``lists``: parameters that may be repeated, or hold several values with commas between them."""
 
     def read(pairs: list[tuple[str, str]]) -> Model:
-        return _validated(lambda: model.model_validate(_gathered(pairs, lists)))
+        return _validated(lambda: model.model_validate(_gathered(pairs, lists)), lambda loc: _path(loc[:1]))
 
     return Reader(model, read)
 
@@ -95,13 +131,13 @@ def _gathered(pairs: list[tuple[str, str]], lists: tuple[str, ...]) -> dict[str,
     return found
 
 
-def _validated(validate: Callable[[], Model]) -> Model:
+def _validated(validate: Callable[[], Model], path: Callable[[tuple[int | str, ...]], str]) -> Model:
     try:
         return validate()
     except ValidationError as exc:
         # Never ``input``: what was sent is neither logged nor sent back.
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidFields([(_path(error["loc"]), _message(error)) for error in errors[:20]]) from None
+        raise InvalidFields([(path(error["loc"]), _message(error)) for error in errors[:20]]) from None
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

@@ -11,7 +11,7 @@ from baton.domain.agent import MAX_ALIASES, MAX_DESCRIPTION, MAX_NAME, MAX_TYPES
 from baton.domain.errors import Unknown
 from baton.services.register_agent import register_agent
 from rest.answers import Answer, created, ok
-from rest.models import Body, Version, strict
+from rest.models import Changes, strict
 from rest.routing import Call, Routes, not_agent
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ALIASES)]
 Types = Annotated[tuple[Name, ...], Field(max_length=MAX_TYPES)]
 
 
-class AgentRequest(Body):
-    """Fields left out keep their value. ``version``: the one that was seen (0: must not exist yet)."""
+class AgentRequest(Changes):
+    """Fields left out keep their value. ``version``: the one that was seen (0: must not exist yet), for refusing the
+    change if it isn't the present one."""
 
     name: Name = ""
     aliases: Names = ()
@@ -36,7 +37,6 @@ class AgentRequest(Body):
     approval: Approval = Approval.MANUAL
     requeue: Requeue = Requeue.SAME
     active: bool = True
-    version: Version = 0
 
 
 @routes.put(
@@ -50,9 +50,7 @@ def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
 
     Only a human's change can carry a standing approval (`approval: auto`): a service's change ends one.
     """
-    values = {name: getattr(call.body, name) for name in call.body.model_fields_set}
-    expected = values.pop("version", None)
-    agent, is_new = register_agent(baton, call.by, call.slug, values, expected)
+    agent, is_new = register_agent(baton, call.by, call.slug, call.body.given(), call.body.expected_version)
     return created(agent_view(agent), call.path) if is_new else ok(agent_view(agent))
 
 

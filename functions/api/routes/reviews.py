@@ -8,7 +8,7 @@ from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, revie
 from baton.services.list_reviews import list_reviews
 from baton.services.release_review import release_review
 from rest.answers import Answer, ok
-from rest.models import Body, PageQuery, query, strict
+from rest.models import NoFields, PageQuery, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
 from rest.task_views import changed_task
@@ -24,10 +24,6 @@ SHOWN_NOTES = 25
 
 class ReviewQuery(PageQuery):
     state: Literal["open", "released"] | None = None
-
-
-class Nothing(Body):
-    """An empty object, or no body at all."""
 
 
 @routes.get("/manual-reviews", query=query(ReviewQuery), answers={200: ReviewPage})
@@ -51,11 +47,11 @@ def get_manual_review(baton: Baton, call: Call[None, None]) -> Answer:
 
 @routes.post(
     "/manual-reviews/{review_id}/release",
-    body=strict(Nothing),
+    body=strict(NoFields),
     answers={200: ReleasedReview},
     only=human("release a manual review"),
 )
-def release_manual_review(baton: Baton, call: Call[Nothing, None]) -> Answer:
+def release_manual_review(baton: Baton, call: Call[NoFields, None]) -> Answer:
     """Let the escalation through: its task is created, and approved by this."""
     review, dossier = release_review(baton, call.by, call.params["review_id"], call.once)
     return ok({**review_view(baton, review), "task": changed_task(baton, dossier)})

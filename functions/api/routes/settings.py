@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -17,7 +16,7 @@ from baton.domain.settings import (
 )
 from baton.services.change_settings import change_settings
 from rest.answers import Answer, ok
-from rest.models import Body, Version, strict
+from rest.models import Changes, Day, strict
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
@@ -26,17 +25,17 @@ if TYPE_CHECKING:
 routes = Routes()
 
 
-class SettingsRequest(Body):
-    """Settings left out keep their value. ``version``: the one that was seen."""
+class SettingsRequest(Changes):
+    """Settings left out keep their value. ``version``: the one that was seen, for refusing the change if it isn't the
+    present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
-    holidays: Annotated[frozenset[date], Field(max_length=MAX_HOLIDAYS)] = frozenset()
+    holidays: Annotated[frozenset[Day], Field(max_length=MAX_HOLIDAYS)] = frozenset()
     handoff_window_days: Annotated[int, Field(ge=1, le=MAX_WINDOW_DAYS)] = 0
     escalation_cap: Annotated[int, Field(ge=1, le=MAX_CAP)] = 0
     breaker_scope: Literal["open", "any"] = "open"
     dispatch_delay_seconds: Annotated[int, Field(ge=0, le=MAX_DISPATCH_DELAY_SECONDS)] = 0
     unclaimed_alert_seconds: Annotated[int, Field(ge=60, le=MAX_ALERT_SECONDS)] = 0
-    version: Version = 0
 
 
 @routes.get("/workspace/settings", answers={200: SettingsView})
@@ -53,6 +52,4 @@ def get_settings(baton: Baton, call: Call[None, None]) -> Answer:
 )
 def put_settings(baton: Baton, call: Call[SettingsRequest, None]) -> Answer:
     """Change settings."""
-    values = {name: getattr(call.body, name) for name in call.body.model_fields_set}
-    expected = values.pop("version", None)
-    return ok(settings_view(change_settings(baton, call.by, values, expected)))
+    return ok(settings_view(change_settings(baton, call.by, call.body.given(), call.body.expected_version)))

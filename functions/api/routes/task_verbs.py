@@ -9,7 +9,7 @@ from pydantic import Field
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.end_task import cancel_task, resolve_task
 from rest.answers import Answer, ok
-from rest.models import Body, Reason, strict
+from rest.models import Body, NoFields, Reason, strict
 from rest.routing import Call, Routes, human
 from rest.task_views import ChangedTask, changed_task
 
@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 routes = Routes()
 
 
-class Approval(Body):
+class RevisionSeen(Body):
     """``revision``: the content that was seen; left out, the current one."""
 
     revision: Annotated[int, Field(ge=1, lt=2**53)] | None = None
-
-
-class Nothing(Body):
-    """An empty object, or no body at all."""
 
 
 class Resolution(Body):
@@ -39,23 +35,23 @@ class Cancellation(Body):
 
 
 @routes.post(
-    "/tasks/{task_id}/approve", body=strict(Approval), answers={200: ChangedTask}, only=human("approve a task")
+    "/tasks/{task_id}/approve", body=strict(RevisionSeen), answers={200: ChangedTask}, only=human("approve a task")
 )
-def approve(baton: Baton, call: Call[Approval, None]) -> Answer:
+def approve(baton: Baton, call: Call[RevisionSeen, None]) -> Answer:
     """Approve a task for its agent; it can be taken once the undo window is over."""
     return ok(changed_task(baton, approve_task(baton, call.by, call.task_id, call.body.revision, call.once)))
 
 
 @routes.post(
-    "/tasks/{task_id}/approve-next", body=strict(Approval), answers={200: ChangedTask}, only=human("approve a task")
+    "/tasks/{task_id}/approve-next", body=strict(RevisionSeen), answers={200: ChangedTask}, only=human("approve a task")
 )
-def approve_next(baton: Baton, call: Call[Approval, None]) -> Answer:
+def approve_next(baton: Baton, call: Call[RevisionSeen, None]) -> Answer:
     """Approve a task for whoever works on it right now: it is claimed by id, never dispatched."""
     return ok(changed_task(baton, approve_task_next(baton, call.by, call.task_id, call.body.revision, call.once)))
 
 
-@routes.post("/tasks/{task_id}/undo", body=strict(Nothing), answers={200: ChangedTask}, only=human("undo an approval"))
-def undo(baton: Baton, call: Call[Nothing, None]) -> Answer:
+@routes.post("/tasks/{task_id}/undo", body=strict(NoFields), answers={200: ChangedTask}, only=human("undo an approval"))
+def undo(baton: Baton, call: Call[NoFields, None]) -> Answer:
     """Take an approval back while its undo window is open."""
     return ok(changed_task(baton, undo_approval(baton, call.by, call.task_id, call.once)))
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
 from baton.domain.task import State
 from baton.services.await_task import wait_for_events
 from baton.services.list_tasks import tasks_of_agent, tasks_of_day
 from rest.answers import Answer, ok
-from rest.models import Digits, Limit, PageQuery, Query, Slug, query
+from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes
 from rest.task_views import NotePage, TaskPage, TaskView, Trail, listed_task, note_view, task_view, trail
@@ -29,12 +26,12 @@ class TaskQuery(PageQuery):
     """By target agent, or by day of creation (UTC, today if neither is given). ``state``: only these."""
 
     agent: Slug | None = None
-    day: date | None = None
+    day: Day | None = None
     state: frozenset[State] = frozenset()
 
 
 class EventQuery(Query):
-    after: Annotated[Digits, Field(ge=0)] = 0
+    after: EventNumber = 0
     limit: Limit = 25
 
 

@@ -1,0 +1,216 @@
+"""docs/openapi.json, from the routes that the functions declare.
+
+openapi.py           write it
+openapi.py --check   fail if it isn't what the code says
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from api import handler as api
+from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
+from create_handoff_marker import handler as create_handoff_marker
+from create_handoff_marker.shapes import MarkerProblem
+from rest.answers import PROBLEM_JSON, Problem
+from rest.routing import Route
+from wait import handler as wait
+
+TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
+REF = "#/components/schemas/{model}"
+INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
+`{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer carries `X-Request-Id`. Unknown \
+fields and query parameters are refused. Whatever isn't 2xx wrote nothing."""
+MEANINGS = {
+    200: "Done",
+    201: "Created",
+    204: "Nothing to claim",
+    400: "The body isn't JSON as Baton takes it: one object, UTF-8, at most 16 levels deep, no NaN, no duplicate keys",
+    401: "No token: the gateway's own body",
+    403: "A token that was refused (the gateway's own body), or one that may not do this",
+    404: "Unknown, here or in this workspace",
+    409: "The state of things doesn't allow it; `code` says why",
+    413: "The body is larger than 262,144 bytes; `errors` names its largest field",
+    422: "A field, parameter or header is wrong; `errors` names it",
+    500: "A fault of Baton's; the same request may be sent again",
+    503: "Too busy; the same request may be sent again after `Retry-After` seconds",
+}
+REQUEST_ID = {
+    "name": "X-Request-Id",
+    "in": "header",
+    "description": "Comes back in the answer and is in every log line.",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
+}
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "The same key with the same body gets the first answer again; with another body, 422.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[ -~]+$"},
+}
+
+
+class Schemas:
+    """Every shape once, under its own name."""
+
+    def __init__(self, types: set[type]) -> None:
+        inputs: list[tuple[type, Literal["validation"], TypeAdapter[Any]]] = [
+            (each, "validation", TypeAdapter(each)) for each in sorted(types, key=lambda each: each.__name__)
+        ]
+        self._references, defined = TypeAdapter.json_schemas(inputs, ref_template=REF)
+        self.all: dict[str, Any] = _tidied(defined["$defs"])
+
+    def reference(self, type_: type) -> dict[str, Any]:
+        return dict(self._references[type_, "validation"])
+
+    def shape(self, type_: type) -> dict[str, Any]:
+        shape: dict[str, Any] = self.all[type_.__name__]
+        return shape
+
+
+def document() -> dict[str, Any]:
+    routes = [*create_handoff_marker.routes, *api.routes, *wait.routes]
+    used = {Problem, MarkerProblem}
+    for route in routes:
+        used |= {shape for shape in route.answers.values() if shape is not None}
+        used |= {reader.schema for reader in (route.body, route.query) if reader is not None}
+    schemas = Schemas(used)
+    paths: dict[str, Any] = {}
+    for route in sorted(routes, key=lambda route: (route.path, route.method)):
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
+    queries = {route.query.schema.__name__ for route in routes if route.query}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Baton", "version": "0.1.0", "description": INTRODUCTION, "license": {"name": "MIT"}},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "`baton_<id>_<secret>`"},
+            },
+            "parameters": {"RequestId": REQUEST_ID, "IdempotencyKey": IDEMPOTENCY_KEY},
+            "responses": _all_refusals(schemas),
+            "schemas": {name: shape for name, shape in sorted(schemas.all.items()) if name not in queries},
+        },
+    }
+
+
+def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
+    summary, _, rest = (route.handler.__doc__ or "").strip().partition("\n")
+    said = [" ".join(rest.split()), f"For {route.only.who} only." if route.only else ""]
+    operation: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": summary,
+        "description": " ".join(filter(None, said)),
+        "parameters": _parameters(route, schemas),
+    }
+    if route.body is not None:
+        content = {"application/json": {"schema": schemas.reference(route.body.schema)}}
+        shape = schemas.shape(route.body.schema)
+        shape["additionalProperties"] = False
+        is_required = bool(shape.get("required"))
+        operation["requestBody"] = {"required": is_required, "content": content}
+    if not route.needs_token:
+        operation["security"] = []
+    operation["responses"] = _responses(route, schemas)
+    return {name: value for name, value in operation.items() if value != ""}
+
+
+def _parameters(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
+    found = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": _pattern(name)}}
+        for name in re.findall(r"{(\w+)}", route.path)
+    ]
+    if route.query is not None:
+        for name, schema in schemas.shape(route.query.schema)["properties"].items():
+            found.append({"name": name, "in": "query", "required": False, "schema": _without_null(schema)})
+    headers = ["RequestId", "IdempotencyKey"] if route.is_idempotent else ["RequestId"]
+    return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in headers)]
+
+
+def _pattern(name: str) -> str:
+    return SLUG_PATTERN if name == "slug" else ID_PATTERN
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter is left out, never null."""
+    kept = [each for each in schema.get("anyOf", []) if each != {"type": "null"}]
+    return kept[0] if len(kept) == 1 else {name: value for name, value in schema.items() if value is not None}
+
+
+def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
+    found = {str(status): _response(status, shape, schemas) for status, shape in route.answers.items()}
+    kind = "marker" if route.path == "/handoff-markers" else "problem"
+    return found | {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
+
+
+def _response(status: int, shape: type | None, schemas: Schemas) -> dict[str, Any]:
+    if shape is None:
+        return {"description": MEANINGS[status]}
+    return {"description": MEANINGS[status], "content": {"application/json": {"schema": schemas.reference(shape)}}}
+
+
+def _refusals(route: Route) -> list[int]:
+    found = {422, 500}
+    if route.needs_token:
+        found |= {401, 403, 503}
+    if "{" in route.path:
+        found.add(404)
+    if route.method != "GET":
+        found.add(409)
+    if route.body is not None:
+        found |= {400, 413}
+    return sorted(found)
+
+
+def _all_refusals(schemas: Schemas) -> dict[str, Any]:
+    return {
+        f"{kind}-{status}": _refusal(status, schemas.reference(shape))
+        for kind, shape in (("marker", MarkerProblem), ("problem", Problem))
+        for status in MEANINGS
+        if status >= HTTPStatus.BAD_REQUEST and (kind == "problem" or status != HTTPStatus.NOT_FOUND)
+    }
+
+
+def _refusal(status: int, problem: dict[str, Any]) -> dict[str, Any]:
+    gateway = {"application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}}}
+    content: dict[str, Any] = {401: gateway, 403: {PROBLEM_JSON: {"schema": problem}, **gateway}}.get(
+        status, {PROBLEM_JSON: {"schema": problem}}
+    )
+    return {"description": MEANINGS[status], "content": content}
+
+
+def _tidied(value: Any) -> Any:
+    """Without the titles that pydantic makes of names, and with docstrings as Markdown."""
+    if isinstance(value, list):
+        return [_tidied(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: _tidied(item) for name, item in value.items() if not (name == "title" and isinstance(item, str))}
+    if isinstance(kept.get("description"), str):
+        kept["description"] = " ".join(kept["description"].replace("``", "`").split())
+    return kept
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Write docs/openapi.json from the code.")
+    parser.add_argument("--check", action="store_true", help="only tell whether it is up to date")
+    text = json.dumps(document(), ensure_ascii=False, indent=2) + "\n"
+    if not parser.parse_args().check:
+        TARGET.write_text(text, encoding="utf-8")
+        return 0
+    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
+        return 0
+    print("docs/openapi.json isn't what the code says: run `make openapi` and commit it", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
