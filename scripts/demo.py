@@ -1,0 +1,284 @@
+"""`make run`: starts the local stack and plays the main job with real requests, for somebody who sees Baton the first
+time.
+
+Everything that is shown was sent over HTTP to the deployed functions and is printed as it came back; what is left out
+of an answer is marked with an ellipsis. A second run on the same state goes on where the first one ended, its limits
+included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import stack as local
+from engine import StackError
+from stack import Stack
+
+LEASE_SECONDS = 15
+WIDTH = 100
+BOLD, DIM, PLAIN = ("\033[1m", "\033[2m", "\033[0m") if sys.stdout.isatty() else ("", "", "")
+
+
+class Refused(Exception):
+    """The API said no where the play needs a yes."""
+
+
+class Player:
+    """Sends the demo's requests, as the principal named, and shows them."""
+
+    def __init__(self, stack: Stack) -> None:
+        tokens = stack.tokens
+        self.tokens = {"human": tokens["human"], **tokens["agents"]}
+        self.stack = stack
+
+    def send(
+        self, who: str, method: str, path: str, body: Any = None, *, show: tuple[str, ...] = (), refused: bool = False
+    ) -> Any:
+        """The answer's body. ``show``: the fields to print, all of them if none is named. ``refused``: what it should
+        be."""
+        print(f"{DIM}{who:>9}  {BOLD}{method} {path}{PLAIN} {_short(body)}", flush=True)
+        with self.stack.http(self.tokens[who]) as client:
+            response = client.request(method, path, json=body)
+        answer = response.json() if response.content else {}
+        _show(response.status_code, answer, show)
+        if response.is_error is not refused:
+            raise Refused(f"{method} {path} was answered with {response.status_code}")
+        return answer
+
+
+def play(player: Player) -> None:
+    doomed = _scene_a_worker_dies(player)
+    task_id = _scene_a_handoff(player)
+    _scene_approval_and_work(player, task_id)
+    _scene_the_lost_task_comes_back(player, *doomed)
+    _scene_the_trail(player, doomed[0])
+
+
+def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
+    """The task, and the claim that the dead worker held."""
+    _heading("1. A worker takes a task, and dies", "A process of its own claims it for 15 s, then gets SIGKILL.")
+    task_id = _escalate(player, "reviewer", "The release checklist of v2.4 is unsigned", "🟡 Medium")
+    player.send("human", "POST", f"/tasks/{task_id}/approve", {}, show=("state", "ready_at"))
+    _wait_until_ready(player, task_id)
+    # The token goes through the environment: arguments are for everybody on the machine to see.
+    environment = {**os.environ, "DEMO_TOKEN": player.tokens["reviewer"], "DEMO_HOST": player.stack.api_url}
+    environment["DEMO_ENDPOINT"] = player.stack.endpoint_url
+    worker = subprocess.Popen(
+        [sys.executable, Path(__file__).resolve(), "worker", task_id], env=environment, stdout=subprocess.PIPE
+    )
+    line = worker.stdout.readline().decode().strip() if worker.stdout else ""
+    if not line:
+        raise Refused("the worker could not claim its task")
+    claim = json.loads(line)
+    _show(200, claim, ("fence", "expires_at", "lease_seconds"))
+    worker.send_signal(signal.SIGKILL)
+    worker.wait(timeout=10)
+    print(f"           worker process {worker.pid} was killed. Its task is claimed by a dead worker now.")
+    return task_id, claim["claim_id"]
+
+
+def _scene_a_handoff(player: Player) -> str:
+    _heading("2. One agent hands work to another", "The task is durable before the answer leaves.")
+    task_id = _escalate(
+        player, "auditor", "Stale spike in CI failures; needs a client repo audit", "🔴 High", aloud=True
+    )
+    print("\n           The agent asks again, as agents do. The circuit breaker knows the open task:")
+    again = _ask(
+        player,
+        "auditor",
+        "CI is still red",
+        "🔴 High",
+        show=("task_created", "duplicate_prevented", "existing_task_url"),
+    )
+    if not again["duplicate_prevented"]:
+        raise Refused("a duplicate was created")
+    return task_id
+
+
+def _scene_approval_and_work(player: Player, task_id: str) -> None:
+    _heading("3. A human approves, process-task does the work", "The queue rings once the undo window of 3 s is over.")
+    player.send("human", "POST", f"/tasks/{task_id}/approve", {"revision": 1}, show=("state", "ready_at"))
+    player.send(
+        "human",
+        "GET",
+        f"/tasks/{task_id}/await?state=ended&timeout=25",
+        show=("state", "attempt", "output", "timed_out"),
+    )
+    print("           The runner is scripted, and says so; a real one answers through the same port.")
+
+
+def _scene_the_lost_task_comes_back(player: Player, task_id: str, dead_claim: str) -> None:
+    _heading("4. The dead worker's task comes back", "The sweeper looks every minute at what is due, nothing else.")
+    for _ in range(8):
+        path = f"/tasks/{task_id}/await?state=delegated&timeout=20"
+        answer = player.send("reviewer", "GET", path, show=("state", "attempt", "timed_out"))
+        if answer["state"] != "claimed":
+            break
+    claim = player.send(
+        "reviewer",
+        "POST",
+        "/agents/reviewer/claims",
+        {"worker": "worker-2"},
+        show=("fence", "recoveries", "lease_seconds"),
+    )
+    print("           Had the first worker only been asleep, this is what it would be told when it wakes up:")
+    late = {"claim_id": dead_claim, "output": "late"}
+    player.send("reviewer", "POST", f"/tasks/{task_id}/complete", late, show=("status", "code", "detail"), refused=True)
+    body = {"claim_id": claim["claim_id"], "output": {"signed": True}}
+    player.send("reviewer", "POST", f"/tasks/{task_id}/complete", body, show=("state", "attempt", "output"))
+
+
+def _scene_the_trail(player: Player, task_id: str) -> None:
+    _heading(
+        "5. Who did what", "Every change and its event are one transaction; each entry is chained to the one before."
+    )
+    print(f"{DIM}    human  {BOLD}GET /tasks/{task_id}/events{PLAIN}")
+    with player.stack.http(player.tokens["human"]) as client:
+        events = client.get(f"/tasks/{task_id}/events").raise_for_status().json()["events"]
+    for event in events:
+        who = f"{event['principal']['kind']}:{event['principal']['id']}"
+        print(f"           {event['seq']:>2}  {event['at']}  {event['type']:<18} {who:<24} {event['hash'][:12]}…")
+
+
+def _escalate(player: Player, target: str, reason: str, priority: str, *, aloud: bool = False) -> str:
+    """A new task, whatever earlier runs left behind: an open one is cancelled, the cap is lifted by a human's
+    release."""
+    show = ("task_created", "task_id", "duplicate_prevented", "escalation_capped")
+    answer = _ask(player, target, reason, priority, show=show)
+    if answer["duplicate_prevented"]:
+        print("           A task of an earlier run is still open; the human cancels it.")
+        left = answer["existing_task_url"].rsplit("/", 1)[1]
+        player.send("human", "POST", f"/tasks/{left}/cancel", {"reason": "left by an earlier demo"}, show=("state",))
+        answer = _ask(player, target, reason, priority, show=show)
+    if aloud:
+        print("\n           The block for the agent's digest:")
+        print(textwrap.indent(answer["handoff_block"], "           │ "))
+    if answer["escalation_capped"]:
+        return _release(player, target)
+    return str(answer["task_id"])
+
+
+def _release(player: Player, target: str) -> str:
+    print("           Two escalations in seven days are the cap. A human looks, and lets this one through:")
+    reviews = player.send("human", "GET", "/manual-reviews?state=open", show=("next_cursor",))["items"]
+    review = next(each for each in reviews if each["target_agent"] == target)
+    released = player.send("human", "POST", f"/manual-reviews/{review['id']}/release", {}, show=("task_id",))
+    task_id = str(released["task_id"])
+    # A release approves at once; taking that back inside the undo window puts the task where the other runs have it.
+    player.send("human", "POST", f"/tasks/{task_id}/undo", {}, show=("state",))
+    return task_id
+
+
+def _ask(player: Player, target: str, reason: str, priority: str, *, show: tuple[str, ...]) -> Any:
+    body = {
+        "source_agent": "scout",
+        "target_agent": target,
+        "escalation_reason": reason,
+        "source_digest_url": "https://notes.example/digests/2026-11-21",
+        "task_priority": priority,
+    }
+    return player.send("scout", "POST", "/handoff-markers", body, show=show)
+
+
+def _wait_until_ready(player: Player, task_id: str) -> None:
+    with player.stack.http(player.tokens["human"]) as client:
+        ready_at = client.get(f"/tasks/{task_id}").json()["ready_at"]
+    left = time.mktime(time.strptime(ready_at[:19], "%Y-%m-%dT%H:%M:%S")) - time.mktime(time.gmtime()) + 1.2
+    time.sleep(min(max(left, 0), 10))
+
+
+def worker(task_id: str) -> int:
+    """The process that the demo kills: claims over HTTP, says so, and works for ever."""
+    host = os.environ["DEMO_HOST"].split("//", 1)[1]
+    headers = {"Host": host, "Authorization": f"Bearer {os.environ['DEMO_TOKEN']}"}
+    with httpx.Client(base_url=os.environ["DEMO_ENDPOINT"], headers=headers, timeout=30, trust_env=False) as client:
+        body = {"worker": f"worker-1 (process {os.getpid()})", "lease_seconds": LEASE_SECONDS}
+        claim = client.post(f"/tasks/{task_id}/claim", json=body).raise_for_status().json()
+    print(json.dumps(claim), flush=True)
+    time.sleep(120)
+    return 0
+
+
+def _heading(title: str, subtitle: str) -> None:
+    print(f"\n{BOLD}{title}{PLAIN}  {DIM}{subtitle}{PLAIN}\n{DIM}{'─' * WIDTH}{PLAIN}")
+
+
+def _short(value: Any) -> str:
+    return "" if value is None else textwrap.shorten(json.dumps(value, ensure_ascii=False), WIDTH, placeholder=" …")
+
+
+def _show(status: int, answer: Any, fields: tuple[str, ...]) -> None:
+    shown = {name: answer[name] for name in fields if name in answer} if fields else answer
+    dots = " …" if len(shown) < len(answer) else ""
+    text = json.dumps(shown, ensure_ascii=False)
+    lines = textwrap.wrap(f"{status} {text}{dots}", WIDTH, break_long_words=False, subsequent_indent="    ")
+    print(textwrap.indent("\n".join(lines), "        ↳  "), flush=True)
+
+
+def _closing(stack: Stack) -> None:
+    tokens = os.path.relpath(local.HOME / "stack.json")
+    host = stack.api_url.split("//", 1)[1]
+    print(f"\n{BOLD}It is yours now.{PLAIN}")
+    print(f"  API     {stack.api_url}")
+    print(f"  tokens  {tokens} (readable by you only; good for this stack alone)\n")
+    print("  Try:")
+    print(f'    TOKEN=$(python3 -c \'import json; print(json.load(open("{tokens}"))["tokens"]["human"])\')')
+    print(f'    curl -s -H "Authorization: Bearer $TOKEN" {stack.api_url}/agents')
+    print(f'    curl -s -H "Authorization: Bearer $TOKEN" "{stack.api_url}/tasks?agent=auditor&state=done"')
+    print(f'    curl -s -H "Authorization: Bearer $TOKEN" {stack.api_url}/workspace/settings')
+    print(f"  {DIM}(if {host} isn't found: curl -H 'Host: {host}' {stack.endpoint_url}/…){PLAIN}")
+
+
+def _stay(*, ours: bool) -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    print("\nThe stack is up. Ctrl-C stops it; its state is kept for the next time.", flush=True)
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        print()
+    if ours:
+        local.down()
+        print("stopped; `make run` goes on from here")
+    else:
+        print("the stack was running before; `make stop` stops it")
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["worker"]:
+        return worker(sys.argv[2])
+    try:
+        ours = not _is_up()
+        stack = local.up()
+        play(Player(stack))
+    except (StackError, Refused, httpx.HTTPError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nended before its time; `make stop` stops the stack")
+        return 130
+    _closing(stack)
+    _stay(ours=ours)
+    return 0
+
+
+def _is_up() -> bool:
+    try:
+        local.current()
+    except StackError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
