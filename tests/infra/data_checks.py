@@ -23,8 +23,8 @@ ROLE = "AWS::IAM::Role"
 DEAD_LETTERS = "DispatchDeadLetters.Arn"
 FORBIDDEN = {"dynamodb:Scan", "dynamodb:DeleteTable", "dynamodb:UpdateTable", "sqs:PurgeQueue", "sqs:DeleteQueue"}
 # Authorize decides who may call, and so may do nothing else; waiting reads and claims, but rings nobody.
-GRANTED_ONLY_TO = {
-    "dynamodb:DeleteItem": {"Api"},
+GRANTED_ONLY_TO: dict[str, set[str]] = {
+    "dynamodb:DeleteItem": set(),  # what is over is marked, and TTL forgets it
     "sqs:ReceiveMessage": {"ProcessTask"},
     "sqs:DeleteMessage": {"ProcessTask"},
     "sqs:ChangeMessageVisibility": {"ProcessTask"},

@@ -124,6 +124,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.nothing_scans_or_destroys, "delete", grant("SweepStaleClaims", "dynamodb:DeleteTable", TABLE)),
     (data_checks.rights_stay_with_those_who_need_them, "waiting rings", grant("Wait", "sqs:SendMessage", QUEUE)),
     (data_checks.rights_stay_with_those_who_need_them, "api takes messages", grant("Api", "sqs:ReceiveMessage", QUEUE)),
+    (data_checks.rights_stay_with_those_who_need_them, "api deletes", grant("Api", "dynamodb:DeleteItem", TABLE)),
     (
         data_checks.rights_stay_with_those_who_need_them,
         "dead letters taken away",
