@@ -69,13 +69,6 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentIsActive:
-    """Not written: holds only if the agent is active at this very moment, else ``InactiveAgent``."""
-
-    slug: str
-
-
-@dataclass(frozen=True, slots=True)
 class Remember:
     """Holds only if the key is new, else ``KeyTaken``."""
 
@@ -138,7 +131,7 @@ class ReviewChanged:
     review: Review
 
 
-Extra = Body | Output | AgentIsActive | Remember | EndedClaim | Opened | Closed | Note | ReviewOpened | ReviewChanged
+Extra = Body | Output | Remember | EndedClaim | Opened | Closed | Note | ReviewOpened | ReviewChanged
 
 
 class TaskStore(Protocol):
@@ -149,6 +142,10 @@ class TaskStore(Protocol):
 
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
         """The task with output, failure and recoveries, as of one moment per item. One reading. Raises ``Unknown``."""
+
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
+        """The task with all that its claimer needs, and the agent as it is now. One reading, and one more for a task
+        that has come back before. Raises ``Unknown``."""
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
         """All of it or nothing, in one write. With a change, holds only if the task's version is still that of

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import Roster
 from baton.domain.direction import Direction, Escalation
-from baton.domain.errors import Conflict, InactiveAgent, KeyTaken, StaleClaim, Unknown
+from baton.domain.errors import Conflict, KeyTaken, StaleClaim, Unknown
 from baton.domain.settings import Settings
 from baton.domain.task import State
 from baton.domain.times import to_ms
 from baton.ports import (
-    AgentIsActive,
     Body,
     Closed,
     Dossier,
@@ -93,8 +92,15 @@ class MemoryStore:
                 recoveries=tuple(beside.recoveries),
             )
 
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
+        with self._lock:
+            return self.read(workspace, task_id, with_body=True), self.agent(workspace, agent)
+
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
         with self._lock:
+            for extra in extras:
+                if isinstance(extra, Remember):  # a used key says more than a change that came too late
+                    self._check(workspace, extra)
             if change is not None:
                 held = self._tasks.get((workspace, change.task.id))
                 if (held.version if held else None) != (change.before.version if change.before else None):
@@ -258,10 +264,6 @@ class MemoryStore:
     def _check(self, workspace: str, extra: Extra) -> None:
         """Raises what the condition of the extra's write would."""
         match extra:
-            case AgentIsActive(slug):
-                agent = self.agent(workspace, slug)
-                if agent is None or not agent.active:
-                    raise InactiveAgent(slug)
             case Remember(once, _):
                 if once.digest in self._remembered:
                     raise KeyTaken

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import AlreadyClaimed, ClaimOver, Conflict, KeyTaken, NotClaimable, TaskEnded, Unknown
+from baton.domain.errors import (
+    AlreadyClaimed,
+    ClaimOver,
+    Conflict,
+    InactiveAgent,
+    KeyTaken,
+    NotClaimable,
+    TaskEnded,
+    Unknown,
+)
 from baton.domain.events import snapshot
 from baton.domain.task import DEFAULT_LEASE_SECONDS
 from baton.domain.transitions import transition
 from baton.domain.verbs import ClaimTask
-from baton.ports import AgentIsActive, Dossier, Remember
+from baton.ports import Dossier, Remember
 from baton.services.change_task import commit
 from baton.services.retrying import decided_again
 from baton.services.waiting import polled
@@ -92,7 +101,9 @@ def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Cl
 
 
 def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:
-    dossier = baton.store.read(claimer.by.workspace, task_id, with_body=True)
+    dossier, agent = baton.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
+    if agent is None or not agent.active:
+        raise InactiveAgent(claimer.agent)
     now = baton.clock.now()
     verb = ClaimTask(
         by=claimer.by,
@@ -102,7 +113,7 @@ def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Cl
         lease_seconds=claimer.lease_seconds,
     )
     change = transition(dossier.task, verb, now)
-    extras: list[Extra] = [AgentIsActive(claimer.agent)]
+    extras: list[Extra] = []
     if once:
         answer: dict[str, Any] = {"task_id": task_id, "claim_id": verb.claim_id, "task": snapshot(change.task)}
         extras.append(Remember(once, answer))

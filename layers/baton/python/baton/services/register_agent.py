@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import MAX_AGENTS, MAX_ALIASES, Agent, check_names
 from baton.domain.errors import LimitReached, Unknown, VersionConflict
 from baton.services.retrying import decided_again
+
+MAX_BELLS = 10
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -39,6 +42,14 @@ def register_agent(
         check_names("aliases", after.aliases, MAX_ALIASES)
         roster.must_not_clash(after)
         baton.store.save_agent(after, roster)
+        if after.is_run and after.active and not (before.is_run and before.active):
+            _ring_for_backlog(baton, after)
         return after, before.version == 0
 
     return decided_again(baton.clock, attempt)
+
+
+def _ring_for_backlog(baton: Baton, agent: Agent) -> None:
+    """What has waited for the agent to be switched on is begun now; process-task passes the bell on from there."""
+    for ready in islice(baton.store.ready(agent.workspace, agent.slug, baton.clock.now()), MAX_BELLS):
+        baton.doorbell.ring(agent.workspace, agent.slug, ready.task_id)

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import date, datetime
 
+    from baton.domain.agent import Agent
     from baton.domain.direction import Direction
     from baton.domain.events import Event
     from baton.domain.idempotency import Once, Remembered
     from baton.domain.principal import Principal
     from baton.domain.review import Review
     from baton.domain.settings import Settings
-    from baton.domain.task import Claim, Task
+    from baton.domain.task import Claim, Recovery, Task
     from baton.domain.transitions import Change
     from baton.ports import Extra, Ready
 
@@ -80,6 +81,21 @@ class DynamoStore(Registry):
             failure=items.payload_from(found.get(keys.FAILURE)),
             recoveries=tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last),
         )
+
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
+        head, agent_key = keys.head(workspace, task_id), keys.agent(workspace, agent)
+        body, failure = (keys.beside(workspace, task_id, what) for what in (keys.BODY, keys.FAILURE))
+        found = self._table.get_many([head, body, failure, agent_key])
+        if head not in found:
+            raise Unknown("task")
+        task = items.task_from(found[head])
+        dossier = Dossier(
+            task=task,
+            body=items.payload_from(found.get(body)),
+            failure=items.payload_from(found.get(failure)),
+            recoveries=self._recoveries(workspace, task_id) if task.recoveries else (),
+        )
+        return dossier, items.agent_from(found[agent_key]) if agent_key in found else None
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
         return items.remembered_from(self._table.get(keys.ended_claim(workspace, task_id, claim_id)))
@@ -166,6 +182,14 @@ class DynamoStore(Registry):
         return Page(tuple(map(items.review_from, found)), cursor)
 
     # Inside
+
+    def _recoveries(self, workspace: str, task_id: str) -> tuple[Recovery, ...]:
+        first, last = keys.RECOVERIES
+        found = self._table.query_all(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": keys.task(workspace, task_id), ":first": first, ":last": last},
+        )
+        return tuple(map(items.recovery_from, found))
 
     def _index_page(
         self, index: str, partition: str, start: str, limit: int, until: str | None = None

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import Item, Write, to_wire
-from baton.domain.errors import Conflict, InactiveAgent, KeyTaken
+from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.times import to_ms
 from baton.ports import (
-    AgentIsActive,
     Body,
     Closed,
     EndedClaim,
@@ -38,8 +37,6 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 # sweep that was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
-# The kill switch, looked at in the very transaction of the claim.
-AGENT_IS_ACTIVE = "#active = :true"
 
 
 def task_writes(change: Change, token: str) -> list[Write]:
@@ -65,8 +62,6 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             return [put(items.payload_item(keys.beside(workspace, task.id, keys.OUTPUT), content))]
         case EndedClaim(claim_id, answer) if task is not None:
             return [put(items.remembered_item(keys.ended_claim(workspace, task.id, claim_id), answer))]
-        case AgentIsActive(slug):
-            return [_agent_is_active(workspace, slug)]
         case Remember(once, answer):
             item = items.remembered_item(keys.once(workspace, once.digest), once.remember(answer))
             return [put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)]
@@ -141,16 +136,6 @@ def _head(change: Change, token: str) -> Write:
 
 def _day_of(task: Task) -> str:
     return keys.tasks_of_day(task.workspace, task.created_at.date())
-
-
-def _agent_is_active(workspace: str, slug: str) -> Write:
-    request = {
-        "Key": to_wire(keys.agent(workspace, slug)._asdict()),
-        "ConditionExpression": AGENT_IS_ACTIVE,
-        "ExpressionAttributeNames": {"#active": "active"},
-        "ExpressionAttributeValues": to_wire({":true": True}),
-    }
-    return Write("ConditionCheck", request, lambda: InactiveAgent(slug))
 
 
 def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> Write:
