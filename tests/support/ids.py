@@ -1,0 +1,19 @@
+"""Ids that come out the same in every run."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import count
+
+from baton.domain.ids import RANDOM_BYTES, sortable_id
+
+
+class CountingIds:
+    def __init__(self) -> None:
+        self._count = count(1)
+
+    def new(self, prefix: str, at: datetime) -> str:
+        return sortable_id(prefix, at, next(self._count).to_bytes(RANDOM_BYTES))
+
+    def secret(self) -> str:
+        return f"{next(self._count):064x}"
