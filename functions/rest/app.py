@@ -58,8 +58,8 @@ class App:
             logger().info("request refused", action="request_refused", code=exc.code)
             return self._refused(problem(exc, known_as))
         except Exception as exc:  # noqa: BLE001 - the edge of the process
-            # Frames, not the message: a message may quote what was sent.
-            frames = traceback.format_tb(exc.__traceback__)
+            # Where, not what it says: a message may quote what was sent.
+            frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
             logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
             return self._refused(internal_error(known_as))
 

@@ -17,7 +17,7 @@ MARGIN_SECONDS = 10
 
 
 def lambda_handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    this = sweep(wire(), lambda: context.get_remaining_time_in_millis() > MARGIN_SECONDS * 1_000)
+    this = sweep(wire(), lambda: has_time(context))
     told = {
         "looked_at": this.looked_at,
         "failed": this.failed,
@@ -28,6 +28,10 @@ def lambda_handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, 
     logger().info("swept", extra={"action": "swept", **told})
     measure(this)
     return told
+
+
+def has_time(context: LambdaContext) -> bool:
+    return context.get_remaining_time_in_millis() > MARGIN_SECONDS * 1_000
 
 
 def measure(this: Round) -> None:

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from baton.bootstrap import forget_all
+from support.gateway import Gateway
+from support.world import World
+
+_numbers = count(1)
+
+
+@pytest.fixture(autouse=True)
+def function_environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: None) -> Iterator[None]:
+    """What template.yaml gives every function."""
+    monkeypatch.setenv("BATON_TABLE", "baton-test")
+    monkeypatch.setenv("BATON_PUBLIC_URL", "https://baton.example")
+    # A name of its own each time: a logger keeps the stream that it was made with.
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"test-{next(_numbers)}")
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Baton")
+    forget_all()
+    yield
+    forget_all()
+
+
+@pytest.fixture
+def gateway(world: World) -> Gateway:
+    return Gateway(world.baton)

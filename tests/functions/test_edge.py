@@ -1,0 +1,256 @@
+"""What holds on every route: who may call, request ids, unknown routes and ids, workspaces, faults."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import openapi
+from api import handler as api
+from baton.domain.errors import Busy
+from create_handoff_marker import handler as create_handoff_marker
+from rest.routing import Route
+from support.gateway import ROUTES, Gateway, gateway_event
+from support.schema import DOCUMENT
+from support.world import World, agent, human, marker_body, service
+from wait import handler as wait
+
+ALICE = human()
+STRANGER = human("other")
+HUMAN_ONLY = [route for route in ROUTES if route.only is not None]
+BODIES: dict[str, Any] = {
+    "create_marker": marker_body(),
+    "heartbeat": {"claim_id": "c"},
+    "complete": {"claim_id": "c"},
+    "fail": {"claim_id": "c", "failure": {"type": "error", "description": "x"}},
+    "release": {"claim_id": "c"},
+    "create_token": {"kind": "human", "subject": "x"},
+}
+
+
+OF_TASKS = [route for route in ROUTES if "{task_id}" in route.path]
+
+
+def send(gateway: Gateway, by: Any, route: Route, **ids: str) -> Any:
+    names = {"task_id": "task_unknown", "slug": "auditor", "review_id": "review_unknown", "token_id": "unknown"} | ids
+    query = "timeout=0" if route.name in {"await_a_task", "wait_for_more_events", "wait_for_a_claim"} else ""
+    return gateway.send(by, route.method, route.path.format(**names), BODIES.get(route.name), query=query)
+
+
+def stored(world: World) -> dict[str, str]:
+    return {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"}
+
+
+def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
+    assert {(route.method, route.path) for route in HUMAN_ONLY} == {
+        ("POST", "/tasks/{task_id}/approve"),
+        ("POST", "/tasks/{task_id}/approve-next"),
+        ("POST", "/tasks/{task_id}/undo"),
+        ("POST", "/tasks/{task_id}/resolve"),
+        ("POST", "/manual-reviews/{review_id}/release"),
+        ("PUT", "/workspace/settings"),
+        ("PUT", "/agents/{slug}"),
+        ("POST", "/tokens"),
+        ("GET", "/tokens"),
+        ("DELETE", "/tokens/{token_id}"),
+    }
+
+
+@pytest.mark.parametrize("route", HUMAN_ONLY, ids=lambda route: route.name)
+def test_agent_is_refused_where_a_human_is_needed_whether_the_thing_exists_or_not(
+    world: World, gateway: Gateway, route: Route
+) -> None:
+    task_id = world.needing()
+    before = stored(world)
+    known = send(gateway, agent("scout"), route, task_id=task_id)
+    unknown = send(gateway, agent("scout"), route)
+    assert (known.status, known.code) == (403, "human_required")
+    assert unknown.json == known.json
+    assert stored(world) == before
+
+
+@pytest.mark.parametrize("route", [r for r in HUMAN_ONLY if r.name != "put_agent"], ids=lambda route: route.name)
+def test_service_is_no_human_whoever_it_acts_for(world: World, gateway: Gateway, route: Route) -> None:
+    assert send(gateway, service(), route, task_id=world.needing()).code == "human_required"
+
+
+@pytest.mark.parametrize("route", OF_TASKS, ids=lambda route: route.name)
+def test_other_workspaces_task_answers_like_an_unknown_one(world: World, gateway: Gateway, route: Route) -> None:
+    world.settle("other")
+    task_id = world.needing()
+    before = stored(world)
+    foreign, unknown = send(gateway, STRANGER, route, task_id=task_id), send(gateway, STRANGER, route)
+    assert foreign.status in {404, 409}
+    assert (foreign.status, without_ids(foreign.json)) == (unknown.status, without_ids(unknown.json))
+    assert stored(world) == before
+
+
+def without_ids(problem: dict[str, Any]) -> dict[str, Any]:
+    """A problem without what the caller sent."""
+    return {name: value for name, value in problem.items() if name != "task_id"}
+
+
+@pytest.mark.parametrize("route", [r for r in OF_TASKS if r.method == "GET"], ids=lambda route: route.name)
+def test_id_that_cannot_be_one_answers_like_an_unknown_one(gateway: Gateway, route: Route) -> None:
+    unknown = send(gateway, ALICE, route)
+    assert unknown.status == 404
+    for bad in ("a b", "..", "x" * 65, "é", "a\n", "a%00"):
+        assert send(gateway, ALICE, route, task_id=bad).json == unknown.json
+
+
+@pytest.mark.parametrize("path", ["/agents/{}", "/manual-reviews/{}"])
+def test_unknown_and_impossible_ids_answer_alike(gateway: Gateway, path: str) -> None:
+    unknown = gateway.get(ALICE, path.format("nobody"))
+    assert (unknown.status, unknown.code) == (404, "not_found")
+    assert gateway.get(ALICE, path.format("No.Body")).json == unknown.json
+
+
+def test_other_workspaces_things_are_unknown(world: World, gateway: Gateway) -> None:
+    token = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
+    assert gateway.get(STRANGER, "/agents/auditor").status == 404
+    assert gateway.send(STRANGER, "DELETE", f"/tokens/{token['id']}").status == 404
+    for path in ("/agents", "/tasks", "/tokens", "/manual-reviews"):
+        assert gateway.get(STRANGER, path).json["items"] == []
+
+
+def test_unknown_route_is_a_problem(gateway: Gateway) -> None:
+    for path in ("/nope", "/", "/tasks/", "/tasks/a/b/c", "//tasks"):
+        reply = gateway.get(ALICE, path)
+        assert (reply.status, reply.code) == (404, "not_found")
+        assert reply.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("HEAD", "/tasks", "GET"),
+        ("DELETE", "/agents/auditor", "GET, PUT"),
+        ("PATCH", "/tokens", "GET, POST"),
+        ("GET", "/handoff-markers", "POST"),
+        ("POST", "/tasks/task_1/await", "GET"),
+        ("GET", "/agents/auditor/claims/wait", "POST"),
+    ],
+)
+def test_other_methods_are_refused_with_what_is_allowed(gateway: Gateway, method: str, path: str, allowed: str) -> None:
+    reply = gateway.send(ALICE, method, path)
+    assert (reply.status, reply.code, reply.headers["Allow"]) == (405, "method_not_allowed", allowed)
+
+
+def test_what_the_api_says_of_other_functions_is_so() -> None:
+    elsewhere = {route.path: route.method for route in [*create_handoff_marker.routes, *wait.routes]}
+    assert elsewhere == api.ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("abc-DEF_123", "abc-DEF_123"),
+        ("x" * 64, "x" * 64),
+        ("x" * 65, "gateway-1"),
+        ("", "gateway-1"),
+        ("a b", "gateway-1"),
+        ("a\n", "gateway-1"),
+        ("ü", "gateway-1"),
+    ],
+)
+def test_request_id_is_the_callers_if_it_may_be_shown(gateway: Gateway, given: str, shown: str) -> None:
+    for path in ("/healthz", "/nope", "/tasks/task_unknown"):
+        reply = gateway.get(ALICE, path, headers={"x-request-id": given})
+        assert reply.headers["X-Request-Id"] == shown
+        if reply.status >= 400:
+            assert reply.json["request_id"] == shown
+
+
+def test_every_log_line_has_the_request_id_and_none_what_was_sent(
+    gateway: Gateway, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gateway.post(
+        agent("scout"),
+        "/handoff-markers",
+        marker_body(escalation_reason="hush-hush"),
+        headers={"x-request-id": "req-1", "authorization": "Bearer baton_secret"},
+    )
+    gateway.post(ALICE, "/tasks/task_1/cancel", {"reason": "hush-hush", "x": 1}, headers={"x-request-id": "req-1"})
+    logged = capsys.readouterr().out
+    lines = [json.loads(line) for line in logged.splitlines()]
+    assert lines
+    assert {line["request_id"] for line in lines} == {"req-1"}
+    assert [line["status"] for line in lines if line["action"] == "request_answered"] == [201, 422]
+    assert "hush" not in logged
+    assert "baton_secret" not in logged
+
+
+def test_ids_of_one_request_are_not_logged_with_the_next(gateway: Gateway, capsys: pytest.CaptureFixture[str]) -> None:
+    gateway.get(ALICE, "/agents/auditor")
+    gateway.get(ALICE, "/nope")
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert not {"slug", "route", "workspace", "principal"} & set(last)
+
+
+def test_answers_are_neither_cached_nor_guessed_at(gateway: Gateway) -> None:
+    headers = gateway.get(ALICE, "/healthz").headers
+    assert (headers["Cache-Control"], headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
+
+
+def test_health_needs_no_token(gateway: Gateway) -> None:
+    reply = gateway.send(None, "GET", "/healthz")
+    assert (reply.status, reply.json) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    "authorizer",
+    [
+        {},
+        {"authorizer": {}},
+        {"authorizer": {"lambda": {"workspace": "acme", "kind": "root", "id": "x", "scopes": ""}}},
+        {"authorizer": {"lambda": {"workspace": "acme", "kind": "human", "id": "x"}}},
+        {"authorizer": {"jwt": {"claims": {"workspace": "acme"}}}},
+    ],
+)
+def test_nobody_is_believed_without_the_authorizer(gateway: Gateway, authorizer: dict[str, Any]) -> None:
+    event = gateway_event(None, "GET", "/tasks", headers={"authorization": "Bearer x"})
+    event["requestContext"] |= authorizer
+    answer = gateway._api(event)
+    assert (answer["statusCode"], json.loads(answer["body"])["code"]) == (401, "not_authenticated")
+
+
+@pytest.mark.parametrize("event", [{}, {"requestContext": None}, {"requestContext": {}, "headers": []}])
+def test_event_that_is_none_is_answered_too(gateway: Gateway, event: Any) -> None:
+    assert gateway._api(event)["statusCode"] == 500
+
+
+class Failing:
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._error
+
+
+@pytest.mark.parametrize("route", [r for r in ROUTES if r.needs_token], ids=lambda route: route.name)
+@pytest.mark.parametrize(
+    ("error", "status", "code"), [(Busy(), 503, "busy"), (RecursionError("deep secret"), 500, "internal")]
+)
+def test_no_fault_escapes_a_handler(world: World, route: Route, error: Exception, status: int, code: str) -> None:
+    gateway = Gateway(replace(world.baton, store=Failing(error)))
+    reply = send(gateway, ALICE, route)
+    assert (reply.status, reply.code) == (status, code)
+    assert "secret" not in reply.text
+    assert ("Retry-After" in reply.headers) == (status == 503)
+
+
+def test_every_route_is_documented_once_with_its_own_name() -> None:
+    documented = {
+        (method.upper(), path, operation["operationId"])
+        for path, operations in DOCUMENT["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert documented == {(route.method, route.path, route.name) for route in ROUTES}
+    assert len({name for _, _, name in documented}) == len(ROUTES)
+
+
+def test_document_is_what_the_code_says() -> None:
+    assert openapi.document() == DOCUMENT

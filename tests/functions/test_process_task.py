@@ -1,0 +1,204 @@
+"""The doorbell's function: partial batches, malformed messages, duplicates."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from aws_lambda_powertools.metrics import Metrics
+
+from baton.adapters.memory import MemoryDeadLetters
+from baton.domain.agent import Approval, Runtime
+from baton.domain.errors import Busy
+from baton.ports import Baton, Done, NotDone, Work
+from baton.services.process_task import Shift
+from baton.services.register_agent import register_agent
+from process_task.handler import Answering, MalformedMessage, answer_all, bell_of
+from support.context import FakeContext
+from support.world import WORKSPACE, World, human, marker_body
+
+AGENTS = [f"runner-{number}" for number in range(10)]
+
+
+class Echo:
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    def run(self, work: Work) -> Done | NotDone:
+        self.ran.append(work.dossier.task.id)
+        return Done({"echo": work.dossier.task.title})
+
+
+@dataclass
+class Flaky:
+    """A store that doesn't answer for some agents."""
+
+    store: Any
+    silent: frozenset[str] = frozenset()
+
+    def agent(self, workspace: str, slug: str) -> Any:
+        if slug in self.silent:
+            raise Busy
+        return self.store.agent(workspace, slug)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+@dataclass
+class Floor:
+    """Where bells are answered."""
+
+    world: World
+    runner: Echo
+    dead_letters: MemoryDeadLetters
+    store: Flaky
+
+    def answer(self, bodies: list[str]) -> list[str]:
+        """The message ids that come again."""
+        baton: Baton = replace(self.world.baton, store=self.store)
+        shift = Shift(lease_seconds=150, time_left=lambda: 60)
+        answering = Answering(baton, self.runner, self.dead_letters, shift, Metrics())
+        result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
+        return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
+
+    def task(self, slug: str) -> str:
+        body = marker_body(target_agent=slug, source_agent="scout", task_priority="P1")
+        made = self.world.mark(**body)
+        assert made.task_id
+        self.world.clock.advance(3)
+        return made.task_id
+
+
+@pytest.fixture
+def floor() -> Floor:
+    return a_floor()
+
+
+def a_floor() -> Floor:
+    world = World().settle()
+    for slug in AGENTS:
+        register_agent(world.baton, human(), slug, {"name": slug, "runtime": Runtime.RUN, "approval": Approval.AUTO})
+    return Floor(world, Echo(), MemoryDeadLetters(), Flaky(world.store))
+
+
+def bell(agent: str, task_id: str = "task_1", workspace: str = WORKSPACE) -> str:
+    return json.dumps({"workspace": workspace, "agent": agent, "task_id": task_id})
+
+
+def batch(bodies: list[str]) -> dict[str, Any]:
+    return {
+        "Records": [
+            {
+                "messageId": f"message-{number}",
+                "receiptHandle": "handle",
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "md5OfBody": "",
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:baton",
+                "awsRegion": "us-east-1",
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+
+
+def test_bell_runs_the_task_to_its_end(floor: Floor) -> None:
+    task_id = floor.task("runner-0")
+    assert floor.answer([bell("runner-0", task_id)]) == []
+    assert floor.world.task(task_id).state == "done"
+    assert floor.world.trail(task_id)[-2:] == ["handoff_received", "handoff_completed"]
+
+
+def test_bell_that_comes_twice_runs_its_task_once(floor: Floor) -> None:
+    task_id = floor.task("runner-0")
+    assert floor.answer([bell("runner-0", task_id)] * 3) == []
+    assert floor.runner.ran == [task_id]
+
+
+def test_bell_of_nothing_is_acknowledged(floor: Floor) -> None:
+    assert floor.answer([bell("runner-0"), bell("nobody"), bell("runner-0", workspace="other")]) == []
+
+
+def test_other_workspaces_bell_touches_nothing(floor: Floor) -> None:
+    floor.world.settle("other")
+    task_id = floor.task("runner-0")
+    assert floor.answer([bell("runner-0", task_id, "other"), bell("runner", task_id, "other")]) == []
+    assert floor.world.task(task_id).state == "delegated"
+
+
+def test_agents_that_pull_are_not_run(floor: Floor) -> None:
+    task_id = floor.world.ready()
+    assert floor.answer([bell("auditor", task_id)]) == []
+    assert floor.world.task(task_id).state == "delegated"
+
+
+def test_all_1024_failure_masks_of_a_batch_of_ten() -> None:
+    """Exactly the failed messages come again; the others' tasks are done, and after the second try all are, once."""
+    for mask in range(1_024):
+        floor = a_floor()
+        tasks = {slug: floor.task(slug) for slug in AGENTS}
+        silent = [slug for number, slug in enumerate(AGENTS) if mask >> number & 1]
+        floor.store.silent = frozenset(silent)
+        again = floor.answer([bell(slug, tasks[slug]) for slug in AGENTS])
+        assert again == [f"message-{AGENTS.index(slug)}" for slug in silent]
+        assert [slug for slug in AGENTS if floor.world.task(tasks[slug]).state != "done"] == silent
+        floor.store.silent = frozenset()
+        assert not silent or floor.answer([bell(slug, tasks[slug]) for slug in silent]) == []
+        assert sorted(floor.runner.ran) == sorted(tasks.values())
+
+
+MALFORMED = [
+    "",
+    "not json",
+    "[]",
+    "null",
+    "[" * 100_000,
+    "{}",
+    '{"workspace": "acme", "agent": "runner"}',
+    '{"workspace": "acme", "agent": "runner", "task_id": "t", "extra": 1}',
+    '{"workspace": "acme", "agent": "runner", "task_id": 1}',
+    '{"workspace": "acme", "agent": "Run Ner", "task_id": "t"}',
+    '{"workspace": "a b", "agent": "runner", "task_id": "t"}',
+    '{"workspace": "acme", "agent": "runner", "task_id": ""}',
+]
+
+
+@pytest.mark.parametrize("body", MALFORMED)
+def test_malformed_message_is_refused(body: str) -> None:
+    with pytest.raises(MalformedMessage):
+        bell_of(body)
+
+
+def test_malformed_message_is_given_up_visibly_and_stops_nothing(
+    floor: Floor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task_id = floor.task("runner-0")
+    assert floor.answer(["not json", bell("runner-0", task_id)]) == []
+    assert floor.dead_letters.letters == [("not json", "not JSON")]
+    assert floor.world.task(task_id).state == "done"
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["MalformedMessage"] for line in lines if "_aws" in line] == [[1.0]]
+    assert [line["message_id"] for line in lines if line.get("action") == "message_given_up"] == ["message-0"]
+
+
+def test_malformed_message_comes_again_while_it_cannot_be_given_up(floor: Floor) -> None:
+    floor.dead_letters = Deaf()
+    assert floor.answer(["not json"]) == ["message-0"]
+
+
+class Deaf(MemoryDeadLetters):
+    def give_up(self, body: str, reason: str) -> None:
+        raise Busy
+
+
+def test_no_payload_is_logged(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
+    floor.answer(['{"hush": 1}', bell("runner-0", floor.task("runner-0"))])
+    logged = capsys.readouterr().out
+    assert logged
+    assert "hush" not in logged
+    assert "Stale spike" not in logged

@@ -1,0 +1,131 @@
+"""The gateway of template.yaml, in this process: requests become events, and every answer is checked against
+docs/openapi.json on its way back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from api import handler as api
+from baton.domain.principal import Principal
+from baton.ports import Baton
+from create_handoff_marker import handler as create_handoff_marker
+from rest.app import App
+from rest.errors import MethodNotAllowed, UnknownRoute
+from rest.routing import Route
+from support.schema import DOCUMENT, resolved, violations
+from wait import handler as wait
+
+ROUTES: list[Route] = [*create_handoff_marker.routes, *wait.routes, *api.routes]
+
+
+def gateway_event(
+    by: Principal | None,
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    query: str = "",
+    headers: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """API Gateway's payload format 2.0. ``body``: bytes travel in base 64, texts as they are, the rest as JSON."""
+    text = body if isinstance(body, str | bytes | None) else json.dumps(body)
+    is_encoded = isinstance(text, bytes)
+    context: dict[str, Any] = {"http": {"method": method, "path": path}, "requestId": "gateway-1", "stage": "$default"}
+    if by is not None:
+        told = {"workspace": by.workspace, "kind": by.kind.value, "id": by.id, "scopes": ",".join(sorted(by.scopes))}
+        context["authorizer"] = {"lambda": told}
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers or {},
+        "requestContext": context,
+        "isBase64Encoded": is_encoded,
+        **({} if text is None else {"body": base64.b64encode(text).decode() if isinstance(text, bytes) else text}),
+    }
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    @property
+    def code(self) -> str:
+        """Of a problem."""
+        return str(self.json["code"])
+
+    @property
+    def fields(self) -> list[str]:
+        """That a problem names."""
+        return [error["field"] for error in self.json["errors"]]
+
+
+@dataclass
+class Gateway:
+    baton: Baton
+    replies: list[Reply] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._marker = App(create_handoff_marker.routes, self._wire, refused=create_handoff_marker.refused)
+        self._wait = App(wait.routes, self._wire)
+        self._api = App(api.routes, self._wire, elsewhere=api.ELSEWHERE)
+
+    def _wire(self) -> Baton:
+        return self.baton
+
+    def send(self, by: Principal | None, method: str, path: str, body: Any = None, **options: Any) -> Reply:
+        event = gateway_event(by, method, path, body, **options)
+        route = route_of(method, path)
+        answer = self._app(route)(event)
+        reply = Reply(answer["statusCode"], answer["headers"], answer.get("body", ""))
+        self.replies.append(reply)
+        if route is not None:
+            assert list(undocumented(route, reply)) == []
+        return reply
+
+    def get(self, by: Principal, path: str, **options: Any) -> Reply:
+        return self.send(by, "GET", path, **options)
+
+    def post(self, by: Principal, path: str, body: Any = None, **options: Any) -> Reply:
+        return self.send(by, "POST", path, body, **options)
+
+    def put(self, by: Principal, path: str, body: Any = None, **options: Any) -> Reply:
+        return self.send(by, "PUT", path, body, **options)
+
+    def _app(self, route: Route | None) -> App:
+        if route in create_handoff_marker.routes.all:
+            return self._marker
+        return self._wait if route in wait.routes.all else self._api
+
+
+def route_of(method: str, path: str) -> Route | None:
+    for routes in (create_handoff_marker.routes, wait.routes, api.routes):
+        try:
+            return routes.match(method, path, {})[0]
+        except (UnknownRoute, MethodNotAllowed):
+            pass
+    return None
+
+
+def undocumented(route: Route, reply: Reply) -> list[str]:
+    """How a reply differs from what docs/openapi.json says of its route."""
+    responses = DOCUMENT["paths"][route.path][route.method.lower()]["responses"]
+    if str(reply.status) not in responses:
+        return [f"{route.method} {route.path}: {reply.status} isn't documented: {reply.text}"]
+    content = resolved(responses[str(reply.status)]).get("content")
+    if content is None:
+        return [f"{route.path}: a body"] if reply.text else []
+    content_type = reply.headers["Content-Type"]
+    if content_type not in content:
+        return [f"{route.path}: {content_type} isn't documented"]
+    return list(violations(reply.json, content[content_type]["schema"], route.path))
