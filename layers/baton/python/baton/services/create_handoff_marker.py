@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.direction import Capped, Direction, Duplicate
-from baton.domain.errors import InvalidMarker
+from baton.domain.errors import Conflict, InvalidMarker
 from baton.domain.marker import parse_marker
 from baton.ports import Dossier, Extra, Note, Remember, ReviewChanged, ReviewOpened
 from baton.services.open_escalation import Escalation, commit_escalation, open_escalation, review_of
@@ -122,10 +122,14 @@ def _create(
 def _knock(
     baton: Baton, by: Principal, marker: Marker, direction: Direction, review_id: str | None, now: datetime
 ) -> ReviewOpened | ReviewChanged:
-    """The first refusal in a direction opens a review, the next ones count on it."""
+    """The first refusal in a direction opens a review, the next ones count on it. Raises ``Conflict`` if it was
+    released since ``direction`` was read: nobody would see what is added to it now."""
     if review_id is None:
         return ReviewOpened(review_of(baton, by, marker, now), direction)
-    return ReviewChanged(baton.store.review(by.workspace, review_id).asked_again(marker.request, by, now))
+    review = baton.store.review(by.workspace, review_id)
+    if not review.is_open:
+        raise Conflict("manual review")
+    return ReviewChanged(review.asked_again(marker.request, by, now))
 
 
 def _note(baton: Baton, by: Principal, marker: Marker, about: str, now: datetime) -> Note:
