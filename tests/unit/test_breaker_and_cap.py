@@ -10,9 +10,13 @@ import pytest
 from baton.domain.direction import Capped, Direction, Duplicate, Escalation, Free
 from baton.domain.settings import Settings
 from baton.services.change_settings import change_settings
-from baton.services.end_task import cancel_task
+from baton.services.complete_task import complete_task
+from baton.services.end_task import cancel_task, resolve_task
+from baton.services.fail_task import fail_task
 from baton.services.register_agent import register_agent
+from baton.services.sweep import sweep
 from support.clock import NOON
+from support.hooked import HookedStore
 from support.tasks import MS
 from support.world import WORKSPACE, World, agent, human
 
@@ -67,10 +71,6 @@ def test_the_new_reason_and_url_are_kept_as_a_note_and_the_task_is_not_touched(w
 
 
 def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
-    from baton.services.complete_task import complete_task
-    from baton.services.end_task import resolve_task
-    from baton.services.fail_task import fail_task
-
     def complete() -> None:
         claimed = world.claimed()
         complete_task(world.baton, agent("auditor"), claimed.dossier.task.id, claimed.claim_id, None, "h")
@@ -90,8 +90,6 @@ def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
 
 
 def test_a_task_that_comes_back_stays_open(world: World) -> None:
-    from baton.services.sweep import sweep
-
     claimed = world.claimed()
     world.clock.advance(300)
     sweep(world.baton)
@@ -261,8 +259,6 @@ def test_a_workspace_knows_nothing_of_anothers_directions(world: World) -> None:
 
 
 def test_a_create_that_lost_its_race_decides_again_on_what_it_finds() -> None:
-    from support.hooked import HookedStore
-
     store = HookedStore()
     world = World(store=store).settle()
     won: list[str] = []
@@ -273,8 +269,6 @@ def test_a_create_that_lost_its_race_decides_again_on_what_it_finds() -> None:
 
 
 def test_an_escalation_that_ends_between_reading_and_commit_stays_closed() -> None:
-    from support.hooked import HookedStore
-
     store = HookedStore()
     world = World(store=store).settle()
     old = world.needing()

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.domain.business_days import next_business_day
-from baton.domain.marker import one_line
+from baton.domain.marker import one_line, parse_marker
 from baton.services.change_settings import change_settings
-from support.world import World, agent, human
+from support.world import World, agent, human, marker_body
 
 # The block
 
@@ -50,7 +50,7 @@ def test_one_line_is_one_line_whatever_is_in_it(text: str) -> None:
 
 
 def test_emoji_and_scripts_that_need_joiners_keep_them() -> None:
-    for text in ("👩\u200d💻", "می\u200cخواهم", "naïve — →"):
+    for text in ("👩\u200d💻", "क्\u200dष", "naïve — →"):
         assert one_line(text) == text
 
 
@@ -157,9 +157,6 @@ def test_the_workspaces_time_zone_decides_what_today_is(world: World) -> None:
 
 
 def test_what_is_kept_reads_back_as_the_same_request(world: World) -> None:
-    from baton.domain.marker import parse_marker
-    from support.world import marker_body
-
     said: dict[str, Any] = marker_body(target_agent=" Auditor ", task_priority="medium")
     marker = parse_marker(said, world.store.roster("acme"))
     assert parse_marker(marker.request, world.store.roster("acme")) == marker

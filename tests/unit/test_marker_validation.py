@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from baton.domain.agent import Roster
-from baton.domain.errors import InvalidMarker
+from baton.domain.errors import InvalidMarker, NotYourAgent, ScopeNeeded
 from baton.domain.marker import Marker, parse_marker
-from support.tasks import an_agent
+from support.tasks import BARE_HUMAN, SERVICE, an_agent
 from support.world import World, agent, human, marker_body
 
 ROSTER = Roster(
@@ -279,7 +279,7 @@ def test_relations_are_an_array(value: Any) -> None:
 )
 def test_a_refused_marker_writes_and_sends_nothing(world: World, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidMarker):
-        world.mark(human(), target_agent="runner", **wrong) if "target_agent" not in wrong else world.mark(**wrong)
+        world.mark(human(), **{"target_agent": "runner", **wrong})
     day = world.clock.now().date()
     assert world.store.tasks_of_day("acme", day, 10, None).items == ()
     assert world.store.marker_facts("acme", ("scout", "runner"), None)[1].version == 0
@@ -287,9 +287,6 @@ def test_a_refused_marker_writes_and_sends_nothing(world: World, wrong: dict[str
 
 
 def test_an_agent_speaks_only_for_itself_and_a_service_only_with_the_scope(world: World) -> None:
-    from baton.domain.errors import NotYourAgent, ScopeNeeded
-    from support.tasks import BARE_HUMAN, SERVICE
-
     for by, error in ((agent("auditor"), NotYourAgent), (SERVICE, ScopeNeeded), (BARE_HUMAN, ScopeNeeded)):
         with pytest.raises(error):
             world.mark(by)

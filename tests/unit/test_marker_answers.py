@@ -1,0 +1,188 @@
+"""Who approves what is asked, what rings, and what a repeated asking gets (truths 5 and 8; spec/marker.md §5, §6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from baton.adapters.no_tracker import NoTracker
+from baton.domain.agent import Approval
+from baton.domain.errors import HumanNeeded, InvalidMarker, KeyReused
+from baton.domain.idempotency import Once
+from baton.domain.principal import Principal
+from baton.ports import Dossier, TrackerPage
+from baton.services.approve_task import undo_approval
+from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from baton.services.end_task import cancel_task
+from baton.services.register_agent import register_agent
+from support.tasks import ACTING_SERVICE, CREATOR
+from support.world import WORKSPACE, World, agent, human, marker_body, service
+
+
+def once(by: Principal = CREATOR, key: str = "k1", body_hash: str = "h1", route: str = "/handoff-markers") -> Once:
+    return Once(by, route, key, body_hash)
+
+
+def ask(world: World, key: Once, by: Principal = CREATOR, **changes: Any) -> MarkerAnswer:
+    return create_handoff_marker(world.baton, by, marker_body(**changes), key)
+
+
+# Who approves
+
+
+@pytest.mark.parametrize("by", [CREATOR, ACTING_SERVICE])
+def test_what_agents_and_services_ask_for_needs_a_human_and_rings_nobody(world: World, by: Principal) -> None:
+    answer = world.mark(by)
+    assert answer.task_id
+    assert world.task(answer.task_id).state == "needs"
+    assert world.trail(answer.task_id) == ["handoff_initiated"]
+    assert world.doorbell.bells == []
+
+
+def test_what_a_human_asks_for_is_delegated_rung_for_after_the_undo_window_and_may_be_undone(world: World) -> None:
+    register_agent(world.baton, human(), "runner", {"approval": Approval.MANUAL})
+    answer = world.mark(human(), target_agent="runner")
+    assert answer.task_id
+    assert world.task(answer.task_id).state == "delegated"
+    assert world.doorbell.bells == [(WORKSPACE, "runner", answer.task_id, 3)]
+    world.clock.advance(3, milliseconds=-1)
+    assert undo_approval(world.baton, human(), answer.task_id).task.state == "needs"
+    assert world.trail(answer.task_id) == ["handoff_initiated", "approved", "approval_undone"]
+
+
+def test_under_a_standing_approval_work_is_rung_for_at_once_and_the_event_says_whose_word_it_was(world: World) -> None:
+    answer = world.mark(agent("scout"), target_agent="runner")
+    assert answer.task_id
+    assert world.doorbell.bells == [(WORKSPACE, "runner", answer.task_id, 0)]
+    approved = world.store.events(WORKSPACE, answer.task_id, 1, 1)[0]
+    assert approved.data["standing_approval"] == {"agent": "runner", "version": 1, "given_by": "human:alice"}
+    assert (approved.principal_kind, approved.principal_id) == ("agent", "scout")
+
+
+def test_a_service_can_not_give_a_standing_approval_and_ends_one_by_any_change(world: World) -> None:
+    with pytest.raises(HumanNeeded):
+        register_agent(world.baton, service(), "auditor", {"approval": Approval.AUTO})
+    assert world.store.roster(WORKSPACE).get("auditor").approval == "manual"
+    register_agent(world.baton, service(), "runner", {"description": "new words"})
+    assert world.store.roster(WORKSPACE).get("runner").approval == "manual"
+    answer = world.mark(agent("scout"), target_agent="runner")
+    assert answer.task_id
+    assert world.task(answer.task_id).state == "needs"
+
+
+def test_a_humans_change_keeps_a_standing_approval_and_the_next_event_names_the_new_version(world: World) -> None:
+    register_agent(world.baton, human(name="bob"), "runner", {"description": "new words"})
+    answer = world.mark(agent("scout"), target_agent="runner")
+    assert answer.task_id
+    approved = world.store.events(WORKSPACE, answer.task_id, 1, 1)[0]
+    assert approved.data["standing_approval"] == {"agent": "runner", "version": 2, "given_by": "human:bob"}
+
+
+# Repeats
+
+
+def test_the_same_key_and_body_answer_the_same_whatever_happened_since(world: World) -> None:
+    first = ask(world, once())
+    assert first.task_id
+    cancel_task(world.baton, human(), first.task_id, None)
+    world.clock.advance(8 * 86_400)
+    register_agent(world.baton, human(), "auditor", {"active": False})
+    assert ask(world, once()) == first
+    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
+
+
+def test_every_kind_of_answer_is_remembered(world: World) -> None:
+    text = ask(world, once(key="text"), create_task=False)
+    created = ask(world, once(key="created"))
+    duplicate = ask(world, once(key="duplicate"))
+    assert created.task_id
+    assert duplicate.duplicate_of == created.task_id
+    cancel_task(world.baton, human(), created.task_id, None)
+    cancel_task(world.baton, human(), world.needing(), None)
+    capped = ask(world, once(key="capped"))
+    assert capped.review_id
+    world.clock.advance(8 * 86_400)
+    assert ask(world, once(key="text"), create_task=False) == text
+    assert ask(world, once(key="created")) == created
+    assert ask(world, once(key="duplicate")) == duplicate
+    assert ask(world, once(key="capped")) == capped
+    assert world.store.review(WORKSPACE, capped.review_id).count == 1
+    assert len(world.store.notes(WORKSPACE, created.task_id, 10)) == 1
+
+
+def test_the_same_key_with_another_body_is_refused_and_changes_nothing(world: World) -> None:
+    first = ask(world, once())
+    assert first.task_id
+    cancel_task(world.baton, human(), first.task_id, None)
+    for changes in ({"escalation_reason": "another"}, {"source_agent": "Nobody"}, {"create_task": False}):
+        with pytest.raises(KeyReused):
+            ask(world, once(body_hash="h2"), **changes)
+    assert len(world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items) == 1
+
+
+def test_a_key_means_nothing_on_another_route_for_another_caller_or_elsewhere(world: World) -> None:
+    world.settle("other")
+    first = ask(world, once())
+    for by, key in (
+        (CREATOR, once(route="/handoff-markers/2")),
+        (CREATOR, once(key="k2")),
+        (human(), once(human())),
+        (service(), once(service())),
+    ):
+        assert ask(world, key, by).duplicate_of == first.task_id
+    elsewhere = agent("scout", "other")
+    assert ask(world, once(elsewhere), elsewhere).task_id not in (None, first.task_id)
+
+
+def test_a_refusal_is_not_remembered(world: World) -> None:
+    with pytest.raises(InvalidMarker):
+        ask(world, once(), target_agent="Nobody")
+    assert ask(world, once()).task_id
+
+
+# The tracker
+
+
+class Tracker(NoTracker):
+    def __init__(self, page: TrackerPage) -> None:
+        self.page = page
+        self.asked: list[Dossier] = []
+
+    def mirror(self, dossier: Dossier, budget_seconds: float) -> TrackerPage:
+        assert budget_seconds == 3.0
+        self.asked.append(dossier)
+        return self.page
+
+
+def with_tracker(world: World, page: TrackerPage) -> Tracker:
+    tracker = Tracker(page)
+    world.baton = replace(world.baton, tracker=tracker)
+    return tracker
+
+
+def test_the_tracker_is_asked_once_the_task_is_durable_and_only_for_a_new_task(world: World) -> None:
+    tracker = with_tracker(world, TrackerPage("ok", "page_1", "https://tracker.example/1"))
+    answer = world.mark(agent("scout"))
+    assert (answer.task_url, answer.tracker_page_id, answer.degraded_capabilities) == (
+        "https://tracker.example/1",
+        "page_1",
+        [],
+    )
+    (dossier,) = tracker.asked
+    assert dossier.task == world.task(answer.task_id or "")
+    assert dossier.body is not None
+    world.mark(agent("scout"))
+    world.mark(agent("scout"), create_task=False)
+    assert len(tracker.asked) == 1
+
+
+@pytest.mark.parametrize("status", ["pending", "denied", "error"])
+def test_a_tracker_in_trouble_costs_nothing_but_its_page(world: World, status: str) -> None:
+    with_tracker(world, TrackerPage(status, message="no luck"))
+    answer = world.mark(agent("scout"))
+    assert answer.task_id
+    assert world.task(answer.task_id).state == "needs"
+    assert (answer.task_url, answer.tracker_page_id) == (None, None)
+    assert answer.degraded_capabilities == [{"capability": "tracker", "status": status, "message": "no luck"}]
