@@ -82,6 +82,14 @@ def _digits(text: object) -> int:
     return int(str(text))
 
 
+def _seconds(text: object) -> float:
+    if isinstance(text, int):
+        return text
+    if not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", str(text)):
+        raise ValueError("must be a number of seconds")
+    return float(str(text))
+
+
 def _day(text: object) -> date:
     if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError("must be a day such as 2026-01-31")
@@ -92,6 +100,7 @@ def _day(text: object) -> date:
 
 
 from_digits = BeforeValidator(_digits)
+from_seconds = BeforeValidator(_seconds)
 Day = Annotated[date, BeforeValidator(_day)]
 Limit = Annotated[int, Field(ge=1, le=MAX_PAGE), from_digits]
 EventNumber = Annotated[int, Field(ge=0), from_digits]

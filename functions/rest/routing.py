@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.events import canonical_json
 from baton.domain.ids import is_id, is_slug
-from rest.errors import MethodNotAllowed, UnknownRoute
-from rest.strict_json import EMPTY, JsonBody, read_json
+from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
+from rest.strict_json import EMPTY, JsonBody, read_json, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -116,7 +116,7 @@ class Route:
         if self.query is not None:
             return self.query.read(pairs)
         if pairs:
-            raise InvalidInput(pairs[0][0][:100], "is not a query parameter of this route")
+            raise InvalidFields((shown(name), "is not a known field") for name, _ in pairs)
         return None
 
     def _check_ids(self, params: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from baton.services.claim_task import claim_next_waiting
 from rest.answers import Answer, nothing, ok
 from rest.app import App
 from rest.claims import ClaimRequest, next_claimer
-from rest.models import EventNumber, Limit, Query, from_digits, query, strict
+from rest.models import EventNumber, Limit, Query, from_seconds, query, strict
 from rest.routing import Call, Routes
 from rest.task_views import AwaitedTask, ClaimAnswer, StateName, Trail, claim_answer, task_view, trail
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 routes = Routes()
 
-Seconds = Annotated[int, Field(ge=0, le=25), from_digits]
+Seconds = Annotated[float, Field(ge=0, le=25), from_seconds]
 
 
 class AwaitQuery(Query):
@@ -38,7 +38,7 @@ class EventWaitQuery(Query):
 
 
 class ClaimWaitQuery(Query):
-    timeout: Annotated[int, Field(ge=0, le=20), from_digits] = 20
+    timeout: Annotated[float, Field(ge=0, le=20), from_seconds] = 20
 
 
 @routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask})

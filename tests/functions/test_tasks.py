@@ -220,13 +220,18 @@ def test_cursor_of_another_listing_is_refused(world: World, gateway: Gateway) ->
         ("agent=Not_A_Slug", ["agent"]),
         ("agent=auditor&day=2026-11-18", ["day"]),
         ("state=needs,asleep", ["state"]),
-        ("colour=red&shape=round", ["colour", "shape"]),
+        ("colour=red&sh%00ape=round", ["colour", "sh ape"]),
         ("&".join(f"x{number}=1" for number in range(101)), ["query"]),
     ],
 )
 def test_wrong_query_names_the_parameter(gateway: Gateway, query: str, fields: list[str]) -> None:
     reply = gateway.get(ALICE, "/tasks", query=query)
     assert (reply.status, reply.fields) == (422, fields)
+
+
+def test_routes_without_parameters_take_none(world: World, gateway: Gateway) -> None:
+    assert gateway.get(ALICE, f"/tasks/{world.needing()}", query="full=1&x=").fields == ["full", "x"]
+    assert gateway.post(agent("auditor"), "/agents/auditor/claims", {}, query="timeout=1").fields == ["timeout"]
 
 
 def ids(gateway: Gateway, query: str) -> list[Any]:

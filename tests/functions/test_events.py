@@ -1,0 +1,240 @@
+"""Every file of events/, through its handler, on the real adapters: what is answered, and what is stored."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from baton.bootstrap import forget_all, wire
+from baton.domain.agent import Approval, Runtime
+from baton.domain.principal import Kind, Principal
+from baton.ports import Baton
+from baton.services.approve_task import approve_task
+from baton.services.change_settings import change_settings
+from baton.services.claim_task import Claimer, claim_next
+from baton.services.create_handoff_marker import create_handoff_marker
+from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.register_agent import register_agent
+from rest.request import Request
+from support.context import FakeContext
+from support.dynamo import create_table
+from support.world import agent, human, marker_body
+
+EVENTS = Path(__file__).parents[2] / "events"
+DEMO = "demo"
+TASK = "task_example1"
+
+
+class KnownIds:
+    """``task_example1``, ``clm_example1``, … as the event files name them."""
+
+    def __init__(self) -> None:
+        self._made: Counter[str] = Counter()
+
+    def new(self, prefix: str, at: datetime) -> str:
+        self._made[prefix] += 1
+        return f"t_example{self._made[prefix]:02}" if prefix == "t" else f"{prefix}_example{self._made[prefix]}"
+
+    def secret(self) -> str:
+        return "0" * 64
+
+
+@dataclass
+class Account:
+    """A workspace on moto, and what its functions do with an event."""
+
+    baton: Baton
+    dead_letters_url: str
+
+    def invoke(self, name: str) -> Any:
+        event = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
+        handler = import_module(f"{name.partition('-')[0]}.handler").lambda_handler
+        return handler(event, FakeContext())
+
+    def task(self) -> Any:
+        return self.baton.store.read(DEMO, TASK).task
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Account]:
+    with mock_aws():
+        create_table(boto3.client("dynamodb"), "baton-test")
+        sqs = boto3.client("sqs")
+        urls = [sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("dispatch", "dead")]
+        monkeypatch.setenv("BATON_QUEUE_URL", urls[0])
+        monkeypatch.setenv("BATON_DLQ_URL", urls[1])
+        forget_all()
+        baton = replace(wire(), ids=KnownIds())
+        for slug, values in {
+            "scout": {"name": "Scout"},
+            "auditor": {"name": "Client Repo Auditor"},
+            "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
+        }.items():
+            register_agent(baton, human(DEMO), slug, values)
+        change_settings(baton, human(DEMO), {"dispatch_delay_seconds": 0})
+        yield Account(baton, urls[1])
+
+
+def needing(account: Account, target: str = "auditor") -> None:
+    create_handoff_marker(account.baton, agent("scout", DEMO), marker_body(target_agent=target))
+
+
+def ready(account: Account) -> None:
+    needing(account)
+    approve_task(account.baton, human(DEMO), TASK, None)
+
+
+def claimed(account: Account) -> None:
+    ready(account)
+    assert claim_next(account.baton, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
+
+
+def of_runner(account: Account) -> None:
+    needing(account, "runner")
+
+
+def with_token(account: Account) -> None:
+    issue_token(account.baton, human(DEMO), TokenRequest(kind=Kind.AGENT, subject="auditor"))
+
+
+def nothing(_account: Account) -> None:
+    """The agents are enough."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """``before``: what is there. ``told``: part of the answer's body. ``state``: of the task, after."""
+
+    before: Callable[[Account], None]
+    status: int
+    told: dict[str, Any] = field(default_factory=dict)
+    state: str | None = None
+
+
+HTTP: dict[str, Case] = {
+    "create_handoff_marker-created": Case(nothing, 201, {"success": True, "task_created": True}),
+    "create_handoff_marker-base64_body": Case(nothing, 201, {"success": True, "task_created": True}),
+    "create_handoff_marker-duplicate": Case(needing, 200, {"duplicate_prevented": True}, "needs"),
+    "create_handoff_marker-text_only": Case(nothing, 200, {"task_created": False, "task_id": None}),
+    "create_handoff_marker-unknown_target": Case(
+        nothing, 422, {"error": "Invalid target_agent: Client. Valid names: Client Repo Auditor, Runner, Scout"}
+    ),
+    "api-health": Case(nothing, 200, {"status": "ok"}),
+    "api-register_agent": Case(nothing, 201, {"slug": "reviewer", "version": 1}),
+    "api-get_task": Case(needing, 200, {"id": TASK, "state": "needs"}, "needs"),
+    "api-approve": Case(needing, 200, {"state": "delegated"}, "delegated"),
+    "api-approve_by_agent": Case(needing, 403, {"code": "human_required"}, "needs"),
+    "api-claim_next": Case(ready, 200, {"fence": 1, "lease_seconds": 300}, "claimed"),
+    "api-claim_next_nothing": Case(nothing, 204),
+    "api-claim": Case(ready, 200, {"fence": 1}, "claimed"),
+    "api-heartbeat": Case(claimed, 200, {"fence": 1, "state": "claimed"}, "claimed"),
+    "api-complete": Case(claimed, 200, {"state": "done", "output": {"verdict": "two flaky tests, fixed"}}, "done"),
+    "api-complete_stale": Case(claimed, 409, {"code": "stale_claim"}, "claimed"),
+    "api-fail": Case(claimed, 200, {"state": "failed"}, "failed"),
+    "api-nested_1000_deep": Case(needing, 400, {"code": "malformed_json"}, "needs"),
+    "wait-await_task": Case(needing, 200, {"id": TASK, "timed_out": True}, "needs"),
+    "wait-events": Case(needing, 200, {"next_after": 1}, "needs"),
+    "wait-claim": Case(ready, 200, {"fence": 1}, "claimed"),
+}
+OTHERS = {
+    "process_task-bell",
+    "process_task-bell_twice",
+    "process_task-malformed",
+    "sweep_stale_claims-tick",
+    "authorize-known_token",
+    "authorize-wrong_secret",
+    "authorize-not_ours",
+}
+
+
+def test_every_event_file_has_its_test() -> None:
+    assert {path.stem for path in EVENTS.glob("*.json")} == set(HTTP) | OTHERS
+
+
+@pytest.mark.parametrize("name", HTTP)
+def test_http_event_is_answered_and_stored(account: Account, name: str) -> None:
+    case = HTTP[name]
+    case.before(account)
+    answer = account.invoke(name)
+    body = json.loads(answer.get("body") or "{}")
+    assert answer["statusCode"] == case.status, body
+    assert case.told.items() <= body.items()
+    if case.state is not None:
+        assert account.task().state == case.state
+
+
+def test_created_task_is_in_the_table(account: Account) -> None:
+    body = json.loads(account.invoke("create_handoff_marker-created")["body"])
+    dossier = account.baton.store.read(DEMO, body["task_id"], with_body=True)
+    assert dossier.body is not None
+    assert dossier.body["client_relation_ids"] == ["0c1f5d3a9b7e4c2f8a6d1e3b5c7f9a0d"]
+    again = account.invoke("create_handoff_marker-created")
+    assert json.loads(again["body"]) == body
+
+
+@pytest.mark.parametrize("name", ["process_task-bell", "process_task-bell_twice"])
+def test_bell_runs_its_task_once(account: Account, name: str) -> None:
+    of_runner(account)
+    assert account.invoke(name) == {"batchItemFailures": []}
+    task = account.task()
+    assert (task.state, task.fence) == ("done", 1)
+    assert account.baton.store.read(DEMO, TASK).output["scripted"] is True
+
+
+def test_malformed_message_goes_to_the_dead_letters_and_the_rest_is_handled(account: Account) -> None:
+    of_runner(account)
+    assert account.invoke("process_task-malformed") == {"batchItemFailures": []}
+    assert account.task().state == "done"
+    received = boto3.client("sqs").receive_message(QueueUrl=account.dead_letters_url, MessageAttributeNames=["All"])
+    (letter,) = received["Messages"]
+    assert json.loads(letter["Body"]) == {"workspace": "demo", "agent": "runner"}
+    assert "task_id" in letter["MessageAttributes"]["reason"]["StringValue"]
+
+
+def test_tick_tells_what_was_looked_at(account: Account) -> None:
+    claimed(account)
+    assert account.invoke("sweep_stale_claims-tick") == {
+        "looked_at": 0,
+        "failed": 0,
+        "complete": True,
+        "oldest_ready_seconds": 0.0,
+        "reasons": {},
+    }
+
+
+def test_known_token_is_admitted_as_its_principal(account: Account) -> None:
+    with_token(account)
+    context = {"workspace": "demo", "kind": "agent", "id": "auditor", "scopes": ""}
+    assert account.invoke("authorize-known_token") == {"isAuthorized": True, "context": context}
+
+
+def test_scopes_of_a_principal_reach_the_functions(account: Account) -> None:
+    request = TokenRequest(kind=Kind.SERVICE, subject="ci", scopes=frozenset({"act_as"}))
+    issue_token(account.baton, human(DEMO), request)
+    told = account.invoke("authorize-known_token")["context"]
+    assert told == {"workspace": "demo", "kind": "service", "id": "ci", "scopes": "act_as"}
+    event = {"requestContext": {"authorizer": {"lambda": told}}}
+    assert Request(event).principal == Principal(DEMO, Kind.SERVICE, "ci", frozenset({"act_as"}))
+
+
+@pytest.mark.parametrize("name", ["authorize-wrong_secret", "authorize-not_ours"])
+def test_other_tokens_are_refused(account: Account, name: str) -> None:
+    with_token(account)
+    assert account.invoke(name) == {"isAuthorized": False}
+
+
+def test_token_is_refused_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
+    with_token(account)
+    boto3.client("dynamodb").delete_table(TableName="baton-test")
+    assert account.invoke("authorize-known_token") == {"isAuthorized": False}
+    assert "0000" not in capsys.readouterr().out
