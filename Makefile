@@ -19,7 +19,7 @@ help: ## this list
 
 # ---- environments ----------------------------------------------------------------------------------------------------
 
-setup: $(env)/dev.stamp $(env)/sam.stamp $(env)/stack.stamp ## bring every tool into .baton/ (the others do it when needed)
+setup: $(env)/baton.stamp $(env)/sam.stamp $(env)/stack.stamp ## bring every tool into .baton/ (the others do it when needed)
 
 $(env)/uv.stamp: requirements/uv.txt
 	@echo "setup: uv, for Python $(firstword $(version))"
@@ -35,8 +35,12 @@ define environment
 	@$(uv) pip install --quiet --require-hashes --only-binary :all: --python $(env)/$(1) -r requirements/$(1).txt
 endef
 
-$(env)/dev.stamp: requirements/dev.txt pyproject.toml layers/baton/pyproject.toml $(env)/uv.stamp
+$(env)/dev.stamp: requirements/dev.txt $(env)/uv.stamp
 	$(call environment,dev)
+	@touch $@
+
+# Our own packages, editable: apart, because pyproject.toml changes more often than the lock.
+$(env)/baton.stamp: pyproject.toml layers/baton/pyproject.toml $(env)/dev.stamp
 	@$(uv) pip install --quiet --no-deps --no-build-isolation --python $(env)/dev --editable . --editable layers/baton
 	@touch $@
 
