@@ -28,16 +28,18 @@ def change_task(
     verb_for: Callable[[Task], Verb],
     once: Once | None = None,
     output: Any = None,
+    failure: dict[str, Any] | None = None,
     also: Callable[[Change], list[Extra]] = lambda _: [],
 ) -> Dossier:
-    """The task after the verb, or as it was after the first call that ``once`` repeats. ``also`` is written along.
+    """The task after the verb, or as it was after the first call that ``once`` repeats. ``output`` and ``failure`` are
+    what the caller gave, and is answered again; ``also`` is written along.
     Raises what the domain raises, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
 
     def attempt() -> Dossier:
         task, remembered = baton.store.load(workspace, task_id, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
-            return answered(baton, from_snapshot(first_answer), output)
+            return answered(baton, from_snapshot(first_answer), output, failure)
         change = transition(task, verb_for(task), baton.clock.now())
         extras = also(change)
         if change.task.has_output:
@@ -45,7 +47,7 @@ def change_task(
         if once:
             extras.append(Remember(once, snapshot(change.task)))
         commit_and_ring(baton, change, extras)
-        return answered(baton, change.task, output, change.failure)
+        return answered(baton, change.task, output, failure)
 
     return decided_again(baton.clock, attempt)
 

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def end_claim(
-    baton: Baton, task_id: str, verb: WorkerVerb, body_hash: str, once: Once | None, output: Any = None
+    baton: Baton,
+    task_id: str,
+    verb: WorkerVerb,
+    body_hash: str,
+    once: Once | None,
+    output: Any = None,
+    failure: dict[str, Any] | None = None,
 ) -> Dossier:
     """Raises ``StaleClaim`` for every other use of a claim that is over."""
     fingerprint = f"{verb.name} {verb.by.key} {body_hash}"
@@ -30,10 +36,11 @@ def end_claim(
             lambda _: verb,
             once,
             output,
+            failure,
             also=lambda change: [EndedClaim(verb.claim_id, Remembered(fingerprint, snapshot(change.task)))],
         )
     except StaleClaim:
         first = baton.store.ended_claim(workspace, task_id, verb.claim_id)
         if first is None or first.body_hash != fingerprint:
             raise
-        return answered(baton, from_snapshot(first.answer), output)
+        return answered(baton, from_snapshot(first.answer), output, failure)

@@ -26,4 +26,4 @@ def fail_task(
 ) -> Dossier:
     """Raises ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description}``."""
     verb = Fail(by=by, claim_id=claim_id, failure=failure, retryable=retryable)
-    return end_claim(baton, task_id, verb, body_hash, once)
+    return end_claim(baton, task_id, verb, body_hash, once, failure=failure)
