@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
 _Loader.add_multi_constructor("!", _untagged)
 
 
+@cache
 def table_definition() -> dict[str, Any]:
     """Keys and indexes of the only table that the template has."""
-    resources = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)["Resources"]  # noqa: S506 - a SafeLoader
+    resources = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)["Resources"]
     (table,) = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::DynamoDB::Table"]
     wanted = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
     return {name: table[name] for name in wanted}

@@ -1,4 +1,4 @@
-"""One choke point around a client, where every call can be counted, refused, lost, or be the last thing that happens."""
+"""One choke point around a client, where each call can be counted, refused, lost, or be the last thing that happens."""
 
 from __future__ import annotations
 

@@ -155,9 +155,9 @@ class TaskStore(Protocol):
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
     ) -> Claim:
-        """Extends the claim as ``Claim.renewed`` says and, unless that leaves it as it is, raises the task's version,
-        in one write. Raises ``StaleClaim`` if it isn't the current one of ``by``. Unknown tasks have no current
-        claim."""
+        """Extends the claim as ``Claim.renewed`` says and raises the task's version if that changed the claim (a repeat
+        within its millisecond may raise it too), in one write. Raises ``StaleClaim`` if it isn't the current one of
+        ``by``. Unknown tasks have no current claim."""
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
         """The answer kept by ``EndedClaim``."""

@@ -243,7 +243,8 @@ class MemoryStore:
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         with self._lock:
-            found = {token.id: token for token in self._tokens.values() if token.workspace == workspace}
+            tokens = [token for token in self._tokens.values() if token.workspace == workspace]
+        found = {token.id: replace(token, digest="") for token in tokens}
         return _page(found, limit, cursor, newest_first=True)
 
     # Inside

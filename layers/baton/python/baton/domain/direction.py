@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from baton.domain.settings import Settings
 
+# The expression that forgets them has to stay under 4 KB; the next escalation forgets more.
+MOST_FORGOTTEN_AT_ONCE = 50
 _REMEMBERED = seconds(MAX_WINDOW_DAYS * 86_400)
 
 
@@ -69,5 +71,6 @@ class Direction:
         return Free()
 
     def forgettable(self, now: datetime) -> tuple[str, ...]:
-        """Tasks that are outside of every window that can be set."""
-        return tuple(e.task_id for e in self.escalations if now - e.created_at >= _REMEMBERED)
+        """Tasks that are outside of every window that can be set, the oldest of them."""
+        old = [e.task_id for e in self.escalations if now - e.created_at >= _REMEMBERED]
+        return tuple(old[:MOST_FORGOTTEN_AT_ONCE])

@@ -97,12 +97,20 @@ def agent(workspace: str, slug: str) -> Key:
     return Key(agents(workspace), f"AGENT#{slug}")
 
 
+def agent_version(workspace: str, slug: str, version: int) -> Key:
+    return Key(f"WS#{workspace}#AGENT-VERSIONS#{slug}", f"VERSION#{version:08d}")
+
+
 def roster(workspace: str) -> Key:
     return Key(agents(workspace), "ROSTER")
 
 
 def settings(workspace: str) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", "SETTINGS")
+
+
+def settings_version(workspace: str, version: int) -> Key:
+    return Key(f"WS#{workspace}#SETTINGS", f"VERSION#{version:08d}")
 
 
 def tokens(workspace: str) -> str:

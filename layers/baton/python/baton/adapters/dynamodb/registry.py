@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.table import Table, Write, to_wire
+from baton.adapters.dynamodb.table import Item, Table, Write, to_wire
 from baton.adapters.dynamodb.writes import NOT_THERE_YET, put, put_version
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
@@ -46,26 +46,30 @@ class Registry:
         )
 
     def save_agent(self, agent: Agent, roster: Roster) -> None:
+        item = items.agent_item(agent)
         roster_item = {**keys.roster(agent.workspace)._asdict(), "version": roster.version + 1}
+        kept = keys.agent_version(agent.workspace, agent.slug, agent.version)
 
         def writes_for(token: str) -> list[Write]:
             return [
-                put_version({**items.agent_item(agent), "written_by": token}, agent.version, "agent"),
+                put_version(item, agent.version, "agent"),
                 put_version(roster_item, roster.version + 1, "roster"),
+                _kept_version(item, kept, token, "agent"),
             ]
 
-        self._table.transact(writes_for, keys.agent(agent.workspace, agent.slug))
+        self._table.transact(writes_for, kept)
 
     def settings(self, workspace: str) -> Settings:
         return items.settings_from(self._table.get(keys.settings(workspace)))
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": rfc3339(at)}
+        kept = keys.settings_version(workspace, settings.version)
 
         def writes_for(token: str) -> list[Write]:
-            return [put_version({**item, "written_by": token}, settings.version, "settings")]
+            return [put_version(item, settings.version, "settings"), _kept_version(item, kept, token, "settings")]
 
-        self._table.transact(writes_for, keys.settings(workspace))
+        self._table.transact(writes_for, kept)
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
@@ -88,13 +92,13 @@ class Registry:
 
     def save_revocation(self, token: Token) -> None:
         """In both places that show it. Repeating it changes nothing but the time, so it needs no condition: whoever
-        revokes, it stays revoked."""
+        revokes, it stays revoked. The token itself goes on telling who made it."""
         listed = keys.Key(keys.tokens(token.workspace), token.id)
 
         def writes_for(written_by: str) -> list[Write]:
-            return [_revocation(key, token, written_by) for key in (keys.token(token.id), listed)]
+            return [_revocation(keys.token(token.id), token), _revocation(listed, token, written_by)]
 
-        self._table.transact(writes_for, keys.token(token.id))
+        self._table.transact(writes_for, listed)
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
@@ -110,13 +114,22 @@ class Registry:
         return page, page[-1]["sk"] if len(found) > limit else None
 
 
-def _revocation(key: keys.Key, token: Token, written_by: str) -> Write:
+def _kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:
+    """One version for good: the trail of what humans set, and the witness that tells who wrote it."""
+    return put({**item, **key._asdict(), "written_by": token}, NOT_THERE_YET, lambda: Conflict(what))
+
+
+def _revocation(key: keys.Key, token: Token, written_by: str | None = None) -> Write:
     at = "" if token.revoked_at is None else rfc3339(token.revoked_at)
+    sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
+    names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
+    if written_by is not None:
+        sets, names = f"{sets}, #written = :written", {**names, "#written": "written_by"}
     request = {
         "Key": to_wire(key._asdict()),
-        "UpdateExpression": "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by), #written = :written",
+        "UpdateExpression": sets,
         "ConditionExpression": "attribute_exists(#pk)",
-        "ExpressionAttributeNames": {"#at": "revoked_at", "#by": "revoked_by", "#written": "written_by", "#pk": "pk"},
+        "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by, ":written": written_by}),
     }
     return Write("Update", request, lambda: Conflict("token"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
-from botocore.exceptions import ClientError, EndpointConnectionError, HTTPClientError
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004 - botocore's own
 
 from baton.adapters.dynamodb.keys import Key
 from baton.domain.errors import BatonError, Busy, Conflict
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 ATTEMPTS = 4
+_FAILURES = (ClientError, ConnectionError, HTTPClientError)
 _UNCLEAR_CODES = frozenset(
     {
         "InternalServerError",
@@ -90,20 +91,26 @@ class Table:
         raise Busy
 
     def query(self, condition: str, values: Item, *, limit: int, newest_first: bool = False, **more: Any) -> list[Item]:
-        """One page. ``condition`` speaks of ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``."""
+        """The first ``limit``: in one reading unless they take more than 1 MB. ``condition`` speaks of ``#pk`` and
+        ``#sk``: the table's own keys, or those of ``IndexName``."""
         index = more.get("IndexName")
         prefix = f"{index}_" if index else ""
-        answer = self._read(
-            self._client.query,
-            KeyConditionExpression=condition,
-            ExpressionAttributeNames=_key_names(condition, prefix),
-            ExpressionAttributeValues=to_wire(values),
-            ConsistentRead=index is None,
-            ScanIndexForward=not newest_first,
-            Limit=limit,
-            **more,
-        )
-        return [from_wire(item) for item in answer["Items"]]
+        found: list[Item] = []
+        while True:
+            answer = self._read(
+                self._client.query,
+                KeyConditionExpression=condition,
+                ExpressionAttributeNames=_key_names(condition, prefix),
+                ExpressionAttributeValues=to_wire(values),
+                ConsistentRead=index is None,
+                ScanIndexForward=not newest_first,
+                Limit=limit - len(found),
+                **more,
+            )
+            found += map(from_wire, answer["Items"])
+            if len(found) >= limit or "LastEvaluatedKey" not in answer:
+                return found
+            more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def query_all(self, condition: str, values: Item) -> Iterator[Item]:
         """Every page of one partition's range."""
@@ -136,7 +143,7 @@ class Table:
                     ExpressionAttributeValues=values,
                     **request,
                 )
-            except (ClientError, HTTPClientError, EndpointConnectionError) as exc:
+            except _FAILURES as exc:
                 if _code(exc) == "ConditionalCheckFailedException":
                     raise ConditionFailed(_old_item(exc)) from exc
                 if not _is_unclear(exc) and _code(exc) != "TransactionConflictException":
@@ -155,7 +162,7 @@ class Table:
         for attempt in range(ATTEMPTS):
             try:
                 self._client.transact_write_items(TransactItems=request, ClientRequestToken=token)
-            except (ClientError, HTTPClientError, EndpointConnectionError) as exc:
+            except _FAILURES as exc:
                 refusal = _refusal(exc, writes)
                 if refusal is None and not _is_unclear(exc):
                     raise
@@ -169,10 +176,8 @@ class Table:
         raise Busy
 
     def _is_ours(self, witness: Key, token: str) -> bool:
-        try:
-            item = self.get(witness)
-        except Busy:
-            return False
+        """Raises ``Busy`` if that can't be told: then nobody may decide again as if it had not been written."""
+        item = self.get(witness)
         return item is not None and item.get("written_by") == token
 
     def _read(self, call: Callable[..., Any], **request: Any) -> Any:
@@ -182,7 +187,7 @@ class Table:
         for attempt in range(ATTEMPTS):
             try:
                 return call(**request)
-            except (ClientError, HTTPClientError, EndpointConnectionError) as exc:
+            except _FAILURES as exc:
                 if not _is_unclear(exc):
                     raise
                 self._pause(attempt)

@@ -1,0 +1,110 @@
+"""Another workspace's things answer exactly like things that don't exist (truth 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from baton.domain.direction import Direction
+from baton.domain.idempotency import Once, Remembered
+from baton.domain.settings import Settings
+from baton.domain.task import State
+from baton.ports import Body, EndedClaim, Note, Opened, Output, Remember, Store
+from support.changes import claimed, new, queued, stored, then
+from support.clock import NOON
+from support.records import add_review, add_token
+from support.tasks import an_agent
+from support.world import agent, human
+
+OURS, THEIRS = "acme", "acme-2"
+PAIR = ("scout", "auditor")
+DAY = date(2026, 11, 18)
+
+
+def fill(store: Store, workspace: str) -> None:
+    """One of everything, under the same ids in whatever workspace."""
+    once = Once(human(workspace), "/x", "key", "hash")
+    change = new("task_1", workspace=workspace)
+    extras: list[Any] = [Body({}), Opened(Direction(workspace, *PAIR), "task_1", NOON), Remember(once, {})]
+    store.commit(workspace, change, [*extras, Note("task_1", "note_1", NOON, "x", {})])
+    add_review(store, 1, workspace)
+    task = claimed(store, "task_2", workspace=workspace)
+    ended = EndedClaim("clm_1", Remembered("h", {}))
+    store.commit(workspace, then(task, state=State.DONE, claim=None), [ended, Output(1)])
+    queued(store, "task_3", workspace=workspace)
+    store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
+    store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
+    add_token(store, len(workspace), workspace)
+
+
+READINGS: dict[str, Callable[[Store, str], Any]] = {
+    "load": lambda store, w: store.load(w, "task_1"),
+    "load with key": lambda store, w: store.load(w, "task_1", Once(human(w), "/x", "key", "hash")),
+    "read": lambda store, w: store.read(w, "task_1", with_body=True),
+    "read output": lambda store, w: store.read(w, "task_2").output,
+    "read for claim": lambda store, w: store.read_for_claim(w, "task_1", "auditor"),
+    "ended claim": lambda store, w: store.ended_claim(w, "task_2", "clm_1"),
+    "remembered": lambda store, w: store.remembered(Once(human(w), "/x", "key", "hash")),
+    "ready": lambda store, w: list(store.ready(w, "auditor", NOON)),
+    "needs": lambda store, w: store.needs(w, 10, None),
+    "events": lambda store, w: store.events(w, "task_1", 0, 10),
+    "notes": lambda store, w: store.notes(w, "task_1", 10),
+    "tasks of agent": lambda store, w: store.tasks_of_agent(w, "auditor", 10, None),
+    "tasks of day": lambda store, w: store.tasks_of_day(w, DAY, 10, None),
+    "marker facts": lambda store, w: store.marker_facts(w, PAIR, Once(human(w), "/x", "key", "hash")),
+    "review": lambda store, w: store.review(w, "review_01"),
+    "reviews": lambda store, w: store.reviews(w, 10, None),
+    "roster": lambda store, w: store.roster(w),
+    "agent": lambda store, w: store.agent(w, "auditor"),
+    "dispatch facts": lambda store, w: store.dispatch_facts(w, "auditor"),
+    "settings": lambda store, w: store.settings(w),
+    "tokens": lambda store, w: store.tokens(w, 10, None),
+}
+
+
+def answer(read: Callable[[Store, str], Any], store: Store, workspace: str) -> Any:
+    try:
+        return read(store, workspace)
+    except Exception as exc:  # noqa: BLE001 - whatever it says is what is compared
+        return type(exc), str(exc)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_full_neighbour_is_as_good_as_none(store: Store, name: str) -> None:
+    before = answer(READINGS[name], store, OURS)
+    fill(store, THEIRS)
+    assert answer(READINGS[name], store, OURS) == before
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_and_what_is_ours_is_found(store: Store, name: str) -> None:
+    before = answer(READINGS[name], store, OURS)
+    fill(store, OURS)
+    assert answer(READINGS[name], store, OURS) != before
+
+
+def test_the_same_ids_live_side_by_side(store: Store) -> None:
+    fill(store, OURS)
+    fill(store, THEIRS)
+    for workspace in (OURS, THEIRS):
+        assert store.load(workspace, "task_1")[0].workspace == workspace
+        assert len(store.tasks_of_agent(workspace, "auditor", 10, None).items) == 3
+
+
+def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
+    task = stored(store, workspace=THEIRS)
+    ours = stored(store, workspace=OURS)
+    store.commit(OURS, then(ours, title="ours"))
+    assert store.load(THEIRS, "task_1")[0] == task
+
+
+def test_no_principal_renews_over_the_border(store: Store) -> None:
+    task = claimed(store, workspace=THEIRS)
+    refused = answer(lambda s, w: s.renew(w, "task_1", "clm_1", agent("auditor", w), NOON, None), store, OURS)
+    unknown = answer(lambda s, w: s.renew(w, "task_9", "clm_1", agent("auditor", w), NOON, None), store, OURS)
+    assert (refused[0], refused[1]) == (unknown[0], unknown[1])
+    assert store.load(THEIRS, "task_1")[0] == task

@@ -1,0 +1,163 @@
+"""Agents, settings and tokens: each changes only from the version that was read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from baton.domain.agent import Approval, Requeue, Roster, Runtime
+from baton.domain.errors import Conflict, KeyTaken, Unknown
+from baton.domain.idempotency import Once
+from baton.domain.settings import Settings
+from baton.ports import Store
+from support.changes import stored
+from support.clock import NOON
+from support.records import a_token
+from support.tasks import an_agent
+from support.world import WORKSPACE, human
+
+FULL = an_agent(
+    name="Client Repo Auditor",
+    aliases=("Auditor", "Prüferin 🔎"),
+    description="Reads repositories.\n\tSlowly.",
+    accepts=("repo", "digest"),
+    produces=("finding",),
+    runtime=Runtime.RUN,
+    approval=Approval.AUTO,
+    requeue=Requeue.NEEDS,
+    active=False,
+)
+EVERY_SETTING = Settings(
+    time_zone="America/Chicago",
+    holidays=frozenset({date(2026, 12, 25), date(2027, 1, 1)}),
+    handoff_window_days=30,
+    escalation_cap=20,
+    breaker_scope="any",
+    dispatch_delay_seconds=0,
+    unclaimed_alert_seconds=60,
+    version=1,
+)
+
+
+def save(store: Store, *agents: Any) -> None:
+    for each in agents:
+        store.save_agent(each, store.roster(each.workspace))
+
+
+def test_an_empty_workspace_has_nobody(store: Store) -> None:
+    assert store.roster(WORKSPACE) == Roster()
+    assert store.agent(WORKSPACE, "auditor") is None
+    assert store.dispatch_facts(WORKSPACE, "auditor") == (None, Settings())
+
+
+@pytest.mark.parametrize("agent", [FULL, an_agent()])
+def test_an_agent_is_read_back_as_it_was_saved(store: Store, agent: Any) -> None:
+    save(store, agent)
+    assert store.roster(WORKSPACE) == Roster((agent,), 1)
+    assert store.agent(WORKSPACE, agent.slug) == agent
+    assert store.dispatch_facts(WORKSPACE, agent.slug) == (agent, Settings())
+
+
+def test_the_roster_lists_all_agents_by_slug_and_counts_every_change(store: Store) -> None:
+    agents = [an_agent("client-repo-auditor"), an_agent("client"), an_agent("zebra"), an_agent("0")]
+    save(store, *agents, replace(agents[1], version=2, active=False))
+    roster = store.roster(WORKSPACE)
+    assert [agent.slug for agent in roster] == ["0", "client", "client-repo-auditor", "zebra"]
+    assert (roster.version, roster.get("client").active) == (5, False)
+    assert store.agent(WORKSPACE, "clien") is None
+
+
+def test_a_registration_decided_before_another_agents_change_is_refused(store: Store) -> None:
+    read = store.roster(WORKSPACE)
+    save(store, an_agent("scout"))
+    with pytest.raises(Conflict):
+        store.save_agent(an_agent("auditor"), read)
+    assert store.agent(WORKSPACE, "auditor") is None
+    assert store.roster(WORKSPACE).version == 1
+
+
+def test_of_two_changes_of_one_agent_the_second_is_refused(store: Store) -> None:
+    save(store, an_agent())
+    read = store.roster(WORKSPACE)
+    store.save_agent(an_agent(version=2, name="first"), read)
+    with pytest.raises(Conflict):
+        store.save_agent(an_agent(version=2, name="second"), read)
+    agent = store.agent(WORKSPACE, "auditor")
+    assert agent is not None
+    assert agent.name == "first"
+
+
+def test_a_claimers_reading_has_the_agent_as_it_is_now(store: Store) -> None:
+    task = stored(store)
+    assert store.read_for_claim(WORKSPACE, task.id, "auditor")[1] is None
+    save(store, an_agent(), an_agent(version=2, active=False))
+    dossier, agent = store.read_for_claim(WORKSPACE, task.id, "auditor")
+    assert agent is not None
+    assert (dossier.task, agent.active) == (task, False)
+    with pytest.raises(Unknown):
+        store.read_for_claim(WORKSPACE, "task_2", "auditor")
+
+
+def test_settings_have_their_defaults_until_they_are_set(store: Store) -> None:
+    assert store.settings(WORKSPACE) == Settings()
+    store.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON)
+    assert store.settings(WORKSPACE) == EVERY_SETTING
+    assert store.dispatch_facts(WORKSPACE, "nobody") == (None, EVERY_SETTING)
+    assert store.marker_facts(WORKSPACE, None, None)[0] == EVERY_SETTING
+    assert store.settings("other") == Settings()
+
+
+@pytest.mark.parametrize("version", [1, 3, 7])
+def test_settings_change_only_from_the_version_that_was_read(store: Store, version: int) -> None:
+    store.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON)
+    with pytest.raises(Conflict):
+        store.save_settings(WORKSPACE, Settings(version=version), human(), NOON)
+    assert store.settings(WORKSPACE) == EVERY_SETTING
+    second = replace(EVERY_SETTING, version=2, holidays=frozenset())
+    store.save_settings(WORKSPACE, second, human(), NOON)
+    assert store.settings(WORKSPACE) == second
+
+
+def test_settings_that_were_never_set_have_no_second_version(store: Store) -> None:
+    with pytest.raises(Conflict):
+        store.save_settings(WORKSPACE, Settings(version=2), human(), NOON)
+
+
+@pytest.mark.parametrize("changes", [{}, {"scopes": frozenset(), "expires_at": NOON + timedelta(days=1)}])
+def test_a_token_is_found_by_its_id_alone(store: Store, changes: dict[str, Any]) -> None:
+    token = a_token(**changes)
+    store.add_token(token)
+    assert store.token(token.id) == token
+    assert store.token(token.id[:-1]) is None
+
+
+def test_listed_tokens_carry_nothing_that_helps_to_guess_a_secret(store: Store) -> None:
+    token = a_token()
+    store.add_token(token)
+    store.add_token(a_token(2, workspace="other"))
+    assert store.tokens(WORKSPACE, 10, None).items == (replace(token, digest=""),)
+
+
+def test_the_first_revocation_stands_wherever_the_token_is_shown(store: Store) -> None:
+    token = a_token()
+    store.add_token(token)
+    first = token.revoked(human(), NOON)
+    store.save_revocation(first)
+    store.save_revocation(token.revoked(human(name="bob"), NOON + timedelta(hours=1)))
+    assert store.token(token.id) == first
+    assert store.tokens(WORKSPACE, 10, None).items == (replace(first, digest=""),)
+
+
+def test_a_key_makes_one_token(store: Store) -> None:
+    once = Once(human(), "/tokens", "key-1", "hash")
+    store.add_token(a_token(), once)
+    with pytest.raises(KeyTaken):
+        store.add_token(a_token(2), once)
+    assert store.token(a_token(2).id) is None
+    remembered = store.remembered(once)
+    assert remembered is not None
+    assert remembered.answer == {"token_id": a_token().id}
+    assert len(store.tokens(WORKSPACE, 10, None).items) == 1
