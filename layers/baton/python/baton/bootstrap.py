@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from baton.ports import AgentRunner, Clock, DeadLetters, TokenStore
 
-# The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK doesn't:
-# three attempts of at most 6 s each end before the function's 25 s do, with an answer.
+# The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
+# doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.
 CLIENT = ClientConfig(
     connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 1}, parameter_validation=False
 )
