@@ -182,9 +182,10 @@ def test_between_another_verbs_reading_and_its_commit_both_succeed(working: Work
 
 
 def test_between_anothers_claim_attempt_and_its_answer(working: Working) -> None:
-    working.store.after["read"] = working.beat
+    working.store.after["read_for_claim"] = working.beat
     with pytest.raises(AlreadyClaimed):
         claim_task(working.world.baton, Claimer(by=AUDITOR, agent="auditor", worker="w2"), working.task_id)
+    assert working.store.after == {}, "it did come in between"
     assert working.claim is not None
 
 

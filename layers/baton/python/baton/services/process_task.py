@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import AlreadyClaimed, InactiveAgent, NotClaimable, StaleClaim, TaskEnded, Unknown
+from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, NotClaimable, StaleClaim, TaskEnded, Unknown
 from baton.domain.events import canonical_json
 from baton.domain.principal import Principal, system
 from baton.domain.task import State
@@ -150,14 +150,24 @@ def _attended(
         try:
             return outcome.result(timeout=min(shift.beat_seconds, left))
         except NotYet:
-            renew_claim(baton, by, task_id, claim_id)
+            _beat(baton, by, task_id, claim_id)
+
+
+def _beat(baton: Baton, by: Principal, task_id: str, claim_id: str) -> None:
+    """Raises ``StaleClaim``. If the store doesn't answer there is another beat before the lease is over."""
+    try:
+        renew_claim(baton, by, task_id, claim_id)
+    except Busy:
+        baton.log("a heartbeat met a busy store", action="heartbeat_missed", task_id=task_id)
 
 
 def _checked(result: Done | NotDone) -> Done | NotDone:
-    if isinstance(result, Done) and len(canonical_json(result.output).encode()) > MAX_OUTPUT_BYTES:
-        failure = {"type": "validation", "description": f"The output is larger than {MAX_OUTPUT_BYTES} bytes."}
-        return NotDone(failure)
-    return result
+    """What a runner answered, small enough to keep. Raises whatever comes of it if it isn't one, or isn't JSON."""
+    what, kept = ("output", result.output) if isinstance(result, Done) else ("failure", result.failure)
+    if len(canonical_json(kept).encode()) <= MAX_OUTPUT_BYTES:
+        return result
+    failure = {"type": "validation", "description": f"The {what} is larger than {MAX_OUTPUT_BYTES} bytes."}
+    return NotDone(failure) if isinstance(result, Done) else replace(result, failure=failure)
 
 
 def _hash(value: object) -> str:
