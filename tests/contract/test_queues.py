@@ -125,11 +125,11 @@ def test_taking_tasks_while_reading_on_skips_none(store: Store, plant: Plant) ->
 
 
 def pages(read: Page, store: Store, limit: int) -> list[str]:
-    found = list(read.items)
+    found = [task.id for task in read.items]
     while read.cursor is not None:
         assert 0 < len(read.items) <= limit
         read = store.needs(WORKSPACE, limit, read.cursor)
-        found += read.items
+        found += [task.id for task in read.items]
     return found
 
 

@@ -174,6 +174,15 @@ def test_tasks_are_listed_by_agent_and_filtered_by_state(world: World, gateway: 
     assert ids(gateway, "agent=audi") == []
 
 
+def test_what_waits_for_a_human_is_listed_by_urgency_whatever_its_day(world: World, gateway: Gateway) -> None:
+    earlier = world.needing(task_priority="low")
+    world.clock.advance(2 * 86_400)
+    urgent = world.needing(source_agent="runner", by=agent("runner"), task_priority="high")
+    world.needing(target_agent="runner")  # has a standing approval
+    assert ids(gateway, "state=needs") == [urgent, earlier]
+    assert ids(gateway, "state=needs&limit=1") == [urgent]
+
+
 def test_pages_follow_each_other_without_gaps(world: World, gateway: Gateway) -> None:
     made = [world.needing(target_agent=target) for target in ("auditor", "runner")]
     world.clock.advance(1)

@@ -81,9 +81,9 @@ class World:
         body = marker_body(**changes)
         return create_handoff_marker(self.baton, by or human(), body)
 
-    def needing(self, **changes: Any) -> str:
+    def needing(self, by: Principal | None = None, **changes: Any) -> str:
         """A task that waits for approval."""
-        answer = self.mark(agent("scout"), **changes)
+        answer = self.mark(by or agent("scout"), **changes)
         assert answer.task_id
         return answer.task_id
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import InvalidInput
 from baton.domain.task import State
 from baton.services.await_task import wait_for_events
-from baton.services.list_tasks import tasks_of_agent, tasks_of_day
+from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
 from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
 from rest.pages import cursor_of, listing
@@ -23,7 +23,8 @@ routes = Routes()
 
 
 class TaskQuery(PageQuery):
-    """By target agent, or by day of creation (UTC, today if neither is given). ``state``: only these."""
+    """By target agent, or by day of creation (UTC, today if neither is given). ``state``: only these; ``needs`` alone
+    is the approval queue."""
 
     agent: Slug | None = None
     day: Day | None = None
@@ -41,7 +42,7 @@ class NoteQuery(Query):
 
 @routes.get("/tasks", query=query(TaskQuery, "state"), answers={200: TaskPage})
 def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
-    """Tasks of an agent or of a day, newest first.
+    """Tasks of an agent or of a day, newest first; with only `state=needs`, what waits for a human, most urgent first.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
     """
@@ -50,6 +51,8 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
         raise InvalidInput("day", "can't be combined with agent")
     if asked.agent:
         page = tasks_of_agent(baton, call.by.workspace, asked.agent, asked.state, asked.limit, cursor)
+    elif asked.day is None and asked.state == {State.NEEDS}:
+        page = tasks_that_need_a_human(baton, call.by.workspace, asked.limit, cursor)
     else:
         day = asked.day or baton.clock.now().date()
         page = tasks_of_day(baton, call.by.workspace, day, asked.state, asked.limit, cursor)

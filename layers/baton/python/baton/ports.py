@@ -170,7 +170,8 @@ class TaskStore(Protocol):
         checked by the condition of the write. One reading for about 25 of them."""
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """Ids of tasks that wait for a human's approval, most urgent and oldest first. Lags."""
+        """Tasks that wait for a human's approval, most urgent and oldest first. Finding them lags, what is shown of
+        them doesn't: those that have moved on meanwhile are left out."""
 
     def due(self, now: datetime) -> Iterator[tuple[str, str]]:
         """``(workspace, task_id)`` of tasks whose ``wake_at`` has come, claims first, the longest due first within a

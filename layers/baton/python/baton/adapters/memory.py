@@ -148,7 +148,7 @@ class MemoryStore:
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         with self._lock:
             found = [t for (owner, _), t in self._tasks.items() if owner == workspace and t.state is State.NEEDS]
-        keys = {f"{task.priority}#{to_ms(task.created_at):015d}#{task.id}": task.id for task in found}
+        keys = {f"{task.priority}#{to_ms(task.created_at):015d}#{task.id}": task for task in found}
         return _page(keys, limit, cursor)
 
     def due(self, now: datetime) -> Iterator[tuple[str, str]]:

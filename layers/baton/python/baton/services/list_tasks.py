@@ -1,4 +1,4 @@
-"""Finding tasks, newest first, over keys that never change."""
+"""Finding tasks: newest first over keys that never change, or by urgency where a human is waited for."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def tasks_of_day(
 ) -> Page:
     """``day`` in UTC."""
     return _filtered(lambda size, at: baton.store.tasks_of_day(workspace, day, size, at), states, limit, cursor)
+
+
+def tasks_that_need_a_human(baton: Baton, workspace: str, limit: int, cursor: str | None) -> Page:
+    """The approval queue: most urgent first, then oldest, of any day and agent."""
+    return baton.store.needs(workspace, limit, cursor)
 
 
 def _filtered(

@@ -12,6 +12,7 @@ from baton.adapters.dynamodb.table import Write
 from baton.adapters.dynamodb.writes import extra_writes, task_writes, witness
 from baton.domain.errors import Unknown
 from baton.domain.marker import Priority
+from baton.domain.task import State
 from baton.ports import Dossier, Note, Page
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ class DynamoStore(Registry):
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
-        ids = tuple(keys.parse_place(entry["queue_sk"])[1].task_id for entry in page[:limit])
-        return Page(ids, page[limit - 1]["queue_sk"] if len(page) > limit else None)
+        ids = [keys.parse_place(entry["queue_sk"])[1].task_id for entry in page[:limit]]
+        waiting = tuple(task for task in self._heads(workspace, ids) if task.state is State.NEEDS)
+        return Page(waiting, page[limit - 1]["queue_sk"] if len(page) > limit else None)
 
     def due(self, now: datetime) -> Iterator[tuple[str, str]]:
         for shard in keys.wake_shards():
@@ -205,6 +207,9 @@ class DynamoStore(Registry):
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
         """A listing's ids, then the tasks' HEADs: two readings a page."""
         found, cursor = self._newest(partition, limit, cursor)
-        heads = [keys.head(workspace, item["sk"]) for item in found]
+        return Page(tuple(self._heads(workspace, [item["sk"] for item in found])), cursor)
+
+    def _heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
+        heads = [keys.head(workspace, task_id) for task_id in task_ids]
         read = self._table.get_many(heads) if heads else {}
-        return Page(tuple(items.task_from(read[head]) for head in heads if head in read), cursor)
+        return [items.task_from(read[head]) for head in heads if head in read]
