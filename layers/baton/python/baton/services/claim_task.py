@@ -90,7 +90,7 @@ def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Cl
     for tried, ready in enumerate(baton.store.ready(claimer.by.workspace, claimer.agent, baton.clock.now())):
         try:
             return _take(baton, claimer, ready.task_id, once)
-        except KeyTaken:
+        except (KeyTaken, InactiveAgent):
             break
         except (AlreadyClaimed, NotClaimable, TaskEnded, Unknown, Conflict):
             if tried >= MAX_CANDIDATES:
