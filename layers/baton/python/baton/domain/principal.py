@@ -9,6 +9,10 @@ from baton.domain.errors import HumanNeeded, NotYourAgent, ScopeNeeded
 
 ACT_AS = "act_as"
 SCOPES = frozenset({ACT_AS})
+# What the trail calls Baton's own parts. No token may be made in their names.
+SWEEPER = "sweeper"
+PROCESS_TASK = "process-task"
+OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK})
 
 
 class Kind(StrEnum):
@@ -55,5 +59,5 @@ class Principal:
 
 
 def system(workspace: str, name: str) -> Principal:
-    """A part of Baton itself (``sweeper``, ``process-task``): a service that may act for the agents it serves."""
+    """A part of Baton itself (one of ``OWN_PARTS``): a service that may act for the agents it serves."""
     return Principal(workspace, Kind.SERVICE, name, frozenset({ACT_AS}))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput, KeyTaken, SecretAlreadyShown, Unknown
 from baton.domain.ids import is_slug
-from baton.domain.principal import SCOPES, Kind
+from baton.domain.principal import OWN_PARTS, SCOPES, Kind
 from baton.domain.token import Token, digest, spell
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def _refuse_repeat(baton: Baton, once: Once) -> None:
 def _check(baton: Baton, by: Principal, request: TokenRequest, now: datetime) -> None:
     if not is_slug(request.subject):
         raise InvalidInput("subject", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+    if request.kind is Kind.SERVICE and request.subject in OWN_PARTS:
+        raise InvalidInput("subject", f"{request.subject!r} is what Baton's own part is called in the trail")
     unknown = request.scopes - SCOPES
     if unknown:
         raise InvalidInput("scopes", f"{min(unknown)!r} is not a scope; known: {', '.join(sorted(SCOPES))}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, NotClaimable, StaleClaim, TaskEnded, Unknown
 from baton.domain.events import canonical_json
-from baton.domain.principal import Principal, system
+from baton.domain.principal import PROCESS_TASK, Principal, system
 from baton.domain.task import State
 from baton.domain.times import seconds
 from baton.ports import Done, NotDone, Work
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.ports import AgentRunner, Baton
 
-NAME = "process-task"
 # A task that has been ready for longer than any bell takes: its own bell was lost.
 FORGOTTEN_SECONDS = 30
 MAX_OUTPUT_BYTES = 262_144
@@ -74,8 +73,10 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     agent = baton.store.agent(bell.workspace, bell.agent)
     if agent is None or not agent.is_run:
         return Handled.NOTHING
-    by = system(bell.workspace, NAME)
-    claimed = _claim(baton, Claimer(by=by, agent=agent.slug, worker=NAME, lease_seconds=shift.lease_seconds), bell)
+    by = system(bell.workspace, PROCESS_TASK)
+    claimed = _claim(
+        baton, Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=shift.lease_seconds), bell
+    )
     if claimed is None:
         return Handled.NOTHING
     handled = _run(baton, runner, by, agent, claimed, shift)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import Conflict
-from baton.domain.principal import system
+from baton.domain.principal import SWEEPER, system
 from baton.domain.transitions import transition
 from baton.domain.verbs import Sweep
 from baton.services.change_task import commit, ring
@@ -59,7 +59,7 @@ def _look(baton: Baton, this: Round, workspace: str, task_id: str) -> None:
     if task.wake_at is None or task.wake_at > now:
         return  # the index lags: somebody has seen to it
     _measure(this, task, now)
-    verb = Sweep(by=system(workspace, "sweeper"), agent=_target(baton, this, task))
+    verb = Sweep(by=system(workspace, SWEEPER), agent=_target(baton, this, task))
     change = transition(task, verb, now)
     commit(baton, change)
     this.reasons.update(change.reasons)
