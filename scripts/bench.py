@@ -1,0 +1,74 @@
+"""`make bench`: measures, and judges nothing.
+
+    bench.py [imports] [calls] [load] [cpu]
+
+Without a name, all of them. All but `cpu` need the local stack; the bench starts one of its own and forgets it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import stack as local
+from bench_calls import show_calls
+from bench_cpu import show_cpu
+from bench_imports import show_imports
+from bench_load import show_load
+from engine import StackError
+
+SECTIONS: dict[str, Callable[[local.Stack], None]] = {
+    "imports": lambda _stack: show_imports(),
+    "calls": show_calls,
+    "load": show_load,
+}
+CPU = "cpu"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Baton's bench")
+    parser.add_argument("section", nargs="*", type=_section, help="imports, calls, load, cpu; default: all")
+    asked = parser.parse_args().section or [*SECTIONS, CPU]
+    begun = time.monotonic()
+    _say_where()
+    on_stack = [name for name in SECTIONS if name in asked]
+    try:
+        if on_stack:
+            with local.running(local.HOME / "bench", say=_progress) as stack:
+                for name in on_stack:
+                    _progress(f"measuring: {name} …")
+                    SECTIONS[name](stack)
+    except StackError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    if CPU in asked:
+        _progress(f"measuring: {CPU} …")
+        show_cpu()
+    print(f"\nMeasured in {time.monotonic() - begun:.0f} s.")
+    return 0
+
+
+def _section(name: str) -> str:
+    if name not in {*SECTIONS, CPU}:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join([*SECTIONS, CPU])}")
+    return name
+
+
+def _say_where() -> None:
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    machine = f"{platform.system()} {platform.machine()}, {cpus} CPUs"
+    print(f"Baton's bench, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()}, {machine}.", flush=True)
+
+
+def _progress(text: str) -> None:
+    """Not part of the figures."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

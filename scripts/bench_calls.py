@@ -1,0 +1,203 @@
+"""Calls and consumed capacity per verb, and what a million handoffs cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from baton.adapters.dynamodb.keys import WAKE_INDEX
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.domain.idempotency import Once
+from bench_meter import Meter, Usage
+from bench_office import (
+    APPROVE,
+    AUTHORIZE,
+    BEAT,
+    BELL,
+    CLAIM,
+    COMPLETE,
+    MARK,
+    RUN_APPROVE,
+    SWEEP,
+    VERBS,
+    Verb,
+    brought_to,
+)
+from bench_tables import number, table
+from stack import Stack
+
+MILLION = 1_000_000
+# On demand, us-east-1, November 2026: dollars per million, but where another unit is named.
+WRITE_UNITS, READ_UNITS = 0.625, 0.125
+SQS_REQUESTS = 0.40
+LAMBDA_REQUESTS = 0.20
+API_REQUESTS = 1.00
+LAMBDA_PER_GB_SECOND = 0.0000166667
+MEMORY_GB = {"authorize": 0.5, "others": 1.0}
+# Assumed, not measured: a warm function's time is its own work and the table's answers.
+OWN_MS, READ_MS, WRITE_MS = 4, 5, 10
+_tables = count(1)
+
+
+@dataclass(frozen=True)
+class Measured:
+    plain: Usage
+    with_key: Usage | None
+
+
+def new_table(stack: Stack) -> str:
+    """Like the stack's own, by itself: no sweeper of the stack looks at it."""
+    client = stack.aws("dynamodb")
+    described = client.describe_table(TableName=stack.table)["Table"]
+    name = f"baton-bench-{next(_tables)}"
+    client.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=described["AttributeDefinitions"],
+        KeySchema=described["KeySchema"],
+        GlobalSecondaryIndexes=[
+            {key: index[key] for key in ("IndexName", "KeySchema", "Projection")}
+            for index in described["GlobalSecondaryIndexes"]
+        ],
+    )
+    return name
+
+
+def show_calls(stack: Stack) -> None:
+    measured = {verb.name: _measure(stack, verb) for verb in VERBS}
+    measured["one swept task, lease over"] = Measured(_beside_the_due_page(measured.pop(SWEEP.name).plain), None)
+    table(
+        "Calls and consumed capacity per verb, in a workspace of 5 agents",
+        ("", "reads", "writes", "table WU", "index WU", "RU", "bells", "with key: WU", "RU"),
+        [_row(name, each) for name, each in measured.items()],
+        "Write units (WU) of the table and its indexes: the local engine's ReturnConsumedCapacity, which follows the\n"
+        "documented rules. Read units (RU): computed from the items' sizes, as the engine doesn't tell. In a\n"
+        "transaction every started KB of an item is 2 WU. With key: the same call with an Idempotency-Key. A bell is\n"
+        "one SendMessage.",
+    )
+    _show_items(measured)
+    usage = {name: each.plain for name, each in measured.items()}
+    _show_cost(
+        "Cost of a million handoffs whose worker pulls: create, approve, claim, one heartbeat, complete over HTTP",
+        [usage[verb.name] for verb in (MARK, APPROVE, CLAIM, BEAT, COMPLETE)],
+        [],
+        usage[AUTHORIZE.name],
+    )
+    _show_cost(
+        "Cost of a million handoffs whose agent is run: create and approve over HTTP, one bell, one heartbeat",
+        [usage[MARK.name], usage[RUN_APPROVE.name]],
+        [usage[BELL.name], usage[BEAT.name]],
+        usage[AUTHORIZE.name],
+    )
+
+
+def _measure(stack: Stack, verb: Verb) -> Measured:
+    return Measured(_usage(stack, verb, None), _usage(stack, verb, "key") if verb.takes_key else None)
+
+
+def _usage(stack: Stack, verb: Verb, key: str | None) -> Usage:
+    """Of one call, on a table of its own."""
+    meter = Meter(stack.aws("dynamodb"))
+    office = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)), "bench")
+    once = Once(office.human, f"POST /{verb.name}", key, "0" * 64) if key else None
+    meter.taken()
+    verb.act(office, once)
+    return meter.taken(len(office.doorbell.bells))
+
+
+def _beside_the_due_page(sweep: Usage) -> Usage:
+    """Without the looks at each shard, which a round that finds nothing has too."""
+    return Usage(tuple(call for call in sweep.calls if call.operation != f"query {WAKE_INDEX}"), sweep.bells)
+
+
+def _row(name: str, measured: Measured) -> list[str]:
+    usage, with_key = measured.plain, measured.with_key
+    return [
+        name,
+        str(usage.reads),
+        str(usage.writes),
+        number(usage.write_units),
+        number(usage.index_units),
+        number(usage.read_units),
+        str(usage.bells or ""),
+        number(with_key.all_write_units) if with_key else "",
+        number(with_key.read_units) if with_key else "",
+    ]
+
+
+def _show_items(measured: dict[str, Measured]) -> None:
+    rows = []
+    for name, each in measured.items():
+        for call in each.plain.calls:
+            if call.operation == "transact":
+                sizes = ", ".join(f"{item} {size}{'!' if size > 1_024 else ''}" for item, size in call.written)
+                others = call.members - len(call.written)
+                rows.append([name, sizes + (f", {others} updated or checked" if others else "")])
+    note = "! is over 1 KB: 4 units instead of 2. An item costs what the larger of it before and after does."
+    table("What each transaction puts, in bytes", ("", "items"), rows, note, left=2)
+
+
+@dataclass(frozen=True)
+class _Bill:
+    rows: list[list[str]]
+
+    def add(self, what: str, arithmetic: str, dollars: float) -> float:
+        self.rows.append([what, arithmetic, f"{dollars:.2f}"])
+        return dollars
+
+
+def _show_cost(title: str, requests: list[Usage], bells: list[Usage], authorizer: Usage) -> None:
+    """``requests`` come over HTTP, ``bells`` are what one message's function does."""
+    bill = _Bill([])
+    every = [*requests, *bells]
+    calls = len(requests)
+    writes = [usage.all_write_units for usage in every]
+    reads = [usage.read_units for usage in every]
+    seen = calls * authorizer.read_units
+    total = bill.add(
+        "DynamoDB writes",
+        f"{_sum(writes)} = {number(sum(writes))} WU x ${WRITE_UNITS}",
+        sum(writes) * WRITE_UNITS,
+    )
+    total += bill.add(
+        "DynamoDB reads",
+        f"{_sum(reads)} + {number(seen)} (authorizer) = {number(sum(reads) + seen)} RU x ${READ_UNITS}",
+        (sum(reads) + seen) * READ_UNITS,
+    )
+    total += bill.add("API Gateway", f"{calls} requests x ${API_REQUESTS:.2f}", calls * API_REQUESTS)
+    invoked = 2 * calls + bool(bells)
+    parts = f"{calls} authorizer + {calls} function" + (" + 1 process-task" if bells else "")
+    total += bill.add("Lambda requests", f"{parts} x ${LAMBDA_REQUESTS:.2f}", invoked * LAMBDA_REQUESTS)
+    ms = calls * _ms([authorizer])
+    total += _duration(bill, "Lambda time, authorizer", f"{calls} x {_ms([authorizer])} ms", ms, "authorize")
+    each = [_ms([usage]) for usage in requests] + ([_ms(bells)] if bells else [])
+    total += _duration(bill, "Lambda time, functions", f"{_sum(each)} ms", sum(each), "others")
+    if bells:
+        total += bill.add("SQS", f"send, receive, delete = 3 x ${SQS_REQUESTS:.2f}", 3 * SQS_REQUESTS)
+    bill.rows.append(["total", "", f"{total:.2f}"])
+    table(
+        title,
+        ("per million, on demand, us-east-1", "arithmetic per handoff", "$"),
+        bill.rows,
+        f"Assumed, as the local engine can't tell: a warm function takes {OWN_MS} ms of its own, {READ_MS} ms per "
+        f"reading and {WRITE_MS} ms per writing\ncall. Not in it: an agent's own time, logs, storage, and what runs "
+        "without any handoff (the sweeper's rounds, polling).",
+        left=2,
+    )
+
+
+def _duration(bill: _Bill, what: str, arithmetic: str, ms: int, function: str) -> float:
+    gb = MEMORY_GB[function]
+    per_handoff = f"{arithmetic} x {gb} GB x ${LAMBDA_PER_GB_SECOND:.10f}/GB-s"
+    return bill.add(what, per_handoff, ms / 1_000 * gb * LAMBDA_PER_GB_SECOND * MILLION)
+
+
+def _ms(usages: list[Usage]) -> int:
+    return OWN_MS + sum(usage.reads * READ_MS + usage.writes * WRITE_MS for usage in usages)
+
+
+def _sum(values: list[Any]) -> str:
+    return " + ".join(map(number, values))

@@ -1,0 +1,100 @@
+"""Own CPU time per verb: the use case against the memory store, and with the HTTP edge around it."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from api import handler as api
+from baton.adapters.memory import MemoryStore
+from baton.bootstrap import logger
+from baton.domain.principal import Principal
+from bench_office import VERBS, Office, Verb, brought_to
+from bench_tables import table
+from create_handoff_marker import handler as create_handoff_marker
+from rest.app import App
+
+BATCHES = 11
+OFFICES = 30  # per batch; each holds one task, so that the memory store's way of searching isn't measured
+MARKER_PATH = "/handoff-markers"
+
+
+def show_cpu() -> None:
+    os.environ.setdefault("BATON_TABLE", "bench")
+    os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "bench")
+    with Path(os.devnull).open("w") as nowhere:
+        with redirect_stdout(nowhere):
+            logger()  # keeps for its lines what it finds there now
+        rows = [_row(verb) for verb in VERBS]
+    table(
+        f"Own CPU per verb against the memory store, microseconds, median of {BATCHES} batches of {OFFICES}",
+        ("", "use case", "over HTTP"),
+        rows,
+        "Over HTTP: from the gateway's event to its answer, checking, JSON and the request's log line included;\n"
+        "not the authorizer. The calls to DynamoDB come on top, at about 1 ms of CPU each in the AWS SDK.",
+    )
+
+
+def _row(verb: Verb) -> list[str]:
+    alone = _median(verb, lambda office: lambda: verb.act(office, None))
+    if verb.request is None:
+        return [verb.name, f"{alone:.0f}", ""]
+    whole = _median(verb, lambda office: _at_the_edge(verb, office))
+    return [verb.name, f"{alone:.0f}", f"{whole:.0f}"]
+
+
+def _median(verb: Verb, acting: Callable[[Office], Callable[[], object]]) -> float:
+    """Microseconds of one ``acting`` in an office where the verb can be done."""
+    return statistics.median(_batch(verb, acting) for _ in range(BATCHES))
+
+
+def _batch(verb: Verb, acting: Callable[[Office], Callable[[], object]]) -> float:
+    acts = [acting(brought_to(verb, MemoryStore(), "bench")) for _ in range(OFFICES)]
+    gc.collect()
+    begun = time.process_time()
+    for act in acts:
+        act()
+    return (time.process_time() - begun) / OFFICES * 1_000_000
+
+
+def _at_the_edge(verb: Verb, office: Office) -> Callable[[], object]:
+    if verb.request is None:
+        raise ValueError(f"{verb.name} isn't sent over HTTP")
+    by, method, path, body = verb.request(office)
+    event = _event(by, method, path, body)
+    routes = create_handoff_marker.routes if path == MARKER_PATH else api.routes
+    app = App(routes, lambda: office.baton)
+
+    def answer() -> None:
+        answered = app(event)
+        if answered["statusCode"] >= 400:
+            raise RuntimeError(f"{verb.name} was answered with {answered}")
+
+    return answer
+
+
+def _event(by: Principal, method: str, path: str, body: Any) -> dict[str, Any]:
+    """API Gateway's payload format 2.0, with what a request usually brings."""
+    told = {"workspace": by.workspace, "kind": by.kind.value, "id": by.id, "scopes": ",".join(sorted(by.scopes))}
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"content-type": "application/json", "authorization": "Bearer …", "user-agent": "bench"},
+        "requestContext": {
+            "http": {"method": method, "path": path},
+            "requestId": "JKJaXmPLvHcESHA=",
+            "stage": "$default",
+            "authorizer": {"lambda": told},
+        },
+        "isBase64Encoded": False,
+        **({} if body is None else {"body": json.dumps(body)}),
+    }

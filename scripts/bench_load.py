@@ -1,0 +1,214 @@
+"""Throughput and latency against the local engine, over HTTP and directly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain, cycle
+from statistics import quantiles
+from threading import Thread
+from typing import Any
+
+import botocore.session
+import httpx
+from botocore.config import Config
+
+import deployment
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.bootstrap import CLIENT
+from baton.services.claim_task import Claimer, claim_next
+from baton.services.complete_task import complete_task
+from baton.services.create_handoff_marker import create_handoff_marker
+from bench_calls import new_table
+from bench_office import LEASE_SECONDS, OUTPUT, Office, marker
+from bench_tables import table
+from engine import REGION
+from stack import Stack
+
+SECONDS = 7.0
+WARM_UP_SECONDS = 3.0  # eight workers of each function start in it
+CLIENTS = (1, 8)
+AGENTS = 12  # 132 directions: each takes one marker while its task is open, and 20 tasks that were completed
+MARKER_OFFICES = 8
+WHOLE = "handoff"
+MARKER = "marker"
+
+
+@dataclass
+class Sample:
+    """One operation. ``steps``: how many seconds each part of it took."""
+
+    begun: float = field(default_factory=time.monotonic)
+    steps: dict[str, float] = field(default_factory=dict)
+    ended: float = 0.0
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        yield
+        self.steps[name] = time.perf_counter() - begun
+
+
+Operation = Callable[[Sample], None]
+
+
+class OutOfWork(Exception):
+    """A client has nothing left to do; the others go on."""
+
+
+@dataclass
+class Client:
+    """One client in a thread of its own, until its time is over. An operation that fails ends the bench."""
+
+    operation: Operation
+    samples: list[Sample] = field(default_factory=list)
+    error: Exception | None = None
+
+    def run(self, until: float) -> None:
+        try:
+            while time.monotonic() < until:
+                sample = Sample()
+                self.operation(sample)
+                sample.ended = time.monotonic()
+                self.samples.append(sample)
+        except OutOfWork:
+            pass
+        except Exception as error:  # noqa: BLE001 - raised again where it is seen, in the main thread
+            self.error = error
+
+
+def show_load(stack: Stack) -> None:
+    rows: list[list[str]] = []
+    client = _client(stack)
+    deployed = DynamoStore(Table(client, stack.table, time.sleep))
+    for clients in CLIENTS:
+        offices = _opened(deployed, f"markers-{clients}", MARKER_OFFICES)
+        pool = [(office, pair) for office in offices for pair in office.directions()]
+        rows += _rows("markers over HTTP", [_marker_over_http(stack, offices, pool) for _ in range(clients)])
+    for clients in CLIENTS:
+        offices = _opened(deployed, f"handoffs-{clients}", clients)
+        rows += _rows("handoffs over HTTP", [_handoff_over_http(stack, office) for office in offices])
+    alone = DynamoStore(Table(client, new_table(stack), time.sleep))
+    for clients in CLIENTS:
+        offices = _opened(alone, f"direct-{clients}", clients)
+        rows += _rows("handoffs, use cases only", [_handoff_directly(office) for office in offices])
+    table(
+        f"Throughput and latency against the local engine, {SECONDS:.0f} s each after {WARM_UP_SECONDS:.0f} s warm-up",
+        ("", "step", "clients", "per second", "p50 ms", "p95 ms", "max"),
+        rows,
+        f"A handoff is create, claim, complete, under a standing approval, in workspaces of {AGENTS} agents; every\n"
+        "HTTP request also runs the authorizer. Clients, gateway, functions and table share this machine: the figures\n"
+        "compare versions of Baton on it and say little about AWS.",
+        left=2,
+    )
+
+
+def _opened(store: DynamoStore, name: str, count: int) -> list[Office]:
+    return [Office(store, f"{name}-{number}", agents=AGENTS, auto=True).open() for number in range(count)]
+
+
+def _client(stack: Stack) -> Any:
+    """As the functions have it, with room for all threads."""
+    settings = deployment.credentials(stack.port)
+    return botocore.session.Session().create_client(
+        "dynamodb",
+        endpoint_url=settings["AWS_ENDPOINT_URL"],
+        region_name=REGION,
+        aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
+        config=CLIENT.merge(Config(proxies={}, max_pool_connections=16)),
+    )
+
+
+def _rows(name: str, operations: list[Operation]) -> list[list[str]]:
+    samples = _driven(operations)
+    rows: list[list[str]] = []
+    for step in sorted(samples[0].steps, key=lambda each: each != WHOLE):
+        times = [sample.steps[step] * 1_000 for sample in samples]
+        halves, edges = quantiles(times, n=2), quantiles(times, n=20)
+        rate = f"{len(samples) / (max(s.ended for s in samples) - min(s.begun for s in samples)):.1f}"
+        head = [name, step, str(len(operations)), rate] if not rows else ["", step, "", ""]
+        rows.append([*head, f"{halves[0]:.1f}", f"{edges[-1]:.1f}", f"{max(times):.0f}"])
+    return rows
+
+
+def _driven(operations: list[Operation]) -> list[Sample]:
+    begun = time.monotonic()
+    clients = [Client(operation) for operation in operations]
+    threads = [Thread(target=each.run, args=[begun + WARM_UP_SECONDS + SECONDS], daemon=True) for each in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for client in clients:
+        if client.error is not None:
+            raise client.error
+    every = chain.from_iterable(client.samples for client in clients)
+    samples = [sample for sample in every if sample.begun >= begun + WARM_UP_SECONDS]
+    if len(samples) < 2:
+        raise RuntimeError("too slow to be measured: fewer than two operations in the whole time")
+    return samples
+
+
+def _marker_over_http(stack: Stack, offices: list[Office], pool: list[tuple[Office, tuple[str, str]]]) -> Operation:
+    """``pool``: the directions that are still free, shared by all clients."""
+    http = {office.workspace: stack.http(office.token()) for office in offices}
+
+    def create(sample: Sample) -> None:
+        try:
+            office, (source, target) = pool.pop()
+        except IndexError:
+            raise OutOfWork from None
+        with sample.step(MARKER):
+            _post(http[office.workspace], "/handoff-markers", marker(source, target))
+
+    return create
+
+
+def _handoff_over_http(stack: Stack, office: Office) -> Operation:
+    http, directions = stack.http(office.token()), cycle(office.directions())
+
+    def hand_off(sample: Sample) -> None:
+        source, target = next(directions)
+        with sample.step(WHOLE):
+            with sample.step("create"):
+                _post(http, "/handoff-markers", marker(source, target))
+            with sample.step("claim"):
+                claim = _post(http, f"/agents/{target}/claims", {"worker": "worker-1"})
+            with sample.step("complete"):
+                body = {"claim_id": claim["claim_id"], "output": OUTPUT}
+                _post(http, f"/tasks/{claim['task']['id']}/complete", body)
+
+    return hand_off
+
+
+def _handoff_directly(office: Office) -> Operation:
+    directions, by = cycle(office.directions()), office.service
+
+    def hand_off(sample: Sample) -> None:
+        source, target = next(directions)
+        with sample.step(WHOLE):
+            with sample.step("create"):
+                create_handoff_marker(office.baton, by, marker(source, target))
+            with sample.step("claim"):
+                claimer = Claimer(by=by, agent=target, worker="worker-1", lease_seconds=LEASE_SECONDS)
+                claimed = claim_next(office.baton, claimer)
+            if claimed is None:
+                raise RuntimeError("nothing to claim")
+            with sample.step("complete"):
+                complete_task(office.baton, by, claimed.dossier.task.id, claimed.claim_id, OUTPUT, "0" * 64)
+
+    return hand_off
+
+
+def _post(http: httpx.Client, path: str, body: Any) -> Any:
+    response = http.post(path, json=body)
+    if response.status_code not in {httpx.codes.OK, httpx.codes.CREATED}:
+        raise RuntimeError(f"POST {path} was answered with {response.status_code} {response.text[:300]}")
+    answer = response.json()
+    if path == "/handoff-markers" and not answer["task_created"]:
+        raise RuntimeError("a marker created no task: a breaker or cap interfered")
+    return answer
