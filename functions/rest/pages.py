@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from baton.domain.errors import InvalidInput
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from baton.ports import Page
     from rest.models import PageQuery
     from rest.routing import Call
+
+# A sort key of ours: the seal is no secret, and DynamoDB refuses an empty or endless one.
+_CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
 
 
 class Listing(TypedDict):
@@ -31,7 +35,9 @@ def cursor_of(call: Call[None, Any]) -> str | None:
         seal, cursor = json.loads(base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4)))
     except (ValueError, TypeError, RecursionError) as exc:
         raise InvalidInput("cursor", "is not one that was given out") from exc
-    if not isinstance(cursor, str) or seal != _seal(call, cursor):
+    if not isinstance(cursor, str) or not _CURSOR.match(cursor):
+        raise InvalidInput("cursor", "is not one that was given out")
+    if seal != _seal(call, cursor):
         raise InvalidInput("cursor", "belongs to another listing")
     return cursor
 
