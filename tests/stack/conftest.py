@@ -1,0 +1,62 @@
+"""One stack of its own for the whole session, with every role enforced; each test gets a workspace of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stack
+from support.deployed import Deployed
+from support.tenant import Tenant, Workspaces, new_workspace
+
+# What these look at is what all the others left behind.
+LAST = "test_afterwards.py"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker("stack")
+    items.sort(key=lambda item: item.path == here / LAST)
+
+
+@pytest.fixture(scope="session")
+def stack_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where the session's stack runs."""
+    home = tmp_path_factory.mktemp("stack")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):  # the stack is nobody's but ours
+            if name.startswith(("AWS_", "BATON_", "POWERTOOLS_")):
+                patch.delenv(name)
+        with stack.running(home):
+            yield home
+
+
+@pytest.fixture(scope="session")
+def deployed(stack_home: Path) -> Iterator[Deployed]:
+    running = stack.current(stack_home)
+    with running.http(timeout_seconds=45) as http:
+        deployed = Deployed(running, http)
+        deployed.ledger.tokens |= {running.tokens["human"], running.tokens["service"]}
+        deployed.ledger.tokens |= set(running.tokens["agents"].values())
+        yield deployed
+
+
+@pytest.fixture
+def workspace(deployed: Deployed) -> Workspaces:
+    """Makes workspaces: ``workspace(sources=…, **settings)``."""
+
+    def make(*, sources: int = 0, **settings: int) -> Tenant:
+        return new_workspace(deployed, sources=sources, **settings)
+
+    return make
+
+
+@pytest.fixture
+def tenant(workspace: Workspaces) -> Tenant:
+    """A workspace with the usual settings, but no undo window."""
+    return workspace()

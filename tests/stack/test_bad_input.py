@@ -1,0 +1,313 @@
+"""Everything that is wrong with a request, over the wire and on every route that takes it: refused with the field
+named, never a 5xx, and nothing written."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from support.deployed import CANARY, Deployed, problem
+from support.exhibit import OPERATIONS, WITH_BODY, WITH_TOKEN, Exhibit, Operation, resolved
+from support.tenant import marker_body, new_workspace
+
+
+@pytest.fixture(scope="module")
+def exhibit(deployed: Deployed) -> Exhibit:
+    return Exhibit(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
+
+
+def field_of(of: Operation) -> str:
+    """One that the route knows, if it knows any."""
+    assert of.body is not None
+    return next(iter(of.body.get("properties", {})), "surprise")
+
+
+def with_value(exhibit: Exhibit, of: Operation, text: str) -> bytes:
+    """A body that is right but for one field, whose value is this JSON text."""
+    body = {**(exhibit.body(of) or {}), field_of(of): "HERE"}
+    return json.dumps(body).replace('"HERE"', text).encode()
+
+
+# What stands in place of a field's value → status.
+VALUES = {
+    "300 KB": ('"' + "x" * 300_000 + '"', 413),
+    "nested 1,000 deep": ("[" * 1_000 + "]" * 1_000, 400),
+    "nested 100,000 deep": ("[" * 100_000 + "]" * 100_000, 400),
+    "objects 1,000 deep": ('{"a":' * 1_000 + "1" + "}" * 1_000, 400),
+    "NaN": ("NaN", 400),
+    "infinite": ("-Infinity", 400),
+    "a lone surrogate": (r'"\ud800"', 400),
+    "a lone surrogate below": (r'{"a": ["\udfff"]}', 400),
+    "5,000 digits": ("7" * 5_000, 400),
+    "out of range": ("1e999", 400),
+    "a NUL": (r'"a\u0000b"', 400),
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_value_that_cannot_be_kept_is_refused_under_its_fields_name(exhibit: Exhibit, value: str) -> None:
+    text, status = VALUES[value]
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            raw = with_value(exhibit, each, text)
+            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+            assert told["status"] == status, str(each)
+            assert told["errors"][0]["field"].split(".")[0] == field_of(each), str(each)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\xff",
+        b"[]",
+        b'[{"revision": 1}]',
+        b'"text"',
+        b"null",
+        b"17",
+        b"{",
+        b"{'revision': 1}",
+        b"revision=1",
+        b"{} {}",
+        b"<task/>",
+        b"[" * 100_000,
+        b'{"a": "' + b"\\" * 9_999,
+        b"\xef\xbb\xbf{}",
+    ],
+)
+def test_a_body_that_is_no_json_object_is_refused(exhibit: Exhibit, raw: bytes) -> None:
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+            assert (told["status"], told["code"]) == (400, "malformed_json"), str(each)
+            assert told["errors"][0]["field"], str(each)
+
+
+@pytest.mark.parametrize("raw", [b'{"a": "\xff\xfe"}', b'{"\xc0\xaf": 1}', b'{"a": "\xed\xa0\x80"}'])
+def test_a_body_that_is_not_utf_8_is_refused(exhibit: Exhibit, raw: bytes) -> None:
+    """Bytes of no text type come through the gateway as they are; what it takes for text, it has mended before."""
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            path, headers = exhibit.path(each), {"Content-Type": "application/octet-stream"}
+            told = problem(exhibit.tenant.human.send(each.method, path, raw=raw, headers=headers))
+            assert (told["status"], told["detail"]) == (400, "body: must be UTF-8"), str(each)
+            told = problem(exhibit.tenant.human.send(each.method, path, raw=raw))
+            assert (told["status"], told["errors"] != []) == (422, True), str(each)
+
+
+def test_fields_that_a_route_does_not_know_are_refused(exhibit: Exhibit) -> None:
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            body = {**(exhibit.body(each) or {}), "surprise": CANARY}
+            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), body))
+            assert (told["status"], [error["field"] for error in told["errors"]]) == (422, ["surprise"]), str(each)
+
+
+def test_a_field_that_is_given_twice_is_refused(exhibit: Exhibit) -> None:
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            name = field_of(each)
+            raw = f'{{"{name}": 1, "{name}": 2}}'.encode()
+            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+            assert (told["status"], told["errors"][0]["field"]) == (400, name), str(each)
+
+
+def test_what_is_required_is_named(exhibit: Exhibit) -> None:
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            required = (each.body or {}).get("required", [])
+            for raw in (b"", b"{}", b" \n") if required else ():
+                told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+                named = [error["field"] for error in told["errors"]]
+                assert (told["status"], named) == (422, required[: len(named)]), str(each)
+                assert named or each.id == "create_marker", str(each)
+
+
+def wrong(schema: dict[str, Any]) -> Any:
+    """A value of a type that the schema doesn't take; None if it takes any."""
+    schema = resolved(schema)
+    taken = [resolved(each).get("type") for each in schema.get("anyOf", [schema])]
+    if not any(taken):
+        return None
+    return {"wrong": 1} if "object" not in taken else 17
+
+
+def test_values_of_a_wrong_type_are_named(exhibit: Exhibit) -> None:
+    tried = 0
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            for name, schema in (each.body or {}).get("properties", {}).items():
+                if (value := wrong(schema)) is None:
+                    continue
+                tried += 1
+                body = {**(exhibit.body(each) or {}), name: value}
+                told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), body))
+                assert told["status"] == 422, f"{each} {name}"
+                assert {error["field"].split(".")[0] for error in told["errors"]} == {name}, f"{each} {name}"
+    assert tried > 30
+
+
+def test_numbers_texts_and_truth_are_told_apart(exhibit: Exhibit) -> None:
+    held, human = exhibit.tasks["complete"], exhibit.tenant.human
+    claim_id, failure = exhibit.claim["claim_id"], {"type": "nonsense", "description": CANARY}
+    bad: list[tuple[str, str, dict[str, Any], str]] = [
+        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": "1"}, "revision"),
+        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": True}, "revision"),
+        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": 1.5}, "revision"),
+        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": 0}, "revision"),
+        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": 2**53}, "revision"),
+        ("POST", f"/tasks/{held}/heartbeat", {"claim_id": claim_id, "lease_seconds": 14}, "lease_seconds"),
+        ("POST", f"/tasks/{held}/heartbeat", {"claim_id": claim_id, "lease_seconds": 43_201}, "lease_seconds"),
+        ("POST", f"/tasks/{held}/heartbeat", {"claim_id": "a/b"}, "claim_id"),
+        ("POST", f"/tasks/{held}/fail", {"claim_id": claim_id, "failure": failure}, "failure.type"),
+        ("PUT", "/agents/reviewer", {"active": "false"}, "active"),
+        ("PUT", "/agents/reviewer", {"name": "a\nb"}, "name"),
+        ("PUT", "/agents/Not-A-Slug", {}, "slug"),
+        ("PUT", "/workspace/settings", {"time_zone": "Mars/Olympus"}, "time_zone"),
+        ("PUT", "/workspace/settings", {"time_zone": "../../etc/passwd"}, "time_zone"),
+        ("PUT", "/workspace/settings", {"escalation_cap": 0}, "escalation_cap"),
+        ("PUT", "/workspace/settings", {"holidays": ["2026-02-30"]}, "holidays.0"),
+        ("POST", "/tokens", {"kind": "human", "subject": "bob", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"),
+        ("POST", "/tokens", {"kind": "human", "subject": "bob", "expires_at": "2030-01-01T00:00:00"}, "expires_at"),
+        ("POST", "/tokens", {"kind": "agent", "subject": "nobody-knows"}, "subject"),
+        ("POST", "/tokens", {"kind": "human", "subject": "bob", "scopes": ["root"]}, "scopes"),
+    ]  # fmt: skip
+    with exhibit.tenant.deployed.unchanged():
+        for method, path, body, field in bad:
+            told = problem(human.send(method, path, body))
+            assert (told["status"], told["errors"][0]["field"]) == (422, field), f"{method} {path} {body}"
+
+
+MARKERS: list[tuple[dict[str, Any], str]] = [
+    ({"source_agent": "Nobody"}, "Invalid source_agent: Nobody. Valid names: {names}"),
+    ({"source_agent": None}, "Invalid source_agent: . Valid names: {names}"),
+    ({"source_agent": "Nobody", "target_agent": "Nobody"}, "Invalid source_agent: Nobody. Valid names: {names}"),
+    ({"target_agent": "Release"}, "Invalid target_agent: Release. Valid names: {names}"),
+    ({"target_agent": ["reviewer"]}, "Invalid target_agent: ['reviewer']. Valid names: {names}"),
+    ({"escalation_reason": " \n "}, "escalation_reason and source_digest_url are required"),
+    ({"source_digest_url": "", "task_priority": None}, "escalation_reason and source_digest_url are required"),
+    ({"task_priority": None}, "task_priority is required when create_task is true"),
+    ({"task_priority": None, "target_agent": "scout"}, "task_priority is required when create_task is true"),
+    ({"target_agent": "scout"}, "source_agent and target_agent must differ"),
+    ({"source_digest_url": "ftp://a.example"}, "source_digest_url must be an http or https URL"),
+    ({"escalation_reason": "x" * 2_001}, "escalation_reason must be at most 2000 characters"),
+    ({"create_task": "yes"}, "create_task must be true or false"),
+    ({"due": "today"}, "due is not a field of a handoff marker"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "sentence"), MARKERS)
+def test_a_marker_is_refused_in_the_words_that_its_callers_know(
+    exhibit: Exhibit, changes: dict[str, Any], sentence: str
+) -> None:
+    agents = exhibit.tenant.human.get("/agents")["items"]
+    names = ", ".join(sorted(agent["name"] for agent in agents))
+    with exhibit.tenant.deployed.unchanged():
+        told = problem(exhibit.tenant.scout.send("POST", "/handoff-markers", marker_body(**changes)))
+    assert (told["success"], told["error"], told["status"]) == (False, sentence.format(names=names), 422)
+    assert told["errors"][0]["field"] in {*marker_body(), "create_task", "due"}
+
+
+def test_every_refusal_of_a_marker_has_its_two_fields(exhibit: Exhibit) -> None:
+    for raw in (b"", b"[]", b"\xff", b"{", b'{"source_agent": NaN}'):
+        told = problem(exhibit.tenant.scout.send("POST", "/handoff-markers", raw=raw))
+        assert told["success"] is False
+        assert told["error"] == told["detail"]
+
+
+ODD = [
+    " ",
+    "%",
+    "#",
+    "TASK#1",
+    "a b",
+    "a:b",
+    "'",
+    '"',
+    "\\",
+    "\0",
+    "\n",
+    "..",
+    "é",
+    "😀",
+    "x" * 65,
+    "x" * 3_000,
+    "{id}",
+    "*",
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_id_of_odd_characters_is_unknown(exhibit: Exhibit, odd: str) -> None:
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_TOKEN:
+            if not each.has_ids:
+                continue
+            path = each.path
+            for name in each.parameters("path"):
+                path = path.replace(f"{{{name}}}", quote(odd, safe=""))
+            told = problem(exhibit.tenant.human.send(each.method, path, exhibit.body(each)))
+            assert told["status"] in ({404, 405, 422} if each.method == "PUT" or odd == ".." else {404}), str(each)
+
+
+def sealed(exhibit: Exhibit, path: str, query: dict[str, Any], cursor: str) -> str:
+    """A cursor as Baton would give it out, if it ever pointed there: the seal is no secret."""
+    parts = f"{exhibit.tenant.name}\n{path}\n{json.dumps(query, separators=(',', ':'))}\n{cursor}"
+    text = json.dumps([hashlib.sha256(parts.encode()).hexdigest()[:16], cursor])
+    return base64.urlsafe_b64encode(text.encode()).decode()
+
+
+def test_a_cursor_that_was_never_given_out_is_refused(exhibit: Exhibit) -> None:
+    cursors = ["x", "e30", "W10", "%00", "%F0%9F%98%80", "..%2F", "WyJhIiwgImIiXQ", "=" * 9, "x" * 2_000, "x" * 3_000]
+    cursors += [sealed(exhibit, "/tokens", {}, forged) for forged in ("", "\0", "x" * 1_025, "é" * 600, "~")]
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_TOKEN:
+            for cursor in cursors if "cursor" in each.parameters("query") else ():
+                told = problem(exhibit.tenant.human.send(each.method, f"{each.path}?cursor={cursor}"))
+                assert (told["status"], told["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
+
+
+QUERIES = {
+    "limit": ["0", "101", "-1", "1.5", "1e3", "", "٣", "true", "9" * 40],
+    "after": ["-1", "x", "9" * 40],
+    "timeout": ["-1", "26", "x", "1e1"],
+    "state": ["nonsense", "needs,nonsense", "%00"],
+    "day": ["2026-02-30", "yesterday", "20261121"],
+    "agent": ["A", "a b", "x" * 64],
+    "cursor": [],
+}
+
+
+def test_a_query_out_of_bounds_is_refused_under_its_name(exhibit: Exhibit) -> None:
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_TOKEN:
+            path = exhibit.path(each).partition("?")[0]
+            for name in each.parameters("query"):
+                for value in QUERIES[name]:
+                    told = problem(exhibit.tenant.human.send(each.method, f"{path}?{name}={value}", exhibit.body(each)))
+                    assert (told["status"], told["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
+
+
+def test_a_query_that_a_route_does_not_know_is_refused(exhibit: Exhibit, deployed: Deployed) -> None:
+    with deployed.unchanged():
+        for each in OPERATIONS:
+            path = exhibit.path(each).partition("?")[0]
+            response = exhibit.tenant.human.send(each.method, f"{path}?surprise=1", exhibit.body(each))
+            assert (response.status_code, problem(response)["errors"][0]["field"]) == (422, "surprise"), str(each)
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "ключ", "a\tb"])
+def test_an_idempotency_key_of_odd_characters_is_refused(exhibit: Exhibit, key: str) -> None:
+    headers: Any = {"Idempotency-Key": key.encode()}
+    with exhibit.tenant.deployed.unchanged():
+        for each in WITH_BODY:
+            if each.method != "POST" or each.id == "heartbeat":
+                continue
+            told = problem(
+                exhibit.tenant.human.send(each.method, exhibit.path(each), exhibit.body(each), headers=headers)
+            )
+            assert (told["status"], told["errors"][0]["field"]) == (422, "Idempotency-Key"), str(each)

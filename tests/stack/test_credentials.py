@@ -1,0 +1,200 @@
+"""Every route of docs/openapi.json with every kind of wrong credentials: the right refusal, and nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from baton.domain.principal import ACT_AS, Kind
+from baton.domain.token import Token, digest, spell
+from support.deployed import Client, Deployed, problem
+from support.exhibit import WITH_TOKEN, Exhibit, Operation
+from support.tenant import Tenant, marker_body, new_workspace
+
+# Such an id there never was: what another workspace's id is answered like.
+UNKNOWN = "task_01aaaaaaaaaaaaaaaaaaaaaaaa"
+UNKNOWN_IDS = {"task_id": UNKNOWN, "slug": "nobody", "review_id": UNKNOWN, "token_id": "01aaaaaaaaaaaaaaaaaaaaaaaa"}
+
+
+@pytest.fixture(scope="module")
+def exhibit(deployed: Deployed) -> Exhibit:
+    return Exhibit(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
+
+
+@pytest.fixture(scope="module")
+def stranger(deployed: Deployed) -> Tenant:
+    """Another workspace, without agents that the exhibit has."""
+    return new_workspace(deployed)
+
+
+def tried(exhibit: Exhibit, by: Client, operations: Iterable[Operation]) -> Iterator[tuple[Operation, httpx.Response]]:
+    for each in operations:
+        yield each, by.send(each.method, exhibit.path(each), exhibit.body(each))
+
+
+def answers(
+    exhibit: Exhibit, by: Client, operations: Iterable[Operation], told: Callable[[httpx.Response], Any]
+) -> dict[str, Any]:
+    """What every operation is answered; nothing may be written meanwhile."""
+    with exhibit.tenant.deployed.unchanged():
+        return {str(each): told(response) for each, response in tried(exhibit, by, operations)}
+
+
+def everywhere(expected: Any, operations: Iterable[Operation] = WITH_TOKEN) -> dict[str, Any]:
+    return {str(each): expected for each in operations}
+
+
+def by_the_gateway(response: httpx.Response) -> tuple[int, str]:
+    """Its own body: none of ours is ever reached."""
+    assert set(response.json()) == {"message"}
+    return response.status_code, response.json()["message"]
+
+
+def by_us(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, problem(response)["code"]
+
+
+def spare_token(exhibit: Exhibit, deployed: Deployed, kind: Kind = Kind.HUMAN, **changes: Any) -> Token:
+    """A token in the table, with a secret of zeros."""
+    now = deployed.baton.clock.now()
+    token = Token(
+        id=deployed.baton.ids.new("t", now).removeprefix("t_"),
+        workspace=exhibit.tenant.name,
+        kind=kind,
+        subject="alice",
+        scopes=frozenset({ACT_AS}),
+        digest=digest("0" * 64),
+        created_at=now - timedelta(hours=1),
+        created_by="human:alice",
+    )
+    token = replace(token, **changes)
+    deployed.baton.store.add_token(token)
+    return token
+
+
+def test_the_document_has_routes_of_every_sort() -> None:
+    """So that no loop below is empty by mistake."""
+    assert len(WITH_TOKEN) >= 30
+    assert len([each for each in WITH_TOKEN if each.is_for_humans]) >= 9
+    assert len([each for each in WITH_TOKEN if each.has_ids]) >= 18
+
+
+def test_without_a_token_the_gateway_refuses(exhibit: Exhibit, deployed: Deployed) -> None:
+    told = answers(exhibit, deployed.client(), WITH_TOKEN, by_the_gateway)
+    assert told == everywhere((401, "Unauthorized"))
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "nonsense",
+        "baton__",
+        "baton_{id}_",
+        "baton_{id}_{wrong}",
+        "baton_{id}_{secret}0",
+        "baton_{unknown}_{secret}",
+        "{secret}",
+        "{listed}",
+    ],
+)
+def test_a_malformed_or_made_up_token_is_refused(exhibit: Exhibit, deployed: Deployed, spelled: str) -> None:
+    token = spare_token(exhibit, deployed)
+    text = spelled.format(
+        id=token.id, secret="0" * 64, wrong="1" * 64, unknown="0" * 26, listed=f"baton_{token.id}_{token.digest}"
+    )
+    some = WITH_TOKEN if spelled in {"nonsense", "baton_{id}_{wrong}"} else WITH_TOKEN[:4]
+    assert answers(exhibit, deployed.client(text), some, by_the_gateway) == everywhere((403, "Forbidden"), some)
+
+
+def test_an_expired_token_is_refused(exhibit: Exhibit, deployed: Deployed) -> None:
+    token = spare_token(exhibit, deployed, expires_at=deployed.baton.clock.now())
+    told = answers(exhibit, deployed.client(spell(token.id, "0" * 64)), WITH_TOKEN, by_the_gateway)
+    assert told == everywhere((403, "Forbidden"))
+
+
+def test_a_token_is_refused_from_the_moment_it_is_revoked(exhibit: Exhibit, deployed: Deployed) -> None:
+    token = spare_token(exhibit, deployed)
+    client = deployed.client(spell(token.id, "0" * 64))
+    assert client.get("/agents")["items"]
+    exhibit.tenant.human.ok("DELETE", f"/tokens/{token.id}")
+    assert answers(exhibit, client, WITH_TOKEN, by_the_gateway) == everywhere((403, "Forbidden"))
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "Token", ""])
+def test_only_bearer_tokens_are_taken(exhibit: Exhibit, deployed: Deployed, scheme: str) -> None:
+    token = exhibit.tenant.human.token
+    response = deployed.client().send("GET", "/agents", headers={"Authorization": f"{scheme} {token}".strip()})
+    assert by_the_gateway(response) == (403, "Forbidden")
+
+
+def test_another_workspaces_ids_are_answered_like_ids_that_never_were(exhibit: Exhibit, stranger: Tenant) -> None:
+    """By a human there, who may do anything at home."""
+    operations = [each for each in WITH_TOKEN if each.has_ids and each.method != "PUT"]
+    with exhibit.tenant.deployed.unchanged():
+        for each in operations:
+            body, late = exhibit.body(each), "?timeout=0" if "timeout" in each.parameters("query") else ""
+            there = stranger.human.send(each.method, exhibit.path(each, slug="source-0"), body)
+            never = stranger.human.send(each.method, each.path.format_map(UNKNOWN_IDS) + late, body)
+            # A heartbeat is one write, and finds no claim, whether there is such a task or not.
+            assert by_us(there) == ((409, "stale_claim") if each.id == "heartbeat" else (404, "not_found")), str(each)
+            assert differences(there, never) <= {"request_id", "task_id"}, str(each)
+
+
+def differences(one: httpx.Response, other: httpx.Response) -> set[str]:
+    one_told, other_told = one.json(), other.json()
+    return {name for name in one_told.keys() | other_told.keys() if one_told.get(name) != other_told.get(name)}
+
+
+def test_another_workspace_sees_and_changes_nothing_of_this_one(exhibit: Exhibit, stranger: Tenant) -> None:
+    """Routes without ids, and agents by their slugs: they work, at home."""
+    operations = [each for each in WITH_TOKEN if not each.has_ids or "slug" in each.path]
+    hidden = [exhibit.tenant.name, exhibit.needing, exhibit.review, exhibit.token_id, *exhibit.tasks.values()]
+    with exhibit.tenant.deployed.unchanged(of=exhibit.tenant.name):
+        for each, response in tried(exhibit, stranger.human, operations):
+            assert response.status_code < 500, str(each)
+            assert [text for text in hidden if text in response.text] == [], str(each)
+
+
+@pytest.mark.parametrize("who", ["scout", "reviewer"])
+def test_an_agent_is_refused_where_a_human_is_needed(exhibit: Exhibit, who: str) -> None:
+    operations = [each for each in WITH_TOKEN if each.is_closed_to_agents]
+    told = answers(exhibit, getattr(exhibit.tenant, who), operations, by_us)
+    assert told == everywhere((403, "human_required"), operations)
+
+
+def test_a_service_never_stands_in_for_a_human(exhibit: Exhibit) -> None:
+    operations = [each for each in WITH_TOKEN if each.is_for_humans]
+    assert answers(exhibit, exhibit.tenant.service, operations, by_us) == everywhere(
+        (403, "human_required"), operations
+    )
+
+
+def test_an_agent_acts_only_as_itself(exhibit: Exhibit) -> None:
+    scout, tasks = exhibit.tenant.scout, exhibit.tasks
+    claim_id = exhibit.claim["claim_id"]
+    with exhibit.tenant.deployed.unchanged():
+        assert scout.refused("POST", "/agents/reviewer/claims", {}) == (403, "not_your_agent")
+        assert scout.refused("POST", "/agents/reviewer/claims/wait", {}) == (403, "not_your_agent")
+        assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {}) == (403, "not_your_agent")
+        assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {"agent": "reviewer"}) == (403, "not_your_agent")
+        marker = marker_body(source_agent="source-0")
+        assert scout.refused("POST", "/handoff-markers", marker) == (403, "not_your_agent")
+        assert scout.refused("POST", f"/tasks/{tasks['undo']}/cancel", {}) == (403, "human_required")
+        for verb in ("heartbeat", "complete", "release"):
+            held = f"/tasks/{tasks['complete']}/{verb}"
+            assert scout.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
+            assert exhibit.tenant.human.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
+
+
+def test_a_service_without_the_scope_acts_for_nobody(exhibit: Exhibit, deployed: Deployed) -> None:
+    token = spare_token(exhibit, deployed, Kind.SERVICE, scopes=frozenset(), subject="narrow")
+    service = deployed.client(spell(token.id, "0" * 64))
+    with deployed.unchanged():
+        assert service.refused("POST", "/agents/reviewer/claims", {}) == (403, "scope_required")
+        assert service.refused("POST", f"/tasks/{exhibit.tasks['claim']}/claim", {}) == (403, "scope_required")
+        assert service.refused("POST", "/handoff-markers", marker_body()) == (403, "scope_required")

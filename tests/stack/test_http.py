@@ -1,0 +1,89 @@
+"""What holds for every request, whatever it asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.deployed import Deployed, problem
+from support.tenant import Tenant, Workspaces
+
+
+def test_healthz_needs_no_token(deployed: Deployed) -> None:
+    response = deployed.client().send("GET", "/healthz")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+    assert deployed.client("baton_nonsense").send("GET", "/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/nowhere", "/tasks/a/b/c", "/agents/scout/claims/wait/x", "/tasks/a%2Fb", "//tasks"]
+)
+def test_an_unknown_route_is_a_problem(tenant: Tenant, path: str) -> None:
+    for method in ("GET", "POST"):
+        told = problem(tenant.human.send(method, path))
+        assert (told["status"], told["code"], told["detail"]) == (404, "not_found", "No such route.")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/tasks", "GET"),
+        ("GET", "/handoff-markers", "POST"),
+        ("DELETE", "/agents/scout", "GET, PUT"),
+        ("PUT", "/tokens", "GET, POST"),
+        ("POST", "/tasks/t/await", "GET"),
+        ("GET", "/agents/scout/claims/wait", "POST"),
+        ("PATCH", "/workspace/settings", "GET, PUT"),
+        ("POST", "/healthz", "GET"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(tenant: Tenant, method: str, path: str, allowed: str) -> None:
+    response = tenant.human.send(method, path)
+    assert (response.status_code, response.headers["allow"]) == (405, allowed)
+    assert problem(response)["code"] == "method_not_allowed"
+
+
+def test_a_request_id_comes_back(tenant: Tenant) -> None:
+    for path in ("/agents", "/nowhere", "/tasks/none", "/tasks/none/await"):
+        response = tenant.human.send("GET", path, headers={"X-Request-Id": "req-42_A"})
+        assert response.headers["x-request-id"] == "req-42_A"
+        assert response.is_success or response.json()["request_id"] == "req-42_A"
+
+
+@pytest.mark.parametrize("given", ["", "two words", "x" * 65, "a\tb", "<script>"])
+def test_a_request_id_that_could_not_be_logged_is_replaced(tenant: Tenant, given: str) -> None:
+    shown = tenant.human.send("GET", "/agents", headers={"X-Request-Id": given}).headers["x-request-id"]
+    assert shown
+    assert shown != given
+
+
+def test_answers_are_never_kept_by_anybody_in_between(tenant: Tenant) -> None:
+    for path in ("/agents", "/tasks/none", "/healthz"):
+        headers = tenant.human.send("GET", path).headers
+        assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+
+
+@pytest.mark.parametrize("listing", ["/tasks?", "/tasks?agent=reviewer&", "/tasks?state=delegated&", "/tokens?"])
+def test_a_list_goes_on_where_a_page_ended(workspace: Workspaces, listing: str) -> None:
+    tenant = workspace(sources=5)
+    tenant.unrung(5, "reviewer")
+    whole = tenant.human.get(f"{listing}limit=100")
+    found: list[Any] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = tenant.human.get(f"{listing}limit=2{cursor}")
+        assert len(page["items"]) <= 2
+        found += page["items"]
+        cursor = page["next_cursor"] and f"&cursor={page['next_cursor']}"
+    assert len(found) == 5
+    assert (found, whole["next_cursor"]) == (whole["items"], None)
+
+
+def test_a_cursor_belongs_to_the_listing_that_gave_it(workspace: Workspaces) -> None:
+    tenant, stranger = workspace(), workspace()
+    cursor = tenant.human.get("/tokens?limit=1")["next_cursor"]
+    assert tenant.human.get(f"/tokens?cursor={cursor}")["items"]
+    for by, path in ((tenant.human, "/tasks"), (tenant.human, "/manual-reviews"), (stranger.human, "/tokens")):
+        told = problem(by.send("GET", f"{path}?cursor={cursor}"))
+        assert (told["status"], [error["field"] for error in told["errors"]]) == (422, ["cursor"])

@@ -1,0 +1,79 @@
+"""The long polls wake up when something happens, and only then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from support.tenant import Tenant
+
+# A poll looks every half second; the rest is for a busy machine.
+IN_TIME_SECONDS = 5.0
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+def woken(waiting: Future[Any], tenant: Tenant, task_id: str, act: Callable[[], Any]) -> Any:
+    """What the poll answers, and that it did so soon after ``act``; it has waited for a while by then."""
+    assert tenant.human.get(f"/tasks/{task_id}/events/wait?after=99&timeout=1")["events"] == []
+    assert not waiting.done()
+    act()
+    acted = time.monotonic()
+    answer = waiting.result(IN_TIME_SECONDS)
+    assert time.monotonic() - acted < IN_TIME_SECONDS
+    return answer
+
+
+def test_await_wakes_up_when_the_task_ends(tenant: Tenant, pool: ThreadPoolExecutor) -> None:
+    task_id = tenant.needing()
+    ended = pool.submit(tenant.scout.get, f"/tasks/{task_id}/await?timeout=20")
+    delegated = pool.submit(tenant.scout.get, f"/tasks/{task_id}/await?state=delegated&timeout=20")
+    task = woken(delegated, tenant, task_id, lambda: tenant.human.post(f"/tasks/{task_id}/approve"))
+    assert (task["state"], task["timed_out"]) == ("delegated", False)
+    task = woken(ended, tenant, task_id, lambda: tenant.human.post(f"/tasks/{task_id}/cancel"))
+    assert (task["state"], task["timed_out"]) == ("cancelled", False)
+
+
+def test_await_answers_at_once_what_already_holds(tenant: Tenant) -> None:
+    task_id = tenant.needing()
+    begun = time.monotonic()
+    assert not tenant.human.get(f"/tasks/{task_id}/await?state=needs&timeout=20")["timed_out"]
+    tenant.human.post(f"/tasks/{task_id}/cancel")
+    assert not tenant.human.get(f"/tasks/{task_id}/await?timeout=20")["timed_out"]
+    assert tenant.human.get(f"/tasks/{task_id}/await?state=done&timeout=20")["timed_out"]  # it can't come any more
+    assert time.monotonic() - begun < IN_TIME_SECONDS
+
+
+def test_await_says_so_when_its_time_is_up(tenant: Tenant) -> None:
+    task_id = tenant.needing()
+    begun = time.monotonic()
+    task = tenant.human.get(f"/tasks/{task_id}/await?timeout=1")
+    assert (task["state"], task["timed_out"]) == ("needs", True)
+    assert 1 <= time.monotonic() - begun < IN_TIME_SECONDS
+
+
+def test_waiting_for_events_goes_on_from_a_cursor(tenant: Tenant, pool: ThreadPoolExecutor) -> None:
+    task_id = tenant.needing()
+    first = tenant.scout.get(f"/tasks/{task_id}/events")
+    assert [event["seq"] for event in first["events"]] == [1]
+    after = first["next_after"]
+    waiting = pool.submit(tenant.scout.get, f"/tasks/{task_id}/events/wait?after={after}&timeout=20")
+    told = woken(waiting, tenant, task_id, lambda: tenant.human.post(f"/tasks/{task_id}/approve"))
+    assert [(event["seq"], event["type"]) for event in told["events"]] == [(2, "approved")]
+    assert tenant.scout.get(f"/tasks/{task_id}/events?after={told['next_after']}") == {"events": [], "next_after": 2}
+
+
+def test_waiting_for_a_claim_gets_the_task_that_comes(tenant: Tenant, pool: ThreadPoolExecutor) -> None:
+    task_id = tenant.needing()
+    waiting = pool.submit(tenant.reviewer.post, "/agents/reviewer/claims/wait?timeout=20", {"worker": "w-1"})
+    claim = woken(waiting, tenant, task_id, lambda: tenant.human.post(f"/tasks/{task_id}/approve"))
+    assert (claim["task"]["id"], claim["fence"]) == (task_id, 1)
+    assert tenant.reviewer.send("POST", "/agents/reviewer/claims/wait?timeout=0", {}).status_code == 204
