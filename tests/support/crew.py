@@ -1,0 +1,69 @@
+"""Many threads that begin each step at the same moment, for races that are proven by counting winners."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Barrier, Thread
+from typing import TypeVar
+
+from support.clock import NOON
+
+Result = TypeVar("Result")
+SWITCH_INTERVAL_SECONDS = 1e-5
+
+
+class StillClock:
+    """For threads: time stands still, and a pause before deciding again takes none."""
+
+    def __init__(self, at: datetime = NOON) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        """No time passes."""
+
+
+def at_once(size: int, step: Callable[[], Result]) -> list[Result | Exception]:
+    """The same by all of them, once."""
+    (answers,) = race(size, 1, lambda _number, _runner: step())
+    return answers
+
+
+@contextmanager
+def eager_switching() -> Iterator[None]:
+    """Threads are switched every 10 µs: free-running ones hardly race at all."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def race(size: int, rounds: int, step: Callable[[int, int], Result]) -> list[list[Result | Exception]]:
+    """``step(round, runner)`` by all ``size`` runners at once, round after round: what each answered or raised."""
+    answers: list[list[Result | Exception]] = [[] for _ in range(rounds)]
+    start = Barrier(size)
+
+    def run(runner: int) -> None:
+        for number in range(rounds):
+            start.wait(timeout=60)
+            try:
+                answer: Result | Exception = step(number, runner)
+            except Exception as exc:  # noqa: BLE001 - what a runner meets is its answer
+                answer = exc
+            answers[number].append(answer)
+
+    with eager_switching():
+        crew = [Thread(target=run, args=(runner,)) for runner in range(size)]
+        for member in crew:
+            member.start()
+        for member in crew:
+            member.join()
+    assert all(len(each) == size for each in answers)
+    return answers
