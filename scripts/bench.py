@@ -61,7 +61,7 @@ def _section(name: str) -> str:
 
 def _say_where() -> None:
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    machine = f"{platform.system()} {platform.machine()}, {cpus} CPUs"
+    machine = f"{platform.system()} {platform.machine()}, {cpus} CPUs, load {os.getloadavg()[0]:.1f} before it began"
     print(f"Baton's bench, {datetime.now(UTC):%Y-%m-%d}. Python {platform.python_version()}, {machine}.", flush=True)
 
 

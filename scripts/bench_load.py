@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, cycle
 from statistics import quantiles
-from threading import Thread
+from threading import Barrier, BrokenBarrierError, Thread
 from typing import Any
 
 import botocore.session
@@ -29,7 +29,8 @@ from engine import REGION
 from stack import Stack
 
 SECONDS = 7.0
-WARM_UP_SECONDS = 3.0  # eight workers of each function start in it
+WARM_UPS = 3  # operations of each client before it counts: every function has its workers by then
+START_SECONDS = 120.0
 CLIENTS = (1, 8)
 AGENTS = 12  # 132 directions: each takes one marker while its task is open, and 20 tasks that were completed
 MARKER_OFFICES = 8
@@ -64,11 +65,16 @@ class Client:
     """One client in a thread of its own, until its time is over. An operation that fails ends the bench."""
 
     operation: Operation
+    start: Barrier
     samples: list[Sample] = field(default_factory=list)
     error: Exception | None = None
 
-    def run(self, until: float) -> None:
+    def run(self) -> None:
         try:
+            for _ in range(WARM_UPS):
+                self.operation(Sample())
+            self.start.wait(START_SECONDS)
+            until = time.monotonic() + SECONDS
             while time.monotonic() < until:
                 sample = Sample()
                 self.operation(sample)
@@ -78,6 +84,7 @@ class Client:
             pass
         except Exception as error:  # noqa: BLE001 - raised again where it is seen, in the main thread
             self.error = error
+            self.start.abort()
 
 
 def show_load(stack: Stack) -> None:
@@ -96,12 +103,12 @@ def show_load(stack: Stack) -> None:
         offices = _opened(alone, f"direct-{clients}", clients)
         rows += _rows("handoffs, use cases only", [_handoff_directly(office) for office in offices])
     table(
-        f"Throughput and latency against the local engine, {SECONDS:.0f} s each after {WARM_UP_SECONDS:.0f} s warm-up",
+        f"Throughput and latency against the local engine, {SECONDS:.0f} s each, functions warm",
         ("", "step", "clients", "per second", "p50 ms", "p95 ms", "max"),
         rows,
         f"A handoff is create, claim, complete, under a standing approval, in workspaces of {AGENTS} agents; every\n"
         "HTTP request also runs the authorizer. Clients, gateway, functions and table share this machine: the figures\n"
-        "compare versions of Baton on it and say little about AWS.",
+        "compare versions of Baton on it and say little about AWS. The longest may be the start of one more worker.",
         left=2,
     )
 
@@ -136,18 +143,17 @@ def _rows(name: str, operations: list[Operation]) -> list[list[str]]:
 
 
 def _driven(operations: list[Operation]) -> list[Sample]:
-    begun = time.monotonic()
-    clients = [Client(operation) for operation in operations]
-    threads = [Thread(target=each.run, args=[begun + WARM_UP_SECONDS + SECONDS], daemon=True) for each in clients]
+    start = Barrier(len(operations))
+    clients = [Client(operation, start) for operation in operations]
+    threads = [Thread(target=each.run, daemon=True) for each in clients]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for client in clients:
-        if client.error is not None:
-            raise client.error
-    every = chain.from_iterable(client.samples for client in clients)
-    samples = [sample for sample in every if sample.begun >= begun + WARM_UP_SECONDS]
+    errors = [client.error for client in clients if client.error is not None]
+    if errors:  # the others' only tell that they waited for the one that failed
+        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
+    samples = list(chain.from_iterable(client.samples for client in clients))
     if len(samples) < 2:
         raise RuntimeError("too slow to be measured: fewer than two operations in the whole time")
     return samples
