@@ -10,12 +10,17 @@ from baton.services.authenticate import authenticate
 REFUSED: dict[str, Any] = {"isAuthorized": False}
 
 
+class AuthorizerFailed(Exception):
+    """Nobody can be made out right now. Says nothing else: the gateway may show it."""
+
+
 def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     try:
         return answer(event)
-    except Exception as exc:  # noqa: BLE001 - whoever can't be made out is refused, and nothing of the token is told
+    except Exception as exc:  # noqa: BLE001 - the edge of the process
+        # Not a refusal: 403 would tell a worker that its token is dead. The gateway makes a 500 of it: try again.
         logger().error("authorizing failed", action="authorize_failed", error=type(exc).__name__)
-        return REFUSED
+        raise AuthorizerFailed from None
 
 
 def answer(event: dict[str, Any]) -> dict[str, Any]:

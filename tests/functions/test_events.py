@@ -15,6 +15,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from authorize.handler import AuthorizerFailed
 from baton.bootstrap import forget_all, wire
 from baton.domain.agent import Approval, Runtime
 from baton.domain.principal import Kind, Principal
@@ -233,8 +234,9 @@ def test_other_tokens_are_refused(account: Account, name: str) -> None:
     assert account.invoke(name) == {"isAuthorized": False}
 
 
-def test_token_is_refused_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
+def test_token_is_not_called_wrong_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
     with_token(account)
     boto3.client("dynamodb").delete_table(TableName="baton-test")
-    assert account.invoke("authorize-known_token") == {"isAuthorized": False}
+    with pytest.raises(AuthorizerFailed, match=r"\A\Z"):
+        account.invoke("authorize-known_token")
     assert "0000" not in capsys.readouterr().out
