@@ -6,10 +6,20 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
+from baton.domain.times import whole_ms
 from rest.errors import InvalidFields
 from rest.routing import Reader
 from rest.strict_json import JsonBody, shown
@@ -70,7 +80,7 @@ Slug = Annotated[str, StringConstraints(pattern=SLUG_PATTERN, max_length=63)]
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 Worker = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
-Instant = AwareDatetime
+Instant = Annotated[AwareDatetime, AfterValidator(whole_ms)]
 LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
 
 

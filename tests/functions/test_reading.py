@@ -139,6 +139,8 @@ WRONG: list[tuple[str, str, Any, list[str]]] = [
     ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": "2026-11-19T00:00:00"}, ["expires_at"]),
     ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": "2026-11-18T00:00:00Z"}, ["expires_at"]),
     ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": 4_000_000_000}, ["expires_at"]),
+    ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": "9999-12-31T23:59:59-01:00"}, ["expires_at"]),
+    ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": "0001-01-01T00:00:00+23:59"}, ["expires_at"]),
     ("POST", "/manual-reviews/review_1/release", {"x": 1}, ["x"]),
 ]
 

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from api.views import NewToken, TokenPage, TokenView, new_token, token_view
 from baton.domain.principal import SCOPES, Kind
-from baton.domain.times import whole_ms
 from baton.services.issue_token import TokenRequest, issue_token, revoke_token
 from rest.answers import Answer, created, ok
 from rest.models import Body, Instant, PageQuery, Slug, query, strict
@@ -34,8 +33,7 @@ class NewTokenRequest(Body):
 def create_token(baton: Baton, call: Call[NewTokenRequest, None]) -> Answer:
     """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409 `secret_already_shown`."""
     asked = call.body
-    expires_at = None if asked.expires_at is None else whole_ms(asked.expires_at)
-    request = TokenRequest(kind=asked.kind, subject=asked.subject, scopes=asked.scopes, expires_at=expires_at)
+    request = TokenRequest(kind=asked.kind, subject=asked.subject, scopes=asked.scopes, expires_at=asked.expires_at)
     return created(new_token(*issue_token(baton, call.by, request, call.once)))
 
 

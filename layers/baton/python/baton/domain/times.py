@@ -14,11 +14,15 @@ def to_ms(at: datetime) -> int:
 
 
 def from_ms(ms: int) -> datetime:
-    return EPOCH + ms * MILLISECOND
+    """Raises ``ValueError`` outside of the years 1 to 9999."""
+    try:
+        return EPOCH + ms * MILLISECOND
+    except OverflowError as exc:
+        raise ValueError(f"{ms} ms is no year from 1 to 9999") from exc
 
 
 def whole_ms(at: datetime) -> datetime:
-    """The same instant in UTC without its microseconds."""
+    """The same instant in UTC without its microseconds. Raises ``ValueError`` if UTC has no such year."""
     return from_ms(to_ms(at))
 
 
