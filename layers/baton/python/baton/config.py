@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,6 +39,8 @@ def read(environ: Mapping[str, str]) -> Config:
     lease = environ.get("BATON_LEASE_SECONDS", "150")
     if not lease.isdecimal():
         raise ConfigError("BATON_LEASE_SECONDS", "must be a whole number of seconds")
+    if not MIN_LEASE_SECONDS <= int(lease) <= MAX_LEASE_SECONDS:
+        raise ConfigError("BATON_LEASE_SECONDS", f"must be from {MIN_LEASE_SECONDS} to {MAX_LEASE_SECONDS}")
     return Config(
         table=environ["BATON_TABLE"],
         queue_url=environ.get("BATON_QUEUE_URL", ""),

@@ -49,20 +49,28 @@ class ScriptedRunner:
 def parse_script(text: str) -> dict[str, list[dict[str, Any]]]:
     """Raises ``ScriptError``."""
     try:
-        script = yaml.safe_load(text) or {}
+        script = yaml.safe_load(text)
     except yaml.YAMLError as exc:
         raise ScriptError(f"the script isn't YAML: {exc}") from exc
+    if script is None:  # an empty file
+        return {}
     agents = script.get("agents", {}) if isinstance(script, dict) else None
     if not isinstance(agents, dict):
         raise ScriptError("the script must be a mapping with 'agents'")
-    return {str(slug): [_answer(slug, answer) for answer in answers or []] for slug, answers in agents.items()}
+    return {str(slug): _answers(slug, answers or []) for slug, answers in agents.items()}
+
+
+def _answers(slug: Any, answers: Any) -> list[dict[str, Any]]:
+    if not isinstance(answers, list):
+        raise ScriptError(f"agents.{slug}: must be a list of answers")
+    return [_answer(slug, answer) for answer in answers]
 
 
 def _answer(slug: str, answer: Any) -> dict[str, Any]:
     if not isinstance(answer, dict) or not set(answer) <= _KEYS or ("output" in answer) == ("fail" in answer):
         raise ScriptError(f"agents.{slug}: each answer has either 'output' or 'fail', and may have takes_seconds")
     fail = answer.get("fail")
-    if fail is not None and not (isinstance(fail, dict) and set(fail) == {"type", "description"}):
+    if "fail" in answer and not (isinstance(fail, dict) and set(fail) == {"type", "description"}):
         raise ScriptError(f"agents.{slug}: 'fail' takes 'type' and 'description'")
     takes = answer.get("takes_seconds", 0)
     if not isinstance(takes, int | float) or not 0 <= takes <= MAX_TAKES_SECONDS:
