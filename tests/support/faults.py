@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 
 
-class Crash(BaseException):  # noqa: N818 - not an error: the process is gone, and no handler of ours may catch it
+class Crash(BaseException):  # not an error: the process is gone, and no handler of ours may catch it
     """The process died here."""
 
 
 class Choked:
     """Wraps a client. ``plan(number, operation)`` names what happens at the call of that number (1, 2, …): None,
     ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
-    ``throttle``, ``crash_before``, ``crash_after``."""
+    ``no_connection``, ``throttle``, ``crash_before``, ``crash_after``."""
 
     def __init__(self, client: Any, plan: Callable[[int, str], str | None] = lambda _n, _op: None) -> None:
-        self._client, self.plan = client, plan
+        self.client, self.plan = client, plan
         self.calls: list[str] = []
 
     @property
@@ -27,12 +27,12 @@ class Choked:
         return Counter(self.calls)
 
     def __getattr__(self, operation: str) -> Any:
-        call = getattr(self._client, operation)
+        call = getattr(self.client, operation)
 
         def choked(**request: Any) -> Any:
             self.calls.append(operation)
             fault = self.plan(len(self.calls), operation)
-            if fault in {"timeout_before", "error_before", "throttle", "crash_before"}:
+            if fault in {"timeout_before", "error_before", "no_connection", "throttle", "crash_before"}:
                 raise _failure(fault, operation)
             answer = call(**request)
             if fault is not None:
@@ -45,6 +45,8 @@ class Choked:
 def _failure(fault: str, operation: str) -> BaseException:
     if fault.startswith("crash"):
         return Crash(operation)
+    if fault == "no_connection":
+        return ConnectTimeoutError(endpoint_url="http://127.0.0.1/")
     if fault.startswith("timeout"):
         return ReadTimeoutError(endpoint_url="http://127.0.0.1/")
     code, status = ("ThrottlingException", 400) if fault == "throttle" else ("InternalServerError", 500)

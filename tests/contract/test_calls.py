@@ -1,0 +1,239 @@
+"""What each verb costs: the calls at the choke point, and the bells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.domain.agent import Runtime
+from baton.domain.idempotency import Once
+from baton.domain.principal import Kind
+from baton.domain.task import State
+from baton.domain.times import seconds
+from baton.services.approve_task import approve_task
+from baton.services.authenticate import authenticate
+from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.complete_task import complete_task
+from baton.services.create_handoff_marker import create_handoff_marker
+from baton.services.end_task import cancel_task
+from baton.services.fail_task import fail_task
+from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.register_agent import register_agent
+from baton.services.release_review import release_review
+from baton.services.release_task import release_task
+from baton.services.renew_claim import renew_claim
+from baton.services.sweep import sweep
+from support.changes import new
+from support.clock import NOON
+from support.emulator import Emulator, Rig
+from support.lawful import size
+from support.world import agent, human, marker_body
+
+AUDITOR = agent("auditor")
+
+
+def once(route: str = "/x", key: str = "key") -> Once:
+    return Once(human(), route, key, "hash")
+
+
+def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
+    """Calls to the table, then bells."""
+    bells = len(rig.world.doorbell.bells)
+    calls = rig.count(act)
+    return calls + ["ring"] * (len(rig.world.doorbell.bells) - bells)
+
+
+def marked(rig: Rig, **changes: Any) -> Callable[[], Any]:
+    return lambda: create_handoff_marker(rig.world.baton, human(), marker_body(**changes), once())
+
+
+def test_a_marker_that_makes_a_task_takes_three_calls(rig: Rig) -> None:
+    assert spent(rig, marked(rig)) == ["query", "batch_get_item", "transact_write_items"]
+
+
+def test_a_marker_for_an_agent_that_is_run_takes_four_with_its_bell(rig: Rig) -> None:
+    def standing() -> Any:
+        return create_handoff_marker(rig.world.baton, agent("scout"), marker_body(target_agent="runner"), once())
+
+    assert spent(rig, standing) == ["query", "batch_get_item", "transact_write_items", "ring"]
+
+
+def test_a_prevented_duplicate_takes_three(rig: Rig) -> None:
+    rig.world.mark()
+    assert len(spent(rig, marked(rig))) == 3
+
+
+def test_a_text_takes_three(rig: Rig) -> None:
+    assert len(spent(rig, marked(rig, create_task=False))) == 3
+
+
+def test_a_repeat_takes_two(rig: Rig) -> None:
+    marked(rig)()
+    assert spent(rig, marked(rig)) == ["query", "batch_get_item"]
+
+
+def capped(rig: Rig) -> None:
+    for _ in range(2):
+        task_id = rig.world.mark().task_id
+        assert task_id
+        cancel_task(rig.world.baton, human(), task_id, None)
+
+
+def test_a_capped_marker_takes_three_and_the_next_knocks_four(rig: Rig) -> None:
+    capped(rig)
+    assert len(spent(rig, marked(rig))) == 3
+    again = Once(human(), "/x", "key-2", "hash")
+    knock = spent(rig, lambda: create_handoff_marker(rig.world.baton, human(), marker_body(), again))
+    assert knock == ["query", "batch_get_item", "get_item", "transact_write_items"]
+
+
+def test_a_released_review_takes_five_with_its_bell(rig: Rig) -> None:
+    capped(rig)
+    review_id = rig.world.mark().review_id
+    assert review_id
+    assert len(spent(rig, lambda: release_review(rig.world.baton, human(), review_id, once()))) <= 5
+
+
+@pytest.mark.parametrize("key", [None, once()])
+@pytest.mark.parametrize(("runtime", "most"), [(Runtime.PULL, 3), (Runtime.RUN, 4)])
+def test_an_approval_takes_three_and_a_bell(rig: Rig, key: Once | None, runtime: Runtime, most: int) -> None:
+    register_agent(rig.world.baton, human(), "auditor", {"runtime": runtime})
+    task_id = rig.world.needing()
+    calls = spent(rig, lambda: approve_task(rig.world.baton, human(), task_id, 1, key))
+    assert len(calls) == most
+    assert ("ring" in calls) == (runtime is Runtime.RUN)
+
+
+@pytest.mark.parametrize("key", [None, once()])
+def test_claim_next_takes_three(rig: Rig, key: Once | None) -> None:
+    rig.world.ready()
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    calls = spent(rig, lambda: claim_next(rig.world.baton, claimer, key))
+    assert calls == ["query", "batch_get_item", "transact_write_items"]
+
+
+def test_claim_next_that_finds_nothing_takes_two(rig: Rig) -> None:
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert len(spent(rig, lambda: claim_next(rig.world.baton, claimer))) == 2
+
+
+def test_a_claim_of_a_task_that_came_back_reads_why_too(rig: Rig) -> None:
+    rig.world.claimed()
+    rig.clock.advance(301)
+    sweep(rig.world.baton)
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert len(spent(rig, lambda: claim_next(rig.world.baton, claimer))) == 4
+
+
+def test_a_claim_by_id_takes_two(rig: Rig) -> None:
+    task_id = rig.world.ready()
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert len(spent(rig, lambda: claim_task(rig.world.baton, claimer, task_id))) == 2
+
+
+@pytest.mark.parametrize("lease_seconds", [None, 600])
+def test_a_heartbeat_is_one_call(rig: Rig, lease_seconds: int | None) -> None:
+    claim = rig.world.claimed()
+    rig.clock.advance(60)
+    task_id = claim.dossier.task.id
+    act = lambda: renew_claim(rig.world.baton, AUDITOR, task_id, claim.claim_id, lease_seconds)  # noqa: E731
+    assert spent(rig, act) == ["update_item"]
+
+
+END = {
+    "complete": lambda w, c, k: complete_task(w.baton, AUDITOR, c.dossier.task.id, c.claim_id, {"x": 1}, "h", k),
+    "fail": lambda w, c, k: fail_task(
+        w.baton, AUDITOR, c.dossier.task.id, c.claim_id, {"type": "e"}, "h", retryable=True, once=k
+    ),
+    "release": lambda w, c, k: release_task(w.baton, AUDITOR, c.dossier.task.id, c.claim_id, None, "h", k),
+}
+
+
+@pytest.mark.parametrize("verb", END)
+@pytest.mark.parametrize("key", [None, once()])
+def test_ending_a_claim_takes_two(rig: Rig, verb: str, key: Once | None) -> None:
+    claim: Claimed = rig.world.claimed()
+    assert len(spent(rig, lambda: END[verb](rig.world, claim, key))) == 2
+
+
+def test_the_authorizer_makes_one_call(rig: Rig) -> None:
+    _, text = issue_token(rig.world.baton, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))
+    calls = spent(rig, lambda: authenticate(rig.store, rig.clock, f"Bearer {text}"))
+    assert calls == ["get_item"]
+    assert spent(rig, lambda: authenticate(rig.store, rig.clock, "Bearer nonsense")) == []
+
+
+def page(rig: Rig) -> int:
+    """The readings of the due page alone."""
+    return len(rig.count(lambda: list(rig.store.due(rig.clock.now()))))
+
+
+def test_a_swept_task_takes_four_beside_the_page(rig: Rig) -> None:
+    rig.world.ready(target_agent="runner")
+    claim = Claimer(by=agent("runner"), agent="runner", worker="w", lease_seconds=60)
+    assert claim_next(rig.world.baton, claim)
+    rig.clock.advance(61)
+    base = page(rig)
+    calls = spent(rig, lambda: sweep(rig.world.baton))
+    assert calls[-1] == "ring"
+    assert len(calls) - base <= 4
+
+
+def test_more_swept_tasks_of_an_agent_take_two_each(rig: Rig) -> None:
+    rig.plant(new(f"task_{n:02d}", state=State.DELEGATED, ready_at=NOON, wake_at=NOON) for n in range(20))
+    base = page(rig)
+    assert len(spent(rig, lambda: sweep(rig.world.baton))) - base <= 1 + 20 * 2
+
+
+class Meter:
+    """Counts what readings cost: the bytes of what was looked at, in units of 4 KB a call."""
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.units, self.looked_at = client, 0, 0
+
+    def __getattr__(self, operation: str) -> Any:
+        call = getattr(self.client, operation)
+
+        def metered(**request: Any) -> Any:
+            answer = call(**request)
+            found = answer.get("Items") or [answer[name] for name in ("Item",) if name in answer]
+            self.units += max(1, -(-sum(map(size, found)) // 4_096))
+            self.looked_at += answer.get("ScannedCount", len(found))
+            return answer
+
+        return metered
+
+
+def sweep_cost(running: Emulator, tasks: int) -> tuple[list[str], int, int]:
+    """Calls, capacity and items of sweeping three due tasks among ``tasks`` of all kinds that aren't."""
+    rig = running.world()
+    kinds: list[dict[str, Any]] = [
+        {"state": State.DONE},
+        {"state": State.DELEGATED, "ready_at": NOON, "wake_at": NOON + seconds(60)},
+        {"state": State.NEEDS},
+        {"state": State.CLAIMED, "wake_at": NOON + seconds(1)},
+    ]
+    rig.plant(new(f"task_{n:05d}", **kinds[n % len(kinds)]) for n in range(tasks))
+    rig.plant(new(f"task_due_{n}", state=State.DELEGATED, ready_at=NOON, wake_at=NOON) for n in range(3))
+    meter = Meter(rig.choked.client)
+    rig.choked.client = meter
+    calls = spent(rig, lambda: sweep(rig.world.baton))
+    return calls, meter.units, meter.looked_at
+
+
+def test_sweeping_costs_the_same_in_a_small_and_in_a_big_table(running: Emulator) -> None:
+    small, big = sweep_cost(running, 100), sweep_cost(running, 10_000)
+    assert small == big
+    assert small[2] <= 3 * 3, "due entries, their HEADs, their agent: nothing else was looked at"
+
+
+def test_no_transaction_comes_near_the_limit(running: Emulator, rig: Rig) -> None:
+    """The longest: a human releases a capped escalation. (A Scan is refused by the client that counts.)"""
+    running.client.largest_transaction = 0
+    capped(rig)
+    review_id = rig.world.mark().review_id
+    assert review_id
+    release_review(rig.world.baton, human(), review_id, once())
+    assert running.client.largest_transaction == 9

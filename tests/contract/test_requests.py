@@ -1,0 +1,151 @@
+"""What is asked of DynamoDB is what DynamoDB takes, where moto would take more. Every request of every test that goes
+through the emulator is held to these rules; here they are held to theirs, and given what tests seldom do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from baton.adapters.dynamodb.table import to_wire
+from baton.adapters.dynamodb.writes import extra_writes
+from baton.domain.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
+from baton.domain.errors import Busy
+from baton.domain.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
+from baton.ports import Opened
+from support.changes import new
+from support.clock import NOON
+from support.emulator import Emulator, Rig
+from support.lawful import LawfulClient, Unlawful, check
+from support.world import WORKSPACE, human
+
+KEY = to_wire({"pk": "a", "sk": "b"})
+PUT: dict[str, Any] = {"Item": KEY, "ConditionExpression": "attribute_not_exists(#pk)"} | {
+    "ExpressionAttributeNames": {"#pk": "pk"}
+}
+UPDATE: dict[str, Any] = {
+    "Key": KEY,
+    "UpdateExpression": "SET #a.#b = :v REMOVE #a.#c",
+    "ExpressionAttributeNames": {"#a": "a", "#b": "b", "#c": "c"},
+    "ExpressionAttributeValues": {":v": {"N": "1"}},
+}
+QUERY: dict[str, Any] = {
+    "KeyConditionExpression": "#pk = :pk AND #sk BETWEEN :a AND :b",
+    "ExpressionAttributeNames": {"#pk": "pk", "#sk": "sk"},
+    "ExpressionAttributeValues": to_wire({":pk": "x", ":a": "a", ":b": "b"}),
+    "ConsistentRead": True,
+    "Limit": 1,
+}
+
+
+def transaction(*writes: dict[str, Any]) -> dict[str, Any]:
+    return {"TransactItems": list(writes), "ClientRequestToken": "t"}
+
+
+def test_lawful_requests_pass() -> None:
+    check("update_item", UPDATE)
+    check("query", QUERY)
+    check("transact_write_items", transaction({"Put": PUT}))
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_"),
+    [
+        ("scan", {}),
+        ("delete_item", {"Key": KEY}),
+        ("update_item", UPDATE | {"ExpressionAttributeNames": UPDATE["ExpressionAttributeNames"] | {"#d": "d"}}),
+        ("update_item", UPDATE | {"ExpressionAttributeNames": {"#a": "a", "#b": "b"}}),
+        ("update_item", UPDATE | {"ExpressionAttributeValues": {":v": {"N": "1"}, ":w": {"N": "1"}}}),
+        ("update_item", UPDATE | {"UpdateExpression": "SET #a = :v REMOVE #a.#b, #c"}),
+        ("update_item", UPDATE | {"UpdateExpression": "SET #a.#b = :v, #a.#b.#c = :v"}),
+        ("update_item", UPDATE | {"UpdateExpression": "SET #a.#b = :v SET #a.#c = :v"}),
+        ("update_item", UPDATE | {"UpdateExpression": "SET #a.#b = :v, state = :v REMOVE #c"}),
+        ("update_item", UPDATE | {"ExpressionAttributeNames": {"#a": "pk", "#b": "b", "#c": "c"}}),
+        ("update_item", UPDATE | {"UpdateExpression": "SET #a.#b = :v DELETE #c :v"}),
+        ("update_item", UPDATE | {"ExpressionAttributeValues": {":v": {"SS": []}}}),
+        ("update_item", UPDATE | {"ExpressionAttributeValues": {":v": {"N": "1" * 39}}}),
+        ("update_item", UPDATE | {"UpdateExpression": UPDATE["UpdateExpression"] + ", #a.#c" * 500}),
+        ("query", QUERY | {"ExpressionAttributeValues": to_wire({":pk": "x", ":a": "c", ":b": "b"})}),
+        ("query", QUERY | {"ExpressionAttributeValues": to_wire({":pk": "", ":a": "a", ":b": "b"})}),
+        ("query", QUERY | {"KeyConditionExpression": "#pk = :pk AND #sk > :a AND #sk < :b"}),
+        ("query", QUERY | {"IndexName": "queue"}),
+        ("query", QUERY | {"ConsistentRead": False}),
+        ("query", QUERY | {"Limit": 0}),
+        ("transact_write_items", transaction({"Put": PUT}, {"Update": UPDATE})),
+        ("transact_write_items", transaction()),
+        ("transact_write_items", transaction({"Put": {"Item": to_wire({"pk": "", "sk": "b"})}})),
+        ("transact_write_items", transaction({"Put": {"Item": KEY | to_wire({"queue_pk": "a"})}})),
+        ("transact_write_items", transaction({"Put": {"Item": KEY | {"x": {"S": "x" * 500_000}}}})),
+        ("transact_write_items", transaction({"ConditionCheck": {"Key": KEY}})),
+        ("transact_write_items", transaction({"Put": PUT | {"ExpressionAttributeValues": {}}})),
+        ("batch_get_item", {"RequestItems": {"t": {"Keys": [KEY, KEY], "ConsistentRead": True}}}),
+        ("batch_get_item", {"RequestItems": {"t": {"Keys": [KEY]}}}),
+    ],
+)
+def test_unlawful_requests_are_seen(operation: str, request_: dict[str, Any]) -> None:
+    client = LawfulClient(object())
+    client.client = type("Never", (), {operation: lambda **_: None})
+    with pytest.raises(Unlawful):
+        getattr(client, operation)(**request_)
+    assert client.broken
+
+
+def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again(running: Emulator) -> None:
+    """Twenty a day for thirty days, then silence: to forget them all at once no expression is long enough."""
+    full = Direction(
+        WORKSPACE,
+        "scout",
+        "auditor",
+        tuple(
+            Escalation(f"task_{n:026d}", NOON - timedelta(days=31, minutes=n), closed=True)
+            for n in range(MAX_CAP * MAX_WINDOW_DAYS)
+        ),
+        version=7,
+    )
+    forget = full.forgettable(NOON)
+    assert len(forget) == MOST_FORGOTTEN_AT_ONCE
+    extra = Opened(full, "task_1", NOON, forget, ends_review=True)
+    writes = extra_writes(WORKSPACE, new().task, extra, "token")
+    check("transact_write_items", transaction(*({write.kind: write.request} for write in writes)))
+    assert full.decide(NOON, Settings()) == Direction(WORKSPACE, "scout", "auditor").decide(NOON, Settings())
+
+
+class PartialClient:
+    """Answers a batch with a part of it, as DynamoDB may whenever it is throttled."""
+
+    def __init__(self, client: Any, answers: int) -> None:
+        self.client, self.left = client, answers
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self.client, operation)
+
+    def batch_get_item(self, RequestItems: dict[str, Any]) -> Any:  # noqa: N803 - the client's own word
+        ((table, asked),) = RequestItems.items()
+        keys = asked["Keys"]
+        take = 1 if self.left > 0 else 0
+        self.left -= 1
+        answer = {"Responses": {}, "UnprocessedKeys": {}}
+        if take:
+            answer = self.client.batch_get_item(RequestItems={table: {**asked, "Keys": keys[:take]}})
+        if keys[take:]:
+            answer["UnprocessedKeys"] = {table: {**asked, "Keys": keys[take:]}}
+        return answer
+
+
+def partial(rig: Rig, answers: int) -> None:
+    rig.choked.client = PartialClient(rig.choked.client, answers)
+
+
+def test_a_batch_answered_in_parts_is_read_to_its_end(rig: Rig) -> None:
+    rig.world.baton.store.save_settings(WORKSPACE, Settings(escalation_cap=5, version=1), human(), NOON)
+    partial(rig, 10)
+    agent, settings = rig.store.dispatch_facts(WORKSPACE, "auditor")
+    assert agent is not None
+    assert settings.escalation_cap == 5
+
+
+def test_a_batch_that_is_never_answered_is_busy_not_empty(rig: Rig) -> None:
+    partial(rig, 1)
+    with pytest.raises(Busy):
+        rig.store.dispatch_facts(WORKSPACE, "auditor")

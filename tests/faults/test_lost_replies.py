@@ -1,0 +1,231 @@
+"""A reply is lost, or a call fails: the caller still sees one success, and the store holds one effect."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import Busy, StaleClaim
+from baton.domain.events import replay
+from baton.domain.task import Task
+from baton.services.change_settings import change_settings
+from baton.services.end_task import cancel_task
+from baton.services.register_agent import register_agent
+from baton.services.renew_claim import renew_claim
+from support.emulator import Emulator, emulator
+from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
+from support.world import World, human
+
+READ_FAULTS = ["timeout_after", "throttle", "no_connection"]
+WRITE_FAULTS = [*READ_FAULTS, "error_after", "timeout_before", "error_before"]
+WRITES = {"transact_write_items", "update_item"}
+MOST_CALLS_MORE = 12
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Emulator]:
+    with emulator() as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def same_dice() -> None:
+    random.seed(7)
+
+
+class Story:
+    """A use case on a table of its own, up to the moment before it is done; ``again`` goes back there."""
+
+    def __init__(self, running: Emulator, case: UseCase) -> None:
+        self.rig, self.case = running.world(), case
+        self.given = case.prepare(self.rig.world)
+        self.bells = len(self.rig.world.doorbell.bells)
+        self.again = self.rig.keep()
+        self.again()
+
+    def undisturbed(self) -> tuple[Any, list[str]]:
+        answer = self.act()
+        calls = list(self.rig.choked.calls)
+        assert WRITES & set(calls), "nothing to lose"
+        return self.outcome(answer), calls
+
+    def act(self) -> Any:
+        return self.case.act(self.rig.world, self.given)
+
+    def outcome(self, answer: Any) -> tuple[Any, Counter[str], int]:
+        """Everything that must be as if nothing had gone wrong. A heartbeat done twice is a heartbeat."""
+        held = fingerprint(self.rig, versions=not self.case.beats)
+        return plain(answer), held, len(self.rig.world.doorbell.bells) - self.bells
+
+    def check_trails(self) -> None:
+        store = self.rig.world.store
+        for task in store.tasks_of_agent("acme", "auditor", 100, None).items:
+            told = replay(store.events("acme", task.id, 0, 100))
+            assert (told.state, told.fence, told.attempt) == (task.state, task.fence, task.attempt)
+
+
+def same(found: Any, expected: Any, where: str) -> None:
+    assert found[0] == expected[0], where
+    assert (found[1] - expected[1], expected[1] - found[1]) == (Counter(), Counter()), where
+    assert found[2] == expected[2], where
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+def test_one_fault_at_any_call_is_not_noticed(running: Emulator, name: str) -> None:
+    story = Story(running, USE_CASES[name])
+    expected, calls = story.undisturbed()
+    for number, operation in enumerate(calls, 1):
+        for fault in WRITE_FAULTS if operation in WRITES else READ_FAULTS:
+            story.again()
+            story.rig.choked.plan = lambda n, _op, at=number, what=fault: what if n == at else None
+            where = f"{fault} at call {number}, {operation}"
+            answer = story.act()
+            same(story.outcome(answer), expected, where)
+            story.check_trails()
+
+
+@pytest.mark.parametrize("fault", ["timeout_after", "throttle", "no_connection"])
+@pytest.mark.parametrize("name", USE_CASES)
+def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(
+    running: Emulator, name: str, fault: str
+) -> None:
+    case = USE_CASES[name]
+    story = Story(running, case)
+    untouched = fingerprint(story.rig)
+    expected, calls = story.undisturbed()
+    for number in range(1, len(calls) + 1):
+        story.again()
+        story.rig.choked.plan = lambda n, _op, at=number: fault if n >= at else None
+        where = f"{fault} from call {number} on, {calls[number - 1]}"
+        with suppress(Busy):
+            answer = story.act()
+            # Nothing but Busy, unless one task that fails doesn't stop the sweeper or a repeat was told that it is one.
+            assert name.startswith("sweep") or (fault == "timeout_after" and plain(answer) == expected[0]), where
+        assert len(story.rig.choked.calls) <= len(calls) * MOST_CALLS_MORE, where
+        story.rig.choked.plan = lambda _n, _op: None
+        if not case.keyed:  # without a key the caller can't tell; the store can
+            assert fingerprint(story.rig) in (expected[1], untouched), where
+            continue
+        try:
+            found = story.outcome(story.act())
+            assert found[0] == expected[0], where
+        except case.repeat_may_raise:
+            found = story.outcome(None)
+        assert (found[1] - expected[1], expected[1] - found[1]) == (Counter(), Counter()), where
+        story.check_trails()
+
+
+class Meanwhile:
+    """Wraps a client: right after its first write, before anybody hears of it, somebody else does something."""
+
+    def __init__(self, client: Any, act: Callable[[], Any]) -> None:
+        self.client, self.act, self.done = client, act, False
+
+    def __getattr__(self, operation: str) -> Any:
+        call = getattr(self.client, operation)
+
+        def meanwhile(**request: Any) -> Any:
+            answer = call(**request)
+            if operation in WRITES and not self.done:
+                self.done = True
+                self.act()
+            return answer
+
+        return meanwhile
+
+
+def newest(world: World) -> str:
+    task: Task = world.store.tasks_of_day("acme", world.clock.now().date(), 1, None).items[0]
+    return task.id
+
+
+def cancelled(world: World, _: Any) -> None:
+    cancel_task(world.baton, human(name="bob"), newest(world), "meanwhile")
+
+
+def beaten_and_cancelled(world: World, given: Any) -> None:
+    claim = world.task(newest(world)).claim
+    assert claim
+    renew_claim(world.baton, AUDITOR, newest(world), claim.claim_id, 1_000)
+    cancelled(world, given)
+
+
+def knocked(world: World, _: Any) -> None:
+    world.mark(human(name="bob"))
+
+
+def taken(world: World, _: Any) -> None:
+    world.claim("runner")
+
+
+def set_otherwise(world: World, _: Any) -> None:
+    change_settings(world.baton, human(name="bob"), {"escalation_cap": 7})
+
+
+def registered(slug: str) -> Callable[[World, Any], Any]:
+    def act(world: World, _: Any) -> None:
+        register_agent(world.baton, human(name="bob"), "bystander", {})
+        register_agent(world.baton, human(name="bob"), slug, {"description": "by bob"})
+
+    return act
+
+
+def revoked(world: World, given: Any) -> None:
+    token = world.store.token(given or world.store.tokens("acme", 1, None).items[0].id)
+    assert token
+    world.store.save_revocation(replace(token, revoked_at=world.clock.now(), revoked_by="human:bob"))
+
+
+MOVED_ON: dict[str, Callable[[World, Any], None]] = {
+    **dict.fromkeys([name for name in USE_CASES if name.startswith("marker")], cancelled),
+    **dict.fromkeys(["duplicate", "duplicate without key", "capped", "capped without key", "capped again"], knocked),
+    **dict.fromkeys(["approve", "approve without key", "approve-next", "undo"], cancelled),
+    **dict.fromkeys([name for name in USE_CASES if name.startswith("claim")], beaten_and_cancelled),
+    **dict.fromkeys(["fail and retry", "release", "release of a review"], cancelled),
+    "registration": registered("new"),
+    "registration of a known agent": registered("auditor"),
+    "registration from any version": registered("auditor"),
+    "settings": set_otherwise,
+    "settings from any version": set_otherwise,
+    "token": revoked,
+    "revocation": revoked,
+    "sweep of a lost lease": taken,
+}
+
+
+@pytest.mark.parametrize("fault", ["timeout_after", "error_after"])
+@pytest.mark.parametrize("name", MOVED_ON)
+def test_a_lost_reply_is_a_success_though_others_have_moved_on(running: Emulator, name: str, fault: str) -> None:
+    story = Story(running, USE_CASES[name])
+    _, calls = story.undisturbed()
+    story.again()
+    answer = story.act()
+    MOVED_ON[name](story.rig.other(), story.given)
+    expected = story.outcome(answer)
+    first_write = next(number for number, operation in enumerate(calls, 1) if operation in WRITES)
+    story.again()
+    rig = story.rig
+    rig.choked.plan = lambda n, _op: fault if n == first_write else None
+    client = rig.choked.client
+    rig.choked.client = Meanwhile(client, lambda: MOVED_ON[name](rig.other(), story.given))
+    try:
+        same(story.outcome(story.act()), expected, fault)
+    finally:
+        rig.choked.client = client
+    story.check_trails()
+
+
+@pytest.mark.parametrize("name", ["heartbeat", "heartbeat with lease", "heartbeat to a deadline"])
+def test_a_heartbeat_whose_reply_was_lost_learns_that_its_claim_has_ended_since(running: Emulator, name: str) -> None:
+    story = Story(running, USE_CASES[name])
+    rig = story.rig
+    rig.choked.plan = lambda _n, op: "timeout_after" if op in WRITES and len(rig.choked.calls) <= 2 else None
+    rig.choked.client = Meanwhile(rig.choked.client, lambda: cancelled(rig.other(), None))
+    with pytest.raises(StaleClaim):
+        story.act()
