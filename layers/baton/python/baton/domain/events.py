@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,7 @@ def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
 def record(before: Task | None, after: Task, type_: str, by: Principal, at: datetime, data: dict[str, Any]) -> Event:
     """The event of one change, chained to the trail of the task as it was before."""
     previous = GENESIS if before is None else before.chain
-    was = {} if before is None else facts(before)
+    was = _DEFAULTS if before is None else facts(before)
     now = facts(after)
     changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
     entry: dict[str, Any] = {
@@ -88,16 +88,16 @@ def record(before: Task | None, after: Task, type_: str, by: Principal, at: date
 
 def replay(events: Iterable[Event]) -> Task:
     """The task that a trail tells of. Raises ``ValueError`` for an empty, broken or altered trail."""
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     seq, previous, at = 0, GENESIS, None
     for event in events:
         if event.seq != seq + 1 or event.prev_hash != previous or not event.is_intact():
             raise ValueError(f"the trail is broken at entry {seq + 1}")
-        told.update(event.data["changes"])
+        values.update(event.data["changes"])
         seq, previous, at = event.seq, event.hash, event.at
     if at is None:
         raise ValueError("the trail is empty")
-    return from_facts(told, updated_at=at, seq=seq, chain=previous)
+    return from_facts(values, updated_at=at, seq=seq, chain=previous)
 
 
 def facts(task: Task) -> dict[str, Any]:
@@ -105,15 +105,20 @@ def facts(task: Task) -> dict[str, Any]:
     return {name: _plain(getattr(task, name)) for name in _FIELDS}
 
 
-def from_facts(told: dict[str, Any], **bookkeeping: Any) -> Task:
-    """The inverse of ``facts``."""
-    values = {name: _rich(name, value) for name, value in told.items()}
-    return Task(**values, **bookkeeping)
+def told(task: Task) -> dict[str, Any]:
+    """The same without what is as it is by default: most of a task, and every item of the table is paid for by the
+    KB."""
+    return {name: value for name, value in facts(task).items() if name not in _DEFAULTS or _DEFAULTS[name] != value}
+
+
+def from_facts(values: dict[str, Any], **bookkeeping: Any) -> Task:
+    """The inverse of ``facts`` and ``told``."""
+    return Task(**{name: _rich(name, value) for name, value in values.items()}, **bookkeeping)
 
 
 def snapshot(task: Task) -> dict[str, Any]:
     """The task as it stands, for answering a repeated call as the first one was answered."""
-    return {"told": facts(task), "version": task.version, "seq": task.seq, "updated_at": rfc3339(task.updated_at)}
+    return {"told": told(task), "version": task.version, "seq": task.seq, "updated_at": rfc3339(task.updated_at)}
 
 
 def from_snapshot(kept: dict[str, Any]) -> Task:
@@ -160,3 +165,6 @@ def _rich(name: str, value: Any) -> Any:
     if name == "claim":
         return Claim(claim_id="", **{inner: _rich(inner, item) for inner, item in value.items()})
     return value
+
+
+_DEFAULTS = {f.name: _plain(f.default) for f in fields(Task) if f.name in _FIELDS and f.default is not MISSING}

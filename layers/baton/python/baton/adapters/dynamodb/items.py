@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import keys
 from baton.domain.agent import Agent, Approval, Requeue, Runtime
 from baton.domain.direction import Direction, Escalation
-from baton.domain.events import Event, canonical_json, facts, from_facts
+from baton.domain.events import Event, canonical_json, from_facts, told
 from baton.domain.idempotency import Remembered
 from baton.domain.principal import Kind
 from baton.domain.review import Review
@@ -35,7 +35,7 @@ def head_item(task: Task) -> Item:
     queue, wake = keys.queue_place(task), keys.wake_place(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
-        **{name: value for name, value in facts(task).items() if value not in (None, []) and name != "claim"},
+        **{name: value for name, value in told(task).items() if name != "claim"},
         "claim": None if task.claim is None else _claim_map(task.claim),
         "hard_deadline_ms": None if task.hard_deadline is None else to_ms(task.hard_deadline),
         "version": task.version,
@@ -59,9 +59,8 @@ _TOLD = {f.name for f in fields(Task)} - {*_BOOKKEEPING, "claim", "chain", "upda
 
 
 def task_from(item: Item) -> Task:
-    told = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _TOLD}
     task = from_facts(
-        {"flags": [], **told},
+        {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _TOLD},
         chain=item["chain"],
         updated_at=parse_rfc3339(item["updated_at"]),
         wake_at=_time_from(item, "wake_ms"),

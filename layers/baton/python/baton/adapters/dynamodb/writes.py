@@ -130,8 +130,9 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
 
 
 def _head(change: Change, token: str) -> Write:
-    item = {**items.head_item(change.task), "written_by": token}
-    return put_version(item, change.task.version, "task")
+    item = items.head_item(change.task)
+    stamp = {} if change.events else {"written_by": token}  # the first event is the witness where there is one
+    return put_version({**item, **stamp}, change.task.version, "task")
 
 
 def _day_of(task: Task) -> str:
