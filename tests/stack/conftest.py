@@ -12,16 +12,22 @@ import stack
 from support.deployed import Deployed
 from support.tenant import Tenant, Workspaces, new_workspace
 
-# What these look at is what all the others left behind.
-LAST = "test_afterwards.py"
+HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if HERE in item.path.parents:
             item.add_marker("stack")
-    items.sort(key=lambda item: item.path == here / LAST)
+    items.sort(key=turn)
+
+
+def turn(item: pytest.Item) -> int:
+    """The quick tests of other folders come first. Deploying is tested before anything else happened to the stack, and
+    what the others left behind when they are through."""
+    if HERE not in item.path.parents:
+        return 0
+    return {"test_local_stack.py": 1, "test_afterwards.py": 3}.get(item.path.name, 2)
 
 
 @pytest.fixture(scope="session")

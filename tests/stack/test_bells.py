@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from support.deployed import MALFORMED_BELL, Deployed
+from baton.domain.marker import Priority
+from support.deployed import Deployed
 from support.tenant import Tenant, Workspaces
 
 ONCE = ["handoff_initiated", "approved", "handoff_received", "handoff_completed"]
 
 
-def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: Deployed, workspace: Workspaces) -> None:
-    tenant = workspace(sources=20)
+def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: Deployed, tenant: Tenant) -> None:
     with deployed.quiet():
         task_ids = tenant.unrung(20, "runner")
         deployed.ring_often([tenant.bell(task_id) for task_id in task_ids])
@@ -24,13 +24,10 @@ def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: D
     assert [tenant.replayed(task_id)["fence"] for task_id in task_ids] == [1] * 20
 
 
-def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deployed, workspace: Workspaces) -> None:
+def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deployed, tenant: Tenant) -> None:
     """The first bell takes the urgent task; the second finds it done, and must not end without the other one."""
-    tenant = workspace(sources=2)
     with deployed.quiet():
-        (usual,) = tenant.unrung(1, "runner", task_priority="low")
-        tenant.sources.reverse()
-        (urgent,) = tenant.unrung(1, "runner", task_priority="high")
+        (usual,), (urgent,) = tenant.unrung(1, "runner", Priority.P2), tenant.unrung(1, "runner", Priority.P0)
         deployed.ring(tenant.bell(usual), tenant.bell(urgent))
         assert {tenant.awaited(task_id)["state"] for task_id in (usual, urgent)} == {"done"}
     received = [next(e["at"] for e in tenant.events(t) if e["type"] == "handoff_received") for t in (urgent, usual)]
@@ -65,7 +62,7 @@ def test_a_bell_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deploye
 @pytest.mark.parametrize(
     "bodies",
     [
-        [MALFORMED_BELL, "[]", '"text"', "null", "[" * 20_000],
+        ["not a bell", "[]", '"text"', "null", "[" * 20_000],
         ['{"workspace": "w"}', '{"workspace": "w", "agent": "a", "task_id": 1}'],
         [json.dumps({"workspace": "w", "agent": "A b", "task_id": "t"}), json.dumps(dict.fromkeys("abc", "x"))],
     ],

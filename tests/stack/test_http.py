@@ -65,8 +65,7 @@ def test_answers_are_never_kept_by_anybody_in_between(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("listing", ["/tasks?", "/tasks?agent=reviewer&", "/tasks?state=delegated&", "/tokens?"])
-def test_a_list_goes_on_where_a_page_ended(workspace: Workspaces, listing: str) -> None:
-    tenant = workspace(sources=5)
+def test_a_list_goes_on_where_a_page_ended(tenant: Tenant, listing: str) -> None:
     tenant.unrung(5, "reviewer")
     whole = tenant.human.get(f"{listing}limit=100")
     found: list[Any] = []

@@ -25,14 +25,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
     stack.down(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def running_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where a stack runs."""
-    folder = tmp_path_factory.mktemp("running")
-    with stack.running(folder):
-        yield folder
-
-
 def post(running: stack.Stack, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     with running.http(token) as client:
         response = client.post(path, json=body, headers={"Idempotency-Key": uuid4().hex})
@@ -49,44 +41,55 @@ def awaited(running: stack.Stack, task_id: str) -> dict[str, Any]:
     return answer
 
 
+def escalated(running: stack.Stack, target: str) -> str:
+    """A task of the scout's."""
+    body = {
+        "source_agent": "scout",
+        "target_agent": target,
+        "escalation_reason": "The nightly build fails",
+        "source_digest_url": "https://example.com/digests/1",
+        "task_priority": "high",
+    }
+    task_id: str = post(running, running.tokens["agents"]["scout"], "/handoff-markers", body)["task_id"]
+    return task_id
+
+
 def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -> None:
     first = stack.up(home, free_port())
-    marker = post(
-        first,
-        first.tokens["agents"]["scout"],
-        "/handoff-markers",
-        {
-            "source_agent": "scout",
-            "target_agent": "auditor",
-            "escalation_reason": "The nightly build fails",
-            "source_digest_url": "https://example.com/digests/1",
-            "task_priority": "high",
-        },
-    )
+    task_id = escalated(first, "auditor")
+    held = escalated(first, "reviewer")
+    post(first, first.tokens["human"], f"/tasks/{held}/approve-next", {})
+    claim = post(first, first.tokens["agents"]["reviewer"], f"/tasks/{held}/claim", {})
     assert stack.down(home)
     assert not list((home / "tmp").glob("*"))
 
     second = stack.up(home, free_port())
     assert second.tokens == first.tokens
-    post(second, second.tokens["human"], f"/tasks/{marker['task_id']}/approve", {})
-    assert awaited(second, marker["task_id"])["state"] == "done"  # so that queue, mapping and roles are still there
+    (schedule,) = second.aws("scheduler").list_schedules()["Schedules"]
+    assert (schedule["State"], schedule["Target"]["Arn"].rsplit(":")[-1]) == (
+        "ENABLED",
+        second.functions["SweepStaleClaims"],
+    )
+    post(second, second.tokens["agents"]["reviewer"], f"/tasks/{held}/complete", {"claim_id": claim["claim_id"]})
+    post(second, second.tokens["human"], f"/tasks/{task_id}/approve", {})
+    assert awaited(second, task_id)["state"] == "done"  # so that queue, mapping and roles are still there
 
 
-def test_bringing_up_a_running_stack_again_changes_nothing(running_home: Path) -> None:
+def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path) -> None:
     said: list[str] = []
-    before = stack.current(running_home)
-    assert stack.up(running_home, say=said.append) == before
+    before = stack.current(stack_home)
+    assert stack.up(stack_home, say=said.append) == before
     assert said == ["nothing changed since the last deployment"]
     with pytest.raises(StackError, match="already runs on port"):
-        stack.up(running_home, free_port())
+        stack.up(stack_home, free_port())
 
 
-def test_the_tokens_are_readable_by_their_owner_only(running_home: Path) -> None:
-    assert stat.S_IMODE((running_home / "stack.json").stat().st_mode) == 0o600
+def test_the_tokens_are_readable_by_their_owner_only(stack_home: Path) -> None:
+    assert stat.S_IMODE((stack_home / "stack.json").stat().st_mode) == 0o600
 
 
-def test_the_engine_listens_on_loopback_only(running_home: Path) -> None:
-    port = stack.current(running_home).port
+def test_the_engine_listens_on_loopback_only(stack_home: Path) -> None:
+    port = stack.current(stack_home).port
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
     for address in {"127.0.0.2", *others}:
         with socket.socket() as probe:

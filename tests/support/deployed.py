@@ -29,9 +29,6 @@ from support.dynamo import all_items
 
 # In everything that tests hand over as content: no log may ever show it.
 CANARY = "canary-b7d1f0"
-# Longer than any answer takes on a busy machine; the longest poll that a test asks for is 20 s.
-PATIENCE_SECONDS = 45.0
-MALFORMED_BELL = "not a bell"
 
 Item = dict[str, Any]
 
@@ -110,7 +107,7 @@ def problem(response: httpx.Response) -> dict[str, Any]:
     return told
 
 
-def until(holds: Callable[[], Any], seconds: float = 30.0, every: float = 0.1) -> Any:
+def until(holds: Callable[[], Any], seconds: float = 60.0, every: float = 0.1) -> Any:
     """The first true answer of ``holds``, asked for at most ``seconds``."""
     deadline = time.monotonic() + seconds
     while not (answer := holds()):
@@ -264,6 +261,9 @@ class Deployed:
     def lose_bells(self) -> None:
         """Every message in the queue is gone."""
         self.aws("sqs").purge_queue(QueueUrl=self.stack.queue_url)
+
+    def empty_dead_letters(self) -> None:
+        self.aws("sqs").purge_queue(QueueUrl=self.stack.dlq_url)
 
     def bells(self) -> int:
         """Messages that wait, are delayed, or are being handled."""

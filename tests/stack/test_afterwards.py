@@ -1,0 +1,69 @@
+"""What the whole session left behind: runs last (conftest.py), and says most after all the others."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from support.deployed import CANARY, Deployed, until
+from support.tenant import new_workspace
+
+FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
+_TOKEN = re.compile(r"baton_[0-9a-z]+_([0-9a-f]{64})")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def something_happened(deployed: Deployed) -> None:
+    """If these tests run alone: every function has written something, and it had something to hide."""
+    tenant = new_workspace(deployed)
+    task_id = tenant.needing("runner")
+    tenant.human.post(f"/tasks/{task_id}/approve")
+    tenant.awaited(task_id)
+    claim = tenant.claimed()
+    body = {"claim_id": claim["claim_id"], "output": CANARY}
+    tenant.reviewer.post(f"/tasks/{claim['task']['id']}/complete", body)
+    tenant.reviewer.refused("POST", f"/tasks/{claim['task']['id']}/complete", {**body, "output": [CANARY]})
+    tenant.human.refused("POST", "/tokens", {"kind": CANARY, "subject": CANARY, CANARY: CANARY})
+    deployed.client(f"baton_{'0' * 26}_{'f' * 64}").send("GET", f"/tasks?agent={CANARY}")
+    deployed.sweep()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_functions_log_shows_no_token_no_claim_and_no_payload(deployed: Deployed, function: str) -> None:
+    lines = deployed.logs(function)
+    assert len(lines) > 2
+    secrets = {found[1] for found in map(_TOKEN.fullmatch, deployed.ledger.tokens) if found}
+    assert len(secrets) > 5
+    assert deployed.ledger.claim_ids
+    hidden = secrets | deployed.ledger.claim_ids | {CANARY}
+    shown = [line for line in lines if any(secret in line for secret in hidden)]
+    assert shown == []
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_functions_lines_are_records_with_an_action(deployed: Deployed, function: str) -> None:
+    """A sentence, an ``action``, and ids; besides them only what the platform itself writes, and metrics."""
+    platform = ("START ", "END ", "REPORT ", "INIT_START ")
+    records = [line for line in deployed.logs(function) if not line.startswith(platform)]
+    strange = [line for line in records if not line.startswith("{")]
+    assert strange == []
+    told = [json.loads(line) for line in records]
+    assert [record for record in told if "action" not in record and "_aws" not in record] == []
+    assert [
+        record for record in told if record.get("level") == "ERROR" and record["action"] != "message_given_up"
+    ] == []
+
+
+def test_the_schedule_runs_the_sweeper_every_minute(deployed: Deployed) -> None:
+    """Rounds that no test asked for."""
+    until(lambda: sum("REPORT " in line for line in deployed.logs("SweepStaleClaims")) > deployed.sweeps, 90, every=1)
+
+
+def test_no_bell_is_left_and_none_was_given_up(deployed: Deployed) -> None:
+    deployed.await_silence()
+    asked = deployed.aws("sqs").get_queue_attributes(
+        QueueUrl=deployed.stack.dlq_url, AttributeNames=["ApproximateNumberOfMessages"]
+    )
+    assert asked["Attributes"]["ApproximateNumberOfMessages"] == "0"

@@ -1,0 +1,125 @@
+"""What each function's role may not do. What it has to be able to do is shown by everything else here, which runs
+under the same roles."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from support.deployed import Deployed
+
+FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
+KEY = {"pk": {"S": "ROLES"}, "sk": {"S": "ROLES"}}
+
+
+class Role:
+    """The clients that a function has. (The engine lets its administrator take any role; on AWS only Lambda may.)"""
+
+    def __init__(self, deployed: Deployed, function: str) -> None:
+        name = deployed.stack.functions[function]
+        arn = deployed.aws("lambda").get_function_configuration(FunctionName=name)["Role"]
+        keys = deployed.aws("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
+        self._session = botocore.session.Session()
+        self._session.set_credentials(keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"])
+        self._stack = deployed.stack
+        self._clients: dict[str, Any] = {}
+
+    def client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = self._session.create_client(
+                service,
+                region_name=self._stack.region,
+                endpoint_url=self._stack.endpoint_url,
+                config=Config(proxies={}),
+            )
+        return self._clients[service]
+
+    def may(self, service: str, operation: str, **request: Any) -> bool:
+        """Whether it is let through, whatever comes of it then."""
+        try:
+            getattr(self.client(service), operation)(**request)
+        except ClientError as error:
+            return "AccessDenied" not in error.response["Error"]["Code"]
+        return True
+
+
+@pytest.fixture(scope="module")
+def roles(deployed: Deployed) -> dict[str, Role]:
+    return {function: Role(deployed, function) for function in FUNCTIONS}
+
+
+def those_that_may(roles: dict[str, Role], service: str, operation: str, **request: Any) -> list[str]:
+    return [function for function, role in roles.items() if role.may(service, operation, **request)]
+
+
+def query(table: str, index: str) -> dict[str, Any]:
+    return {
+        "TableName": table,
+        "IndexName": index,
+        "KeyConditionExpression": "#pk = :pk",
+        "ExpressionAttributeNames": {"#pk": f"{index}_pk"},
+        "ExpressionAttributeValues": {":pk": {"S": "ROLES"}},
+    }
+
+
+def test_nobody_may_scan_delete_or_change_the_table(deployed: Deployed, roles: dict[str, Role]) -> None:
+    table = deployed.stack.table
+    assert those_that_may(roles, "dynamodb", "scan", TableName=table) == []
+    assert those_that_may(roles, "dynamodb", "scan", TableName=table, IndexName="queue") == []
+    assert those_that_may(roles, "dynamodb", "delete_item", TableName=table, Key=KEY) == []
+    assert those_that_may(roles, "dynamodb", "delete_table", TableName=table) == []
+    assert those_that_may(roles, "dynamodb", "update_table", TableName=table, BillingMode="PAY_PER_REQUEST") == []
+    delete = [{"Delete": {"TableName": table, "Key": KEY}}]
+    assert those_that_may(roles, "dynamodb", "transact_write_items", TransactItems=delete) == []
+    assert those_that_may(roles, "dynamodb", "get_item", TableName="another-table", Key=KEY) == []
+
+
+def test_the_authorizer_may_read_one_item_and_nothing_else(deployed: Deployed, roles: dict[str, Role]) -> None:
+    table, role = deployed.stack.table, roles["Authorize"]
+    assert role.may("dynamodb", "get_item", TableName=table, Key=KEY)
+    item = {**KEY, "by": {"S": "authorize"}}
+    assert not role.may("dynamodb", "put_item", TableName=table, Item=item)
+    assert not role.may("dynamodb", "transact_write_items", TransactItems=[{"Put": {"TableName": table, "Item": item}}])
+    values = {":by": {"S": "authorize"}}
+    update = {"UpdateExpression": "SET #by = :by", "ExpressionAttributeNames": {"#by": "by"}}
+    assert not role.may("dynamodb", "update_item", TableName=table, Key=KEY, ExpressionAttributeValues=values, **update)
+    assert not role.may("dynamodb", "batch_get_item", RequestItems={table: {"Keys": [KEY]}})
+    assert not role.may("dynamodb", "query", **query(table, "queue"))
+    assert not role.may("sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody="x")
+
+
+def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles: dict[str, Role]) -> None:
+    table = deployed.stack.table
+    assert those_that_may(roles, "dynamodb", "query", **query(table, "queue")) == ["Api", "Wait", "ProcessTask"]
+    assert those_that_may(roles, "dynamodb", "query", **query(table, "wake")) == ["SweepStaleClaims"]
+
+
+def test_only_process_task_takes_bells_and_gives_them_up(deployed: Deployed, roles: dict[str, Role]) -> None:
+    queue, dead_letters = deployed.stack.queue_url, deployed.stack.dlq_url
+    assert those_that_may(roles, "sqs", "receive_message", QueueUrl=queue) == ["ProcessTask"]
+    assert those_that_may(roles, "sqs", "get_queue_attributes", QueueUrl=queue) == ["ProcessTask"]
+    assert those_that_may(roles, "sqs", "purge_queue", QueueUrl=queue) == []
+    assert those_that_may(roles, "sqs", "receive_message", QueueUrl=dead_letters) == []
+    who = those_that_may(roles, "sqs", "send_message", QueueUrl=dead_letters, MessageBody="roles")
+    assert who == ["ProcessTask"]
+    deployed.empty_dead_letters()
+
+
+def test_waiting_rings_nobody(deployed: Deployed, roles: dict[str, Role]) -> None:
+    bell = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
+    who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=bell)
+    assert who == ["CreateHandoffMarker", "Api", "ProcessTask", "SweepStaleClaims"]
+
+
+def test_no_role_reaches_other_services(deployed: Deployed, roles: dict[str, Role]) -> None:
+    function = deployed.stack.functions["Api"]
+    assert those_that_may(roles, "lambda", "invoke", FunctionName=function, Payload=b"{}") == []
+    assert those_that_may(roles, "lambda", "get_function_configuration", FunctionName=function) == []
+    assert those_that_may(roles, "iam", "list_roles") == []
+    assert those_that_may(roles, "s3", "list_buckets") == []
+    assert those_that_may(roles, "logs", "describe_log_groups") == []
