@@ -6,9 +6,10 @@ from typing import Any
 
 import boto3
 import pytest
+from moto import mock_aws
+
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from moto import mock_aws
 from support.clock import FakeClock
 from support.dynamo import create_table
 from support.faults import Choked
