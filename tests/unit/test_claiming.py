@@ -65,7 +65,9 @@ def test_urgent_work_first_and_within_a_priority_first_in_first_out(world: World
 
 
 def test_the_queue_is_ordered_by_when_work_became_ready_not_by_when_it_was_made(world: World) -> None:
-    first, second = sourced(world, "s1"), sourced(world, "s2")
+    first = sourced(world, "s1")
+    world.clock.advance(milliseconds=1)
+    second = sourced(world, "s2")
     world.clock.advance(3)
     claimed = world.claim()
     assert claimed.dossier.task.id == first

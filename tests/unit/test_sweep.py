@@ -295,6 +295,14 @@ def test_a_task_that_fails_on_its_deadline_fails_then_and_closes_its_direction(w
     assert direction.escalations[0].closed
 
 
+def test_a_passed_deadline_is_told_once_though_the_task_is_looked_at_again(world: World) -> None:
+    with_deadline(world, 100, fail=False, state="claimed")
+    world.clock.advance(100)
+    assert run(world).reasons == {"deadline_passed": 1}
+    world.clock.advance(200)
+    assert run(world).reasons == {"lease_over": 1}
+
+
 def test_a_lost_claim_and_a_passed_deadline_are_seen_to_in_one_look(world: World) -> None:
     task_id = with_deadline(world, 200, fail=False, state="claimed")
     world.clock.advance(1_000)
