@@ -115,13 +115,13 @@ def test_a_claimed_task_has_left_the_queue_and_comes_back_with_its_release(store
 
 
 def test_taking_tasks_while_reading_on_skips_none(store: Store, plant: Plant) -> None:
-    plant(approved(f"task_{number:02d}") for number in range(60))
+    plant(approved(f"task_{number:02d}") for number in range(30))
     seen = []
     for entry in store.ready(WORKSPACE, "auditor", NOON):
         task = store.load(WORKSPACE, entry.task_id)[0]
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1))
         seen.append(entry.task_id)
-    assert seen == [f"task_{number:02d}" for number in range(60)]
+    assert seen == [f"task_{number:02d}" for number in range(30)]
 
 
 def pages(read: Page, store: Store, limit: int) -> list[str]:
@@ -189,13 +189,13 @@ def test_due_goes_on_past_every_page(store: Store, plant: Plant) -> None:
 
 
 def test_due_ends_though_what_it_names_is_moved_on_meanwhile(store: Store, plant: Plant) -> None:
-    plant(new(f"task_{number:03d}", wake_at=NOON) for number in range(120))
+    plant(new(f"task_{number:03d}", wake_at=NOON) for number in range(40))
     seen = []
     for workspace, task_id in store.due(NOON):
         task = store.load(workspace, task_id)[0]
         store.commit(workspace, looked_at(task, wake_at=NOON + seconds(60)))
         seen.append(task_id)
-    assert sorted(seen) == [f"task_{number:03d}" for number in range(120)]
+    assert sorted(seen) == [f"task_{number:03d}" for number in range(40)]
     assert list(store.due(NOON)) == []
 
 

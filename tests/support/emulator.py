@@ -52,9 +52,9 @@ class Rig:
 
     def plant(self, changes: Iterable[Change]) -> None:
         """Their HEADs alone, as they would be written."""
-        puts = [{"PutRequest": {"Item": to_wire(items.head_item(change.task))}} for change in changes]
-        for at in range(0, len(puts), 25):
-            self.raw.client.batch_write_item(RequestItems={self.table: puts[at : at + 25]})
+        table = dynamodb_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].tables[self.table]
+        for change in changes:
+            table.put_item(to_wire(items.head_item(change.task)))
 
     def keep(self) -> Callable[[], None]:
         """What brings table, time and bells back to this moment: cheaper than living through the same story again."""
