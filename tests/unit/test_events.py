@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from baton.domain.events import (
     snapshot,
 )
 from baton.domain.marker import Priority
+from baton.domain.task import Task
 from support.clock import NOON
 from support.tasks import CLAIM_ID, Life, claimed, in_state
 from support.world import WORKSPACE, World
@@ -134,6 +135,19 @@ def test_every_field_with_a_type_of_its_own_comes_back_as_it_was() -> None:
     assert rebuilt.claim is not None
     assert life.task.claim is not None
     assert rebuilt.claim == replace(life.task.claim, claim_id="")
+
+
+NOT_TOLD = {"version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "claim"}
+
+
+def test_a_replay_rebuilds_every_field_but_bookkeeping() -> None:
+    life = claimed(max_attempts=1, effort="M", due_date=date(2026, 11, 19), parent_id="task_0", depth=2, revision=3)
+    life.later(300).sweep()
+    assert life.task.flags
+    assert life.task.recoveries
+    rebuilt = replay(life.events)
+    for name in {field.name for field in fields(Task)} - NOT_TOLD:
+        assert getattr(rebuilt, name) == getattr(life.task, name), name
 
 
 def test_no_trail_and_no_snapshot_holds_a_claims_id() -> None:
