@@ -84,6 +84,13 @@ def test_the_document_has_routes_of_every_sort() -> None:
     assert len([each for each in WITH_TOKEN if each.has_ids]) >= 18
 
 
+def test_a_write_would_be_noticed(exhibit: Exhibit, stranger: Tenant) -> None:
+    with pytest.raises(AssertionError, match=stranger.name), stranger.deployed.unchanged():
+        stranger.mark()
+    with exhibit.tenant.deployed.unchanged(of=exhibit.tenant.name):
+        stranger.mark()
+
+
 def test_without_a_token_the_gateway_refuses(exhibit: Exhibit, deployed: Deployed) -> None:
     told = answers(exhibit, deployed.client(), WITH_TOKEN, by_the_gateway)
     assert told == everywhere((401, "Unauthorized"))

@@ -124,6 +124,7 @@ class Deployed:
     http: httpx.Client
     ledger: Ledger = field(default_factory=Ledger)
     sweeps: int = 0
+    _clients: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def client(self, token: str | None = None) -> Client:
         if token is not None:
@@ -172,7 +173,9 @@ class Deployed:
 
     def aws(self, service: str) -> Any:
         """With an administrator's rights."""
-        return administrator(service, self.stack.port)
+        if service not in self._clients:  # making one takes longer than most calls
+            self._clients[service] = administrator(service, self.stack.port)
+        return self._clients[service]
 
     @cached_property
     def dynamo(self) -> Any:
