@@ -240,13 +240,14 @@ def _closing(stack: Stack) -> None:
 
 
 def _stay(*, ours: bool) -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for each in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would ignore the latter
+        signal.signal(each, signal.default_int_handler)
     print("\nThe stack is up. Ctrl-C stops it; its state is kept for the next time.", flush=True)
     try:
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:
-        print()
+        print("\nstopping …", flush=True)
     if ours:
         local.down()
         print("stopped; `make run` goes on from here")

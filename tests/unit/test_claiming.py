@@ -26,6 +26,7 @@ from baton.services.approve_task import approve_task_next
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimer, claim_next, claim_next_waiting, claim_task
 from baton.services.end_task import cancel_task
+from baton.services.fail_task import fail_task
 from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
@@ -382,3 +383,16 @@ def test_waiting_does_not_go_on_for_ever_when_the_clock_stands_still(world: Worl
     world.baton = replace(world.baton, clock=Standing())
     assert claim_next_waiting(world.baton, AUDITING, 20) is None
     assert len(world.baton.clock.slept) <= 41  # type: ignore[attr-defined]
+
+
+def test_a_task_for_next_waits_for_its_backoff_too(world: World) -> None:
+    task_id = world.needing()
+    approve_task_next(world.baton, human(), task_id, None)
+    claimed = claim_task(world.baton, AUDITING, task_id)
+    failure = {"type": "error", "description": "once"}
+    fail_task(world.baton, AUDITOR, task_id, claimed.claim_id, failure, "h", retryable=True)
+    world.clock.advance(4.999)
+    with pytest.raises(NotClaimable):
+        claim_task(world.baton, AUDITING, task_id)
+    world.clock.advance(milliseconds=1)
+    assert claim_task(world.baton, AUDITING, task_id).dossier.task.attempt == 2

@@ -182,3 +182,31 @@ def test_what_a_reader_does_to_an_entry_does_not_reach_the_store(world: World) -
     again = world.store.read(WORKSPACE, task_id, with_body=True).body
     assert again is not None
     assert again["text"] != "forged"
+
+
+def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> None:
+    """Written out once more by hand: trails of today are read with these values for ever, whatever defaults become."""
+    needed = {
+        "workspace": "acme",
+        "id": "task_1",
+        "state": "needs",
+        "title": "t",
+        "kind": "escalation",
+        "priority": "P2",
+    }
+    needed |= {"source_agent": "a", "target_agent": "b", "handoff_id": "ho_1", "master_task_id": "task_1"}
+    needed |= {"workflow_id": "wf_1", "created_at": "2026-11-18T12:00:00.000Z", "created_by": "human:alice"}
+    told = facts(from_facts(needed, updated_at=NOON))
+    unsaid = {name: value for name, value in told.items() if name not in needed}
+    assert unsaid.pop("max_attempts") == 3
+    assert unsaid.pop("revision") == 1
+    assert unsaid.pop("flags") == []
+    assert {name for name, value in unsaid.items() if value is False} == {
+        "fail_on_deadline",
+        "has_output",
+        "has_failure",
+    }
+    zeros = {"depth", "attempt", "releases", "fence", "recoveries"}
+    assert {name for name in unsaid if unsaid[name] == 0 and unsaid[name] is not False} == zeros
+    nones = {"effort", "due_date", "deadline", "parent_id", "ready_at", "undo_until", "origin", "claim"}
+    assert {name for name, value in unsaid.items() if value is None} == nones

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,29 @@ GENESIS = "0" * 64
 _BOOKKEEPING = {"version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds"}
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name != "claim_id")
+# What a trail leaves unsaid as long as it is so. Written out, and never to be changed: a default of ``Task`` may change
+# one day, what the trails of before that day mean may not. A new field isn't implied; it is told.
+_IMPLIED: dict[str, Any] = {
+    "effort": None,
+    "due_date": None,
+    "deadline": None,
+    "fail_on_deadline": False,
+    "parent_id": None,
+    "depth": 0,
+    "revision": 1,
+    "max_attempts": 3,
+    "ready_at": None,
+    "undo_until": None,
+    "origin": None,
+    "attempt": 0,
+    "releases": 0,
+    "fence": 0,
+    "claim": None,
+    "flags": [],
+    "recoveries": 0,
+    "has_output": False,
+    "has_failure": False,
+}
 _TIMES = {"created_at", "deadline", "ready_at", "undo_until", "claimed_at", "heartbeat_at", "expires_at"}
 
 
@@ -62,7 +85,7 @@ def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
 def record(before: Task | None, after: Task, type_: str, by: Principal, at: datetime, data: dict[str, Any]) -> Event:
     """The event of one change, chained to the trail of the task as it was before."""
     previous = GENESIS if before is None else before.chain
-    was = _DEFAULTS if before is None else facts(before)
+    was = _IMPLIED if before is None else facts(before)
     now = facts(after)
     changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
     entry: dict[str, Any] = {
@@ -108,12 +131,13 @@ def facts(task: Task) -> dict[str, Any]:
 def told(task: Task) -> dict[str, Any]:
     """The same without what is as it is by default: most of a task, and every item of the table is paid for by the
     KB."""
-    return {name: value for name, value in facts(task).items() if name not in _DEFAULTS or _DEFAULTS[name] != value}
+    return {name: value for name, value in facts(task).items() if name not in _IMPLIED or _IMPLIED[name] != value}
 
 
 def from_facts(values: dict[str, Any], **bookkeeping: Any) -> Task:
     """The inverse of ``facts`` and ``told``."""
-    return Task(**{name: _rich(name, value) for name, value in values.items()}, **bookkeeping)
+    whole = {**_IMPLIED, **values}
+    return Task(**{name: _rich(name, value) for name, value in whole.items()}, **bookkeeping)
 
 
 def snapshot(task: Task) -> dict[str, Any]:
@@ -165,6 +189,3 @@ def _rich(name: str, value: Any) -> Any:
     if name == "claim":
         return Claim(claim_id="", **{inner: _rich(inner, item) for inner, item in value.items()})
     return value
-
-
-_DEFAULTS = {f.name: _plain(f.default) for f in fields(Task) if f.name in _FIELDS and f.default is not MISSING}

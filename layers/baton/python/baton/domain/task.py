@@ -159,7 +159,10 @@ class Task:
         return self.state is State.DELEGATED and self.ready_at is not None and self.ready_at <= now
 
     def is_claimable(self, now: datetime) -> bool:
-        return self.state is State.NEXT or self.is_ready(now)
+        """What is for ``next`` may be taken at once; only after a failed attempt it waits for the backoff."""
+        if self.state is State.NEXT:
+            return self.attempt == 0 or self.ready_at is None or self.ready_at <= now
+        return self.is_ready(now)
 
     def must_be_claimable(self, now: datetime) -> None:
         """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. A lease that has run out still holds the task
@@ -169,7 +172,7 @@ class Task:
         if self.is_ended:
             raise TaskEnded(self.id, self.state)
         if not self.is_claimable(now):
-            due = self.ready_at if self.state is State.DELEGATED else None
+            due = self.ready_at if self.state in {State.DELEGATED, State.NEXT} else None
             raise NotClaimable(self.id, self.state, rfc3339(due) if due else None)
 
     def current_claim(self, claim_id: str, by: Principal) -> Claim:

@@ -77,14 +77,14 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     claimed = _claim(
         baton, Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=shift.lease_seconds), bell
     )
-    if claimed is None:
-        return Handled.NOTHING
+    if isinstance(claimed, Handled):
+        return claimed
     handled = _run(baton, runner, by, agent, claimed, shift)
     _pass_on(baton, agent)
     return handled
 
 
-def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | None:
+def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | Handled:
     """The best ready task; the named one if the index doesn't show it yet. One that isn't due yet is rung for again."""
     try:
         claimed = claim_if_any(baton, claimer)
@@ -95,9 +95,10 @@ def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | None:
             return claim_task(baton, claimer, task.id)
         if task.state is State.DELEGATED and not task.is_ready(baton.clock.now()):
             ring(baton, task)
+            return Handled.LATER
     except (AlreadyClaimed, NotClaimable, TaskEnded, InactiveAgent, Unknown):
         pass
-    return None
+    return Handled.NOTHING
 
 
 def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, shift: Shift) -> Handled:
