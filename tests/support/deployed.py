@@ -99,11 +99,11 @@ class Client:
 def problem(response: httpx.Response) -> dict[str, Any]:
     """The problem details that a response has to be."""
     assert response.is_client_error, f"{response.status_code} {response.text}"
-    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["content-type"] == "application/problem+json", response.text
     told: dict[str, Any] = response.json()
-    assert told["status"] == response.status_code
-    assert told["request_id"] == response.headers["x-request-id"]
-    assert {"type", "title", "detail", "code", "errors"} <= set(told)
+    assert told["status"] == response.status_code, told
+    assert told["request_id"] == response.headers["x-request-id"], told
+    assert {"type", "title", "detail", "code", "errors"} <= set(told), told
     return told
 
 
@@ -139,14 +139,13 @@ class Deployed:
             FunctionName=self.stack.functions[function], Payload=json.dumps(event or {}).encode()
         )
         told = json.loads(answer["Payload"].read() or b"null")
-        assert "FunctionError" not in answer, told
+        assert "FunctionError" not in answer, f"{function}: {told}"
         return told
 
     def sweep(self) -> dict[str, Any]:
         self.sweeps += 1
         told: dict[str, Any] = self.invoke("SweepStaleClaims")
-        assert told["failed"] == 0
-        assert told["complete"]
+        assert (told["failed"], told["complete"]) == (0, True), told
         return told
 
     def logs(self, function: str) -> list[str]:
@@ -214,8 +213,9 @@ class Deployed:
             before = self.snapshot()
             yield
             after = self.snapshot()
-        changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
-        assert sorted(key for key in changed if f"#{of}#" in key[0] or not of) == []
+        changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+        written = sorted(key for key in changed if not of or f"#{of}#" in key[0])
+        assert not written, f"written: {written}"
 
     def age(self, workspace: str, task_id: str, seconds: float) -> None:
         """Makes the task one to which everything happened that much earlier, so that no test waits for a lease or an
@@ -252,7 +252,7 @@ class Deployed:
             for number, body in enumerate(bodies)
         ]
         answer = self.aws("sqs").send_message_batch(QueueUrl=self.stack.queue_url, Entries=entries)
-        assert not answer.get("Failed")
+        assert not answer.get("Failed"), answer["Failed"]
 
     def ring_often(self, bodies: list[Item]) -> None:
         """Each twice, in any order."""
