@@ -55,7 +55,13 @@ def credentials(port: int) -> dict[str, str]:
 def client(service: str, port: int) -> Any:
     """A client of the engine, under the account's own (unrestricted) credentials."""
     settings = credentials(port)
-    return botocore.session.Session().create_client(
+    # Whatever profile the caller's shell names, and whether its files have it, is no business of the local engine's.
+    nobody = {
+        "profile": (None, None, None, None),
+        "config_file": (None, None, os.devnull, None),
+        "credentials_file": (None, None, os.devnull, None),
+    }
+    return botocore.session.Session(session_vars=nobody).create_client(
         service,
         endpoint_url=settings["AWS_ENDPOINT_URL"],
         region_name=settings["AWS_DEFAULT_REGION"],
