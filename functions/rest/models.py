@@ -165,4 +165,4 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 def _message(error: Any) -> str:
     said: str = _MESSAGES.get(error["type"], error["msg"])
-    return said.removeprefix("Value error, ").replace("Input should", "must").replace("Value should", "must")
+    return re.sub(r"^[A-Z]\w+ should", "must", said.removeprefix("Value error, "))
