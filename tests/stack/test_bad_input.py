@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -246,6 +247,7 @@ def test_a_cursor_that_was_never_given_out_is_refused(exhibit: Exhibit) -> None:
             for cursor in cursors if "cursor" in each.parameters("query") else ():
                 told = problem(exhibit.tenant.human.send(each.method, f"{each.path}?cursor={cursor}"))
                 assert (told["status"], told["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
+                assert re.match("(is not|belongs|must) ", told["errors"][0]["message"]), told
 
 
 QUERIES = {

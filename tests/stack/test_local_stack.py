@@ -75,7 +75,8 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -
     assert awaited(second, task_id)["state"] == "done"  # so that queue, mapping and roles are still there
 
 
-def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path) -> None:
+def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "one-that-no-file-has")
     said: list[str] = []
     before = stack.current(stack_home)
     assert stack.up(stack_home, say=said.append) == before
