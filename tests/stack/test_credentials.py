@@ -147,9 +147,8 @@ def test_another_workspaces_ids_are_answered_like_ids_that_never_were(exhibit: E
             body, late = exhibit.body(each), "?timeout=0" if "timeout" in each.parameters("query") else ""
             there = stranger.human.send(each.method, exhibit.path(each, slug="source-0"), body)
             never = stranger.human.send(each.method, each.path.format_map(UNKNOWN_IDS) + late, body)
-            # A heartbeat is one write, and finds no claim, whether there is such a task or not.
-            assert by_us(there) == ((409, "stale_claim") if each.id == "heartbeat" else (404, "not_found")), str(each)
-            assert differences(there, never) <= {"request_id", "task_id"}, str(each)
+            assert by_us(there) == (404, "not_found"), str(each)
+            assert differences(there, never) <= {"request_id"}, str(each)
 
 
 def differences(one: httpx.Response, other: httpx.Response) -> set[str]:

@@ -92,8 +92,7 @@ def test_the_right_claim_id_is_worth_nothing_in_other_hands(world: World, verb: 
     before = world.store.read(WORKSPACE, task_id)
     with pytest.raises((StaleClaim, Unknown)) as refused:
         verb(world, task_id, claimed.claim_id, by)
-    elsewhere = by.workspace != WORKSPACE and verb is not heartbeat
-    assert type(refused.value) is (Unknown if elsewhere else StaleClaim)
+    assert type(refused.value) is (StaleClaim if by.workspace == WORKSPACE else Unknown)
     assert world.store.read(WORKSPACE, task_id) == before
 
 

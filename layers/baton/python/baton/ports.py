@@ -157,7 +157,7 @@ class TaskStore(Protocol):
     ) -> Claim:
         """Extends the claim as ``Claim.renewed`` says and raises the task's version if that changed the claim (a repeat
         within its millisecond may raise it too), in one write. Raises ``StaleClaim`` if it isn't the current one of
-        ``by``. Unknown tasks have no current claim."""
+        ``by``. Raises ``Unknown``."""
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
         """The answer kept by ``EndedClaim``."""

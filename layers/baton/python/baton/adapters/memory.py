@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import Roster
 from baton.domain.direction import Direction, Escalation
-from baton.domain.errors import Conflict, KeyTaken, StaleClaim, Unknown
+from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.settings import Settings
 from baton.domain.task import State
 from baton.domain.times import to_ms
@@ -116,9 +116,7 @@ class MemoryStore:
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
     ) -> Claim:
         with self._lock:
-            task = self._tasks.get((workspace, task_id))
-            if task is None:
-                raise StaleClaim(task_id)
+            task = self._task(workspace, task_id)
             before = task.current_claim(claim_id, by)
             claim = before.renewed(now, lease_seconds, task.hard_deadline)
             if claim != before:

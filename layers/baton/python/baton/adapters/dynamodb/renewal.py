@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import items
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.writes import VERSION_UNCHANGED
-from baton.domain.errors import Busy, StaleClaim
+from baton.domain.errors import Busy, Unknown
 from baton.domain.times import to_ms
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def renew(table: Table, head: Key, claim_id: str, by: Principal, now: datetime, 
     except ConditionFailed as failed:
         found = failed.item
     for _ in range(_RACES):
-        if "claim" not in found:
-            raise StaleClaim(head.pk.rpartition("#")[2])
+        if not found:
+            raise Unknown("task")
         task = items.task_from(found)
         claim = task.current_claim(claim_id, by)
         renewed = claim.renewed(now, lease_seconds, task.hard_deadline)
