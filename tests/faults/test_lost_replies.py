@@ -121,6 +121,26 @@ def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(
         story.check_trails()
 
 
+@pytest.mark.parametrize("name", [name for name in USE_CASES if not name.startswith(("heartbeat", "sweep"))])
+def test_nobody_decides_again_while_the_witness_cannot_be_read(running: Emulator, name: str) -> None:
+    """Else a marker without a key would be told that it duplicates its own task."""
+    story = Story(running, USE_CASES[name])
+    expected, _ = story.undisturbed()
+    story.again()
+    calls = story.rig.choked.calls
+
+    def plan(_number: int, operation: str) -> str | None:
+        if operation == "transact_write_items" and calls.count(operation) == 1:
+            return "timeout_after"
+        return "no_connection" if operation == "get_item" and "transact_write_items" in calls else None
+
+    story.rig.choked.plan = plan
+    with pytest.raises(Busy):
+        story.act()
+    found = fingerprint(story.rig)
+    assert (found - expected[1], expected[1] - found) == (Counter(), Counter())
+
+
 class Meanwhile:
     """Wraps a client: right after its first write, before anybody hears of it, somebody else does something."""
 
