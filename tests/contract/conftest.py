@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from baton.adapters.memory import MemoryStore
-from baton.domain.transitions import Change
+from baton.domain.change import Change
 from baton.ports import Store
 from support.emulator import Emulator, Rig, emulator
 

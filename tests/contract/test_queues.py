@@ -8,10 +8,10 @@ from datetime import datetime
 from itertools import islice, pairwise
 from typing import Any
 
+from baton.domain.change import Change
 from baton.domain.marker import Priority
 from baton.domain.task import State
 from baton.domain.times import seconds
-from baton.domain.transitions import Change
 from baton.ports import Page, Store
 from support.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.clock import NOON

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from baton.domain.change import Change
 from baton.domain.events import record
 from baton.domain.principal import Principal
 from baton.domain.task import Claim, State, Task
 from baton.domain.times import seconds
-from baton.domain.transitions import Change
 from baton.ports import Store
 from support.clock import NOON
 from support.tasks import a_new_task

@@ -16,7 +16,7 @@ from moto.dynamodb.models import dynamodb_backends
 from baton.adapters.dynamodb import items
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, to_wire
-from baton.domain.transitions import Change
+from baton.domain.change import Change
 from support.clock import FakeClock
 from support.dynamo import all_items, create_table
 from support.faults import Choked

@@ -8,12 +8,12 @@ from typing import Any
 from baton.domain import transitions as domain
 from baton.domain import verbs
 from baton.domain.agent import Agent
+from baton.domain.change import Change
 from baton.domain.events import Event
 from baton.domain.marker import Priority
 from baton.domain.principal import Kind, Principal
 from baton.domain.settings import Settings
 from baton.domain.task import State, Task
-from baton.domain.transitions import Change
 from support.clock import NOON
 from support.world import WORKSPACE, agent, human, service
 

@@ -17,10 +17,11 @@ from threading import Lock
 import pytest
 
 from baton.adapters.memory import MemoryStore
+from baton.domain.change import Change
 from baton.domain.errors import AlreadyClaimed, Busy
 from baton.domain.events import replay
 from baton.domain.idempotency import Once
-from baton.domain.transitions import Change, create
+from baton.domain.transitions import create
 from baton.ports import Baton, Body
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task

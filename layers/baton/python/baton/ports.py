@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from baton.domain.agent import Agent, Roster
+    from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.events import Event
     from baton.domain.idempotency import Once, Remembered
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from baton.domain.settings import Settings
     from baton.domain.task import Claim, Recovery, Task
     from baton.domain.token import Token
-    from baton.domain.transitions import Change
 
 Json = Any
 
@@ -193,8 +193,9 @@ class TaskStore(Protocol):
 class MarkerStore(Protocol):
     def marker_facts(
         self, workspace: str, pair: tuple[str, str] | None, once: Once | None
-    ) -> tuple[Settings, Direction | None, Remembered | None]:
-        """What a marker is decided on, in one reading. ``pair``: source and target slug, if they are known."""
+    ) -> tuple[Settings, Direction, Remembered | None]:
+        """What a marker is decided on, in one reading. ``pair``: source and target slug; without one, the direction
+        says nothing."""
 
     def review(self, workspace: str, review_id: str) -> Review:
         """Raises ``Unknown``."""

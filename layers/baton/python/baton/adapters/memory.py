@@ -13,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import Roster
-from baton.domain.direction import Direction, Escalation
+from baton.domain.direction import NO_PAIR, Direction, Escalation
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.settings import Settings
 from baton.domain.task import State
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from baton.domain.agent import Agent
+    from baton.domain.change import Change
     from baton.domain.events import Event
     from baton.domain.idempotency import Once, Remembered
     from baton.domain.principal import Principal
     from baton.domain.review import Review
     from baton.domain.task import Claim, Recovery, Task
     from baton.domain.token import Token
-    from baton.domain.transitions import Change
     from baton.ports import Extra
 
 Pair = tuple[str, str, str]
@@ -174,9 +174,9 @@ class MemoryStore:
 
     def marker_facts(
         self, workspace: str, pair: tuple[str, str] | None, once: Once | None
-    ) -> tuple[Settings, Direction | None, Remembered | None]:
+    ) -> tuple[Settings, Direction, Remembered | None]:
         with self._lock:
-            direction = self._direction(workspace, *pair) if pair else None
+            direction = self._direction(workspace, *(pair or NO_PAIR))
             return self.settings(workspace), direction, self.remembered(once) if once else None
 
     def review(self, workspace: str, review_id: str) -> Review:

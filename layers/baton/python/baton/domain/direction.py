@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # The expression that forgets them has to stay under 4 KB; the next escalation forgets more.
 MOST_FORGOTTEN_AT_ONCE = 50
+# Of whoever isn't known: no agent has an empty slug.
+NO_PAIR = ("", "")
 _REMEMBERED = seconds(MAX_WINDOW_DAYS * 86_400)
 
 

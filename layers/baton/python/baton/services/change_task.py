@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.change import Change
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.times import to_ms
-from baton.domain.transitions import Change, transition
+from baton.domain.transitions import transition
 from baton.ports import Closed, Dossier, Extra, Output, Remember
 from baton.services.retrying import decided_again
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.direction import Capped, Direction, Duplicate
 from baton.domain.errors import Conflict, InvalidMarker
-from baton.domain.marker import parse_marker
+from baton.domain.marker import Marker, parse_marker
 from baton.ports import Dossier, Extra, Note, Remember, ReviewChanged, ReviewOpened
 from baton.services.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.services.retrying import decided_again
@@ -15,11 +15,11 @@ from baton.services.retrying import decided_again
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from baton.domain.agent import Roster
     from baton.domain.idempotency import Once
-    from baton.domain.marker import Marker
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
-    from baton.ports import Baton
+    from baton.ports import Baton, TrackerPage
 
 TRACKER_BUDGET_SECONDS = 3.0
 
@@ -46,26 +46,29 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
     ``NotYourAgent``, ``KeyReused``; nothing was written then. What is answered is durable."""
 
     def attempt() -> MarkerAnswer:
-        roster = baton.store.roster(by.workspace)
-        refusal: InvalidMarker | None = None
-        try:
-            marker: Marker | None = parse_marker(body, roster)
-        except InvalidMarker as exc:
-            # Not refused yet: a repeat gets its first answer, whatever became of the agents in between.
-            marker, refusal = None, exc
-        pair = (marker.source.slug, marker.target.slug) if marker else None
+        marker = _understood(body, baton.store.roster(by.workspace))
+        pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
         settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
             return MarkerAnswer(**first_answer)
-        if marker is None or direction is None:
-            raise refusal or InvalidMarker("body", "body must be a handoff marker")
+        if isinstance(marker, InvalidMarker):
+            raise marker
         by.acting_for(marker.source.slug)
         if not marker.create_task:
             return _text_only(baton, by, marker, once)
         return _escalate(baton, by, marker, settings, direction, once)
 
     return decided_again(baton.clock, attempt)
+
+
+def _understood(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
+    """What is asked, or why that can't be: not refused yet, as a repeat gets its first answer whatever has become of
+    the agents since."""
+    try:
+        return parse_marker(body, roster)
+    except InvalidMarker as refusal:
+        return refusal
 
 
 def _text_only(baton: Baton, by: Principal, marker: Marker, once: Once | None) -> MarkerAnswer:
@@ -104,18 +107,16 @@ def _create(
     extras: list[Extra] = [Remember(once, answer.remembered())] if once else []
     commit_escalation(baton, escalation, direction, extras)
     page = baton.tracker.mirror(Dossier(task=task, body=escalation.body), TRACKER_BUDGET_SECONDS)
-    if page is None:
-        return answer
-    degraded = [] if page.status == "ok" else [page]
-    return MarkerAnswer(
-        handoff_block=answer.handoff_block,
-        task_id=answer.task_id,
-        handoff_id=answer.handoff_id,
+    return answer if page is None else _with_page(answer, page)
+
+
+def _with_page(answer: MarkerAnswer, page: TrackerPage) -> MarkerAnswer:
+    trouble = {"capability": "tracker", "status": page.status, "message": page.message}
+    return replace(
+        answer,
         task_url=page.url,
         tracker_page_id=page.page_id,
-        degraded_capabilities=[
-            {"capability": "tracker", "status": each.status, "message": each.message} for each in degraded
-        ],
+        degraded_capabilities=[] if page.status == "ok" else [trouble],
     )
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.business_days import next_business_day
+from baton.domain.change import Change
 from baton.domain.review import Review
 from baton.domain.task import State, Task
-from baton.domain.transitions import Change, create
+from baton.domain.transitions import create
 from baton.ports import Body, Opened
 from baton.services.change_task import commit_and_ring
 

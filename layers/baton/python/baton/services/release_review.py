@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import ReviewClosed, Unknown
+from baton.domain.errors import ReviewClosed
 from baton.domain.marker import parse_marker
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
 from baton.services.open_escalation import commit_escalation, open_escalation
@@ -31,8 +31,6 @@ def release_review(baton: Baton, by: Principal, review_id: str, once: Once | Non
         settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
         if once and once.recall(remembered) is not None and review.task_id:
             return review, baton.store.read(by.workspace, review.task_id)
-        if direction is None:
-            raise Unknown("manual review")
         return _release(baton, by, review, direction, settings, once)
 
     return decided_again(baton.clock, attempt)

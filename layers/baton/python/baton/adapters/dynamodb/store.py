@@ -10,6 +10,7 @@ from baton.adapters.dynamodb.registry import Registry
 from baton.adapters.dynamodb.renewal import renew
 from baton.adapters.dynamodb.table import Write
 from baton.adapters.dynamodb.writes import extra_writes, task_writes, witness
+from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Unknown
 from baton.domain.marker import Priority
 from baton.domain.task import State
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from baton.domain.agent import Agent
+    from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.events import Event
     from baton.domain.idempotency import Once, Remembered
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from baton.domain.review import Review
     from baton.domain.settings import Settings
     from baton.domain.task import Claim, Recovery, Task
-    from baton.domain.transitions import Change
     from baton.ports import Extra, Ready
 
 READY_PAGE = 25
@@ -162,14 +163,15 @@ class DynamoStore(Registry):
 
     def marker_facts(
         self, workspace: str, pair: tuple[str, str] | None, once: Once | None
-    ) -> tuple[Settings, Direction | None, Remembered | None]:
-        wanted = [keys.settings(workspace)]
+    ) -> tuple[Settings, Direction, Remembered | None]:
+        settings_key = keys.settings(workspace)
         direction_key = keys.direction(workspace, *pair) if pair else None
         once_key = keys.once(workspace, once.digest) if once else None
-        found = self._table.get_many(wanted + [key for key in (direction_key, once_key) if key])
+        found = self._table.get_many([key for key in (settings_key, direction_key, once_key) if key])
+        direction = found.get(direction_key) if direction_key else None
         return (
-            items.settings_from(found.get(wanted[0])),
-            items.direction_from(workspace, *pair, found.get(direction_key)) if pair and direction_key else None,
+            items.settings_from(found.get(settings_key)),
+            items.direction_from(workspace, *(pair or NO_PAIR), direction),
             items.remembered_from(found.get(once_key)) if once_key else None,
         )
 

@@ -24,11 +24,11 @@ from baton.ports import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.errors import BatonError
     from baton.domain.review import Review
     from baton.domain.task import Task
-    from baton.domain.transitions import Change
     from baton.ports import Extra
 
 # Nobody has written this item before: a new task, one more event, a key used for the first time.
