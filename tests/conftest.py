@@ -13,6 +13,7 @@ from baton.adapters.dynamodb.table import Table
 from support.clock import FakeClock
 from support.dynamo import create_table
 from support.faults import Choked
+from support.lawful import LawfulClient
 from support.world import World
 
 TABLE = "baton-test"
@@ -45,8 +46,11 @@ def dynamo_client() -> Iterator[Any]:
 
 
 @pytest.fixture
-def choked(dynamo_client: Any) -> Choked:
-    return Choked(dynamo_client)
+def choked(dynamo_client: Any) -> Iterator[Choked]:
+    """Refuses what DynamoDB would refuse and moto wouldn't, even where somebody catches that error."""
+    lawful = LawfulClient(dynamo_client)
+    yield Choked(lawful)
+    assert lawful.broken == []
 
 
 @pytest.fixture

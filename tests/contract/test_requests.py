@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb.table import to_wire
-from baton.adapters.dynamodb.writes import extra_writes
+from baton.adapters.dynamodb.writes import NOT_THERE_YET, extra_writes, task_writes
 from baton.domain.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
 from baton.domain.errors import Busy
 from baton.domain.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.ports import Opened
-from support.changes import new
+from support.changes import new, then
 from support.clock import NOON
 from support.emulator import Emulator, Rig
 from support.lawful import LawfulClient, Unlawful, check
@@ -89,6 +89,14 @@ def test_unlawful_requests_are_seen(operation: str, request_: dict[str, Any]) ->
     with pytest.raises(Unlawful):
         getattr(client, operation)(**request_)
     assert client.broken
+
+
+def test_the_trail_is_append_only() -> None:
+    """HEAD's version already keeps two changes apart; this keeps an entry from ever being written over."""
+    change = then(new().task, title="x")
+    puts = [write.request for write in task_writes(change, "token") if "EVENT#" in str(write.request)]
+    assert len(puts) == len(change.events)
+    assert {put["ConditionExpression"] for put in puts} == {NOT_THERE_YET}
 
 
 def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again(running: Emulator) -> None:
