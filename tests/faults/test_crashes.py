@@ -227,8 +227,10 @@ SWEEPS: dict[str, Act] = {
 }
 
 
-@pytest.mark.parametrize("due", [lease_ran_out, bell_was_lost, nobody_took_it, all_of_it])
-@pytest.mark.parametrize("again", SWEEPS)
+ALONE = [(due, again) for due in (lease_ran_out, bell_was_lost, nobody_took_it) for again in SWEEPS]
+
+
+@pytest.mark.parametrize(("due", "again"), [*ALONE, (all_of_it, FIRST)])
 def test_a_sweep_that_dies_anywhere(running: Emulator, due: Act, again: str) -> None:
     def promise(office: Office, _: Any, where: str) -> None:
         for task in office.tasks():
