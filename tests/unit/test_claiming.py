@@ -229,6 +229,21 @@ def test_losing_a_race_for_the_only_one_means_nothing_not_an_error() -> None:
         assert world.task(task_id).fence == 1
 
 
+def test_losing_a_race_against_the_sweepers_bookkeeping_doesnt_cost_the_task() -> None:
+    """The bell of a task would be gone, and the task left until the sweeper's next."""
+    store = HookedStore()
+    world = World(store=store).settle()
+    task_id = world.ready()
+    world.clock.advance(3_600)
+
+    def look() -> None:
+        assert sweep(world.baton).reasons["unclaimed_too_long"] == 1
+
+    store.before["commit"] = look
+    assert world.claim().dossier.task.id == task_id
+    assert world.task(task_id).fence == 1
+
+
 def test_a_cancel_between_reading_and_commit_wins_over_the_claim() -> None:
     store = HookedStore()
     world = World(store=store).settle()

@@ -145,7 +145,7 @@ class TaskStore(Protocol):
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
         """The task with all that its claimer needs, and the agent as it is now. One reading, and one more for a task
-        that has come back before. Raises ``Unknown``."""
+        that came back oftener than it has attempts. Raises ``Unknown``."""
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
         """All of it or nothing, in one write. With a change, holds only if the task's version is still that of

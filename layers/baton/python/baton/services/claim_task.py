@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from baton.ports import Baton, Extra
 
 MAX_CANDIDATES = 200
+LOOKS_AGAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Cl
     claimer.by.acting_for(claimer.agent)
     for tried, ready in enumerate(baton.store.ready(claimer.by.workspace, claimer.agent, baton.clock.now())):
         try:
-            return _take(baton, claimer, ready.task_id, once)
+            return _take_if_still_there(baton, claimer, ready.task_id, once)
         except (KeyTaken, InactiveAgent):
             break
         except (AlreadyClaimed, NotClaimable, TaskEnded, Unknown, Conflict):
@@ -98,6 +99,19 @@ def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Cl
     if once:
         return _earlier_claim(baton, claimer, once)
     return None
+
+
+def _take_if_still_there(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:
+    """A lost race may have been against the sweeper's bookkeeping, which leaves the task as ready as it was: looked at
+    again, it tells. Raises what ``_take`` does."""
+    for _ in range(LOOKS_AGAIN):
+        try:
+            return _take(baton, claimer, task_id, once)
+        except KeyTaken:
+            raise
+        except Conflict:
+            continue
+    return _take(baton, claimer, task_id, once)
 
 
 def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import InvalidInput, KeyTaken, SecretAlreadyShown, Unknown
+from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
 from baton.domain.ids import is_slug
 from baton.domain.principal import OWN_PARTS, SCOPES, Kind
 from baton.domain.token import Token, digest, spell
+from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,8 +33,18 @@ def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once |
     """The token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the same key,
     ``SecretAlreadyShown``."""
     by.must_be_human("make a token")
-    if once:
-        _refuse_repeat(baton, once)
+
+    def attempt() -> tuple[Token, str]:
+        if once:
+            _refuse_repeat(baton, once)
+        token, secret = _new_token(baton, by, request)
+        baton.store.add_token(token, once)
+        return token, spell(token.id, secret)
+
+    return decided_again(baton.clock, attempt)
+
+
+def _new_token(baton: Baton, by: Principal, request: TokenRequest) -> tuple[Token, str]:
     now = baton.clock.now()
     _check(baton, by, request, now)
     secret = baton.ids.secret()
@@ -48,25 +59,23 @@ def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once |
         created_by=by.key,
         expires_at=request.expires_at,
     )
-    try:
-        baton.store.add_token(token, once)
-    except KeyTaken:
-        if once:
-            _refuse_repeat(baton, once)
-        raise
-    return token, spell(token.id, secret)
+    return token, secret
 
 
 def revoke_token(baton: Baton, by: Principal, token_id: str) -> Token:
     """Takes effect with the next request. Revoking twice changes nothing. Raises ``Unknown``."""
     by.must_be_human("revoke a token")
-    token = baton.store.token(token_id)
-    if token is None or token.workspace != by.workspace:
-        raise Unknown("token")
-    revoked = token.revoked(by, baton.clock.now())
-    if revoked is not token:
-        baton.store.save_revocation(revoked)
-    return revoked
+
+    def attempt() -> Token:
+        token = baton.store.token(token_id)
+        if token is None or token.workspace != by.workspace:
+            raise Unknown("token")
+        revoked = token.revoked(by, baton.clock.now())
+        if revoked is not token:
+            baton.store.save_revocation(revoked)
+        return revoked
+
+    return decided_again(baton.clock, attempt)
 
 
 def _refuse_repeat(baton: Baton, once: Once) -> None:

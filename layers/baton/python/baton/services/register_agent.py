@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import MAX_AGENTS, MAX_ALIASES, Agent, check_names
-from baton.domain.errors import LimitReached, Unknown, VersionConflict
+from baton.domain.errors import Busy, LimitReached, Unknown, VersionConflict
 from baton.services.retrying import decided_again
 
 MAX_BELLS = 10
@@ -50,6 +50,11 @@ def register_agent(
 
 
 def _ring_for_backlog(baton: Baton, agent: Agent) -> None:
-    """What has waited for the agent to be switched on is begun now; process-task passes the bell on from there."""
-    for ready in islice(baton.store.ready(agent.workspace, agent.slug, baton.clock.now()), MAX_BELLS):
+    """What has waited for the agent to be switched on is begun now; process-task passes the bell on from there. The
+    agent is saved: what goes wrong here costs time, nothing else."""
+    try:
+        waiting = list(islice(baton.store.ready(agent.workspace, agent.slug, baton.clock.now()), MAX_BELLS))
+    except Busy:
+        waiting = []
+    for ready in waiting:
         baton.doorbell.ring(agent.workspace, agent.slug, ready.task_id)

@@ -13,7 +13,7 @@ from baton.adapters.dynamodb.writes import extra_writes, task_writes, witness
 from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Unknown
 from baton.domain.marker import Priority
-from baton.domain.task import State
+from baton.domain.task import DEFAULT_MAX_ATTEMPTS, State
 from baton.ports import Dossier, Note, Page
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from baton.ports import Extra, Ready
 
 READY_PAGE = 25
+# How often a task can have come back before a human has looked at it again: one attempt less than it has.
+LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 DUE_PAGE = 100
 
 
@@ -87,7 +89,8 @@ class DynamoStore(Registry):
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
         head, agent_key = keys.head(workspace, task_id), keys.agent(workspace, agent)
         body, failure = (keys.beside(workspace, task_id, what) for what in (keys.BODY, keys.FAILURE))
-        found = self._table.get_many([head, body, failure, agent_key])
+        likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
+        found = self._table.get_many([head, body, failure, agent_key, *likely])
         if head not in found:
             raise Unknown("task")
         task = items.task_from(found[head])
@@ -95,7 +98,11 @@ class DynamoStore(Registry):
             task=task,
             body=items.payload_from(found.get(body)),
             failure=items.payload_from(found.get(failure)),
-            recoveries=self._recoveries(workspace, task_id) if task.recoveries else (),
+            recoveries=(
+                tuple(items.recovery_from(found[key]) for key in likely if key in found)
+                if task.recoveries <= LIKELY_RECOVERIES
+                else self._recoveries(workspace, task_id)
+            ),
         )
         return dossier, items.agent_from(found[agent_key]) if agent_key in found else None
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 Item = dict[str, Any]
-ATTEMPTS = 4
+ATTEMPTS = 3
 _FAILURES = (ClientError, ConnectionError, HTTPClientError)
 _UNCLEAR_CODES = frozenset(
     {
@@ -77,9 +77,11 @@ class Table:
         return from_wire(answer["Item"]) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[Key]) -> dict[Key, Item]:
-        """At most 100. Missing ones are left out."""
+        """At most 100, or ``ValueError``. Missing ones are left out."""
+        if len(wanted) > _MAX_BATCH:
+            raise ValueError(wanted)
         found: dict[Key, Item] = {}
-        asked = {self._name: {"Keys": [to_wire(key._asdict()) for key in wanted[:_MAX_BATCH]], "ConsistentRead": True}}
+        asked = {self._name: {"Keys": [to_wire(key._asdict()) for key in wanted], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
             answer = self._call(self._client.batch_get_item, RequestItems=asked)
             for item in map(from_wire, answer["Responses"].get(self._name, [])):
