@@ -94,15 +94,13 @@ class DynamoStore(Registry):
         if head not in found:
             raise Unknown("task")
         task = items.task_from(found[head])
+        # Fewer than HEAD tells of: it came back oftener than is likely, or just now, between the readings of two items.
+        recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
         dossier = Dossier(
             task=task,
             body=items.payload_from(found.get(body)),
             failure=items.payload_from(found.get(failure)),
-            recoveries=(
-                tuple(items.recovery_from(found[key]) for key in likely if key in found)
-                if task.recoveries <= LIKELY_RECOVERIES
-                else self._recoveries(workspace, task_id)
-            ),
+            recoveries=recoveries if len(recoveries) >= task.recoveries else self._recoveries(workspace, task_id),
         )
         return dossier, items.agent_from(found[agent_key]) if agent_key in found else None
 
