@@ -6,13 +6,11 @@ accident.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.agent import Roster
+from baton.adapters.memory_registry import MemoryRegistry, page
 from baton.domain.direction import NO_PAIR, Direction, Escalation
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.settings import Settings
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.review import Review
     from baton.domain.task import Claim, Recovery, Task
-    from baton.domain.token import Token
     from baton.ports import Extra
 
 Pair = tuple[str, str, str]
@@ -62,18 +59,14 @@ class _Beside:
     ended_claims: dict[str, Remembered] = field(default_factory=dict)
 
 
-class MemoryStore:
+class MemoryStore(MemoryRegistry):
     def __init__(self) -> None:
-        self._lock = RLock()
+        super().__init__()
         self._tasks: dict[tuple[str, str], Task] = {}
         self._beside: dict[tuple[str, str], _Beside] = {}
         self._directions: dict[Pair, Direction] = {}
         self._reviews: dict[tuple[str, str], Review] = {}
         self._notes: dict[tuple[str, str], list[Note]] = {}
-        self._remembered: dict[str, Remembered] = {}
-        self._rosters: dict[str, Roster] = {}
-        self._settings: dict[str, Settings] = {}
-        self._tokens: dict[str, Token] = {}
 
     # Tasks
 
@@ -128,10 +121,6 @@ class MemoryStore:
             beside = self._beside.get((workspace, task_id))
             return deepcopy(beside.ended_claims.get(claim_id)) if beside else None
 
-    def remembered(self, once: Once) -> Remembered | None:
-        with self._lock:
-            return deepcopy(self._remembered.get(once.digest))
-
     def ready(self, workspace: str, agent: str, now: datetime) -> Iterator[Ready]:
         with self._lock:
             found = [
@@ -147,7 +136,7 @@ class MemoryStore:
         with self._lock:
             found = [t for (owner, _), t in self._tasks.items() if owner == workspace and t.state is State.NEEDS]
         keys = {f"{task.priority}#{to_ms(task.created_at):015d}#{task.id}": task for task in found}
-        return _page(keys, limit, cursor)
+        return page(keys, limit, cursor)
 
     def due(self, now: datetime) -> Iterator[tuple[str, str]]:
         with self._lock:
@@ -188,62 +177,7 @@ class MemoryStore:
     def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
         with self._lock:
             found = {review.id: deepcopy(review) for (owner, _), review in self._reviews.items() if owner == workspace}
-        return _page(found, limit, cursor, newest_first=True)
-
-    # Agents, settings, tokens
-
-    def roster(self, workspace: str) -> Roster:
-        with self._lock:
-            return self._rosters.get(workspace, Roster())
-
-    def agent(self, workspace: str, slug: str) -> Agent | None:
-        return next((agent for agent in self.roster(workspace) if agent.slug == slug), None)
-
-    def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
-        with self._lock:
-            return self.agent(workspace, slug), self.settings(workspace)
-
-    def save_agent(self, agent: Agent, roster: Roster) -> None:
-        with self._lock:
-            held = self.roster(agent.workspace)
-            if held.version != roster.version:
-                raise Conflict("roster")
-            others = [other for other in held if other.slug != agent.slug]
-            agents = tuple(sorted([*others, agent], key=lambda each: each.slug))
-            self._rosters[agent.workspace] = Roster(agents, held.version + 1)
-
-    def settings(self, workspace: str) -> Settings:
-        with self._lock:
-            return self._settings.get(workspace, Settings())
-
-    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:  # noqa: ARG002
-        with self._lock:
-            if self.settings(workspace).version != settings.version - 1:
-                raise Conflict("settings")
-            self._settings[workspace] = settings
-
-    def token(self, token_id: str) -> Token | None:
-        with self._lock:
-            return self._tokens.get(token_id)
-
-    def add_token(self, token: Token, once: Once | None = None) -> None:
-        with self._lock:
-            if once:
-                if once.digest in self._remembered:
-                    raise KeyTaken
-                self._remembered[once.digest] = once.remember({"token_id": token.id})
-            self._tokens[token.id] = token
-
-    def save_revocation(self, token: Token) -> None:
-        with self._lock:
-            if self._tokens[token.id].revoked_at is None:
-                self._tokens[token.id] = token
-
-    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        with self._lock:
-            tokens = [token for token in self._tokens.values() if token.workspace == workspace]
-        found = {token.id: replace(token, digest="") for token in tokens}
-        return _page(found, limit, cursor, newest_first=True)
+        return page(found, limit, cursor, newest_first=True)
 
     # Inside
 
@@ -255,7 +189,7 @@ class MemoryStore:
     def _newest(self, workspace: str, matches: Callable[[Task], bool], limit: int, cursor: str | None) -> Page:
         with self._lock:
             found = {t.id: t for (owner, _), t in self._tasks.items() if owner == workspace and matches(t)}
-        return _page(found, limit, cursor, newest_first=True)
+        return page(found, limit, cursor, newest_first=True)
 
     def _direction(self, workspace: str, source: str, target: str) -> Direction:
         return self._directions.get((workspace, source, target), Direction(workspace, source, target))
@@ -346,13 +280,3 @@ class MemoryDeadLetters:
 
 def _queue_order(task: Task) -> tuple[str, datetime | None, str]:
     return task.priority, task.ready_at, task.id
-
-
-def _page(found: dict[str, Any], limit: int, cursor: str | None, *, newest_first: bool = False) -> Page:
-    keys: list[str] = sorted(found)
-    if newest_first:
-        keys = [key for key in reversed(keys) if cursor is None or key < cursor]
-    elif cursor is not None:
-        keys = keys[bisect_right(keys, cursor) :]
-    page = keys[:limit]
-    return Page(tuple(found[key] for key in page), page[-1] if len(keys) > limit else None)

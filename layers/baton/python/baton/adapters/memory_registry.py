@@ -1,0 +1,98 @@
+"""The part of the memory store that isn't about tasks: agents, settings, tokens, and what was answered."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from copy import deepcopy
+from dataclasses import replace
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agent import Roster
+from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.settings import Settings
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.agent import Agent
+    from baton.domain.idempotency import Once, Remembered
+    from baton.domain.principal import Principal
+    from baton.domain.token import Token
+
+
+class MemoryRegistry:
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._remembered: dict[str, Remembered] = {}
+        self._rosters: dict[str, Roster] = {}
+        self._settings: dict[str, Settings] = {}
+        self._tokens: dict[str, Token] = {}
+
+    def remembered(self, once: Once) -> Remembered | None:
+        with self._lock:
+            return deepcopy(self._remembered.get(once.digest))
+
+    def roster(self, workspace: str) -> Roster:
+        with self._lock:
+            return self._rosters.get(workspace, Roster())
+
+    def agent(self, workspace: str, slug: str) -> Agent | None:
+        return next((agent for agent in self.roster(workspace) if agent.slug == slug), None)
+
+    def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+        with self._lock:
+            return self.agent(workspace, slug), self.settings(workspace)
+
+    def save_agent(self, agent: Agent, roster: Roster) -> None:
+        with self._lock:
+            held = self.roster(agent.workspace)
+            if held.version != roster.version:
+                raise Conflict("roster")
+            others = [other for other in held if other.slug != agent.slug]
+            agents = tuple(sorted([*others, agent], key=lambda each: each.slug))
+            self._rosters[agent.workspace] = Roster(agents, held.version + 1)
+
+    def settings(self, workspace: str) -> Settings:
+        with self._lock:
+            return self._settings.get(workspace, Settings())
+
+    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:  # noqa: ARG002
+        with self._lock:
+            if self.settings(workspace).version != settings.version - 1:
+                raise Conflict("settings")
+            self._settings[workspace] = settings
+
+    def token(self, token_id: str) -> Token | None:
+        with self._lock:
+            return self._tokens.get(token_id)
+
+    def add_token(self, token: Token, once: Once | None = None) -> None:
+        with self._lock:
+            if once:
+                if once.digest in self._remembered:
+                    raise KeyTaken
+                self._remembered[once.digest] = once.remember({"token_id": token.id})
+            self._tokens[token.id] = token
+
+    def save_revocation(self, token: Token) -> None:
+        with self._lock:
+            if self._tokens[token.id].revoked_at is None:
+                self._tokens[token.id] = token
+
+    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        with self._lock:
+            tokens = [token for token in self._tokens.values() if token.workspace == workspace]
+        found = {token.id: replace(token, digest="") for token in tokens}
+        return page(found, limit, cursor, newest_first=True)
+
+
+def page(found: dict[str, Any], limit: int, cursor: str | None, *, newest_first: bool = False) -> Page:
+    keys: list[str] = sorted(found)
+    if newest_first:
+        keys = [key for key in reversed(keys) if cursor is None or key < cursor]
+    elif cursor is not None:
+        keys = keys[bisect_right(keys, cursor) :]
+    shown = keys[:limit]
+    return Page(tuple(found[key] for key in shown), shown[-1] if len(keys) > limit else None)
