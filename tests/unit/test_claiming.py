@@ -160,7 +160,8 @@ def test_switching_an_agent_off_leaves_a_live_claim_alone(world: World) -> None:
     claimed = world.claimed()
     register_agent(world.baton, human(), "auditor", {"active": False})
     world.clock.advance(10)
-    renew_claim(world.baton, AUDITOR, claimed.dossier.task.id, claimed.claim_id)
+    renewed = renew_claim(world.baton, AUDITOR, claimed.dossier.task.id, claimed.claim_id)
+    assert renewed.expires_at == world.clock.now() + timedelta(seconds=300)
 
 
 # By id

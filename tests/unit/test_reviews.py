@@ -113,6 +113,16 @@ def test_a_repeated_release_with_the_same_key_answers_with_the_same_task(world: 
     assert len(direction(world).escalations) == 3
 
 
+def test_a_repeated_release_gets_its_first_answer_whatever_became_of_the_task(world: World) -> None:
+    review_id = capped(world)
+    once = Once(human(), f"/manual-reviews/{review_id}/release", "k1", "h1")
+    first_review, first = release_review(world.baton, human(), review_id, once)
+    cancel_task(world.baton, human(), first.task.id, "no longer needed")
+    again_review, again = release_review(world.baton, human(), review_id, once)
+    assert (again.task.id, again.task.state, again.task.version) == (first.task.id, "delegated", first.task.version)
+    assert again_review == first_review
+
+
 def test_two_releases_at_once_make_one_task() -> None:
     store = HookedStore()
     world = World(store=store).settle()

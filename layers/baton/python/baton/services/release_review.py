@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import ReviewClosed
+from baton.domain.events import from_snapshot, snapshot
 from baton.domain.marker import parse_marker
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
 from baton.services.open_escalation import commit_escalation, open_escalation
@@ -29,8 +30,9 @@ def release_review(baton: Baton, by: Principal, review_id: str, once: Once | Non
         review = baton.store.review(by.workspace, review_id)
         pair = (review.source_agent, review.target_agent)
         settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
-        if once and once.recall(remembered) is not None and review.task_id:
-            return review, baton.store.read(by.workspace, review.task_id)
+        first_answer = once.recall(remembered) if once else None
+        if first_answer is not None:
+            return review, Dossier(task=from_snapshot(first_answer))
         return _release(baton, by, review, direction, settings, once)
 
     return decided_again(baton.clock, attempt)
@@ -49,6 +51,6 @@ def _release(
     released = review.released(by, now, task.id)
     extras: list[Extra] = [ReviewChanged(released)]
     if once:
-        extras.append(Remember(once, {"task_id": task.id}))
+        extras.append(Remember(once, snapshot(task)))
     commit_escalation(baton, escalation, direction, extras, ends_review=True)
     return released, Dossier(task=task)
