@@ -12,6 +12,7 @@ from fake_notion.fake import Call, FakeNotion
 from fake_notion.faults import Fault, Refused, ReplyLost, ScriptedFault
 from fake_notion.model import Database, Page
 from fake_notion.schema import SELECT, STATUS
+from fake_notion.server import Server, serve
 from fake_notion.webhooks import Subscription
 
 __all__ = [
@@ -26,5 +27,7 @@ __all__ = [
     "Reply",
     "ReplyLost",
     "ScriptedFault",
+    "Server",
     "Subscription",
+    "serve",
 ]

@@ -143,6 +143,11 @@ class People(Workspace):
         self.postman.send(made, None)
         return made
 
+    def unsubscribe(self, subscription_id: str) -> None:
+        with self.changing():
+            self.subscriptions = [kept for kept in self.subscriptions if kept.id != subscription_id]
+            self.note_change()
+
     @property
     def verification_token(self) -> str:
         """Of the latest subscription."""

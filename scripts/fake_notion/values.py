@@ -40,11 +40,10 @@ def parse(prop: Property, given: object, where: str, check_page: Callable[[str],
 
 
 def default(prop: Property) -> Any:
-    """An empty value. A status is never empty in Notion: it is the first option of its first group."""
+    """An empty value. A status is never empty in Notion: it is its first option that is to do."""
     if prop.type == STATUS:
-        groups = ["To-do", "In progress", "Complete"]
-        ordered = sorted(prop.options, key=lambda option: groups.index(option.group))
-        return ordered[0].name if ordered else None
+        first = next((option for option in prop.options if option.group == "To-do"), None)
+        return first.name if first else None
     if prop.type == "checkbox":
         return False
     return [] if prop.type in ("title", "rich_text", "relation", "multi_select") else None

@@ -72,6 +72,7 @@ class Postman:
             self._changed.notify_all()
         if thread:
             thread.join(TIMEOUT_SECONDS)
+        self._stopped = False
 
     def _enqueue(self, delay: float, attempt: int, subscription: Subscription, event: Event | None) -> None:
         with self._changed:
