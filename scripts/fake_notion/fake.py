@@ -31,7 +31,13 @@ class Call(NamedTuple):
 
 
 class FakeNotion(People):
-    """One Notion workspace with one connection, and more if they are added. Safe for use from several threads."""
+    """One Notion workspace with one connection, and more if they are added. Safe for use from several threads.
+
+    `fault` is asked before each call, outside the lock: a test may also hold a call there. `rate_limit` is how many
+    calls a connection has in how many seconds. `index_lag` is how long a new page isn't found by queries. `requests`
+    and `events` grow until cleared, unless `recording` is off. With `any_token`, every token that begins with ntn_
+    is a connection of its own.
+    """
 
     def __init__(
         self,
@@ -139,6 +145,8 @@ def _check_version(given: str | None) -> None:
 def _parsed(body: bytes) -> dict[str, Any]:
     try:
         parsed = json.loads(body)
+        # What Python takes and JSON doesn't: NaN, and halves of characters.
+        json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
         raise NotionError(400, "Error parsing JSON body.", "invalid_json") from None
     if not isinstance(parsed, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,9 +73,11 @@ class ScriptedFault:
 
     def __init__(self, fault: Fault, count: int = 1, method: str | None = None, path: str = "/") -> None:
         self._fault, self._left, self._method, self._path = fault, count, method, path
+        self._lock = threading.Lock()
 
     def __call__(self, method: str, path: str) -> Fault | None:
-        if self._left <= 0 or not path.startswith(self._path) or self._method not in (None, method):
-            return None
-        self._left -= 1
-        return self._fault
+        with self._lock:
+            if self._left <= 0 or not path.startswith(self._path) or self._method not in (None, method):
+                return None
+            self._left -= 1
+            return self._fault

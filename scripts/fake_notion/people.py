@@ -107,12 +107,12 @@ class People(Workspace):
     # Sharing
 
     def share(self, thing_id: str, *bot_ids: str) -> None:
-        """With these bots, besides those that have it already; with all, if none is named."""
+        """With these bots, besides those that see it already; with all, if none is named."""
         with self.changing():
-            if bot_ids:
-                self.shares[thing_id] = self.shares.get(thing_id, set()) | set(bot_ids)
-            else:
+            if not bot_ids:
                 self.shares.pop(thing_id, None)
+            elif thing_id in self.shares:
+                self.shares[thing_id] |= set(bot_ids)
             self.note_change()
 
     def unshare(self, thing_id: str, *bot_ids: str) -> None:

@@ -58,7 +58,7 @@ class _Listener(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     fake: ClassVar[FakeNotion]
     protocol_version = "HTTP/1.1"
-    server_version = "FakeNotion"
+    server_version, sys_version = "FakeNotion", ""
     disable_nagle_algorithm = True
     wbufsize = 65536
     timeout = IDLE_SECONDS
