@@ -167,8 +167,8 @@ def test_texts_are_measured_in_utf_16_and_the_longest_one_fits(fake: FakeNotion)
 
 def test_a_select_option_is_made_on_writing(fake: FakeNotion) -> None:
     db = fake.add_database(status_type=SELECT)
-    properties = {"Status": {"select": {"name": "Odd"}}}
-    page_id = client(fake).post("/pages", json=new_page(db.data_source_id, **properties)).json()["id"]
+    body = new_page(db.data_source_id, Status={"select": {"name": "Odd"}})
+    page_id = client(fake).post("/pages", json=body).json()["id"]
     assert fake.pages[page_id].status == "Odd"
     schema = client(fake).get(f"/data_sources/{db.data_source_id}").json()["properties"]["Status"]
     assert "Odd" in [option["name"] for option in schema["select"]["options"]]
