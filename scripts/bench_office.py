@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import Any
 
 from baton.adapters.memory import MemoryDoorbell
-from baton.adapters.no_tracker import NoTracker
+from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
 from baton.domain.idempotency import Once
@@ -94,7 +94,9 @@ class Office:
             doorbell=self.doorbell,
             clock=self.clock,
             ids=RandomIds(),
-            tracker=NoTracker(),
+            trackers=NoTrackers(),
+            tracker_bell=MemoryTrackerBell(),
+            secrets=MemorySecrets(),
             public_url="https://baton.example",
             log=lambda _message, **_fields: None,
         )

@@ -179,8 +179,9 @@ def test_the_authorizer_makes_one_call(rig: Rig) -> None:
 
 
 def page(rig: Rig) -> int:
-    """The readings of the due page alone."""
-    return len(rig.count(lambda: list(rig.store.due(rig.clock.now()))))
+    """The readings of the due pages alone: tasks, and workspaces whose tracker is due."""
+    now = rig.clock.now()
+    return len(rig.count(lambda: (list(rig.store.gates_due(now)), list(rig.store.due(now)))))
 
 
 def test_a_swept_task_takes_four_beside_the_page(rig: Rig) -> None:

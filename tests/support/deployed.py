@@ -20,7 +20,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, from_wire, to_wire
 from baton.adapters.memory import MemoryDoorbell
-from baton.adapters.no_tracker import NoTracker
+from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports import Baton
 from deployment import client as administrator
@@ -197,7 +197,9 @@ class Deployed:
             doorbell=MemoryDoorbell(),
             clock=clock,
             ids=RandomIds(),
-            tracker=NoTracker(),
+            trackers=NoTrackers(),
+            tracker_bell=MemoryTrackerBell(),
+            secrets=MemorySecrets(),
             public_url=self.stack.api_url,
             log=lambda _message, **_fields: None,
         )

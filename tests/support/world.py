@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton.adapters.memory import MemoryDoorbell, MemoryStore
-from baton.adapters.no_tracker import NoTracker
+from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds
 from baton.domain.agent import Approval, Runtime
 from baton.domain.events import replay
 from baton.domain.principal import ACT_AS, Kind, Principal
 from baton.domain.task import Task
-from baton.ports import Baton, Store
+from baton.ports import Baton, Store, Trackers
 from baton.services.approve_task import approve_task
 from baton.services.claim_task import Claimed, Claimer, claim_next
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
@@ -54,6 +54,8 @@ class World:
     clock: FakeClock = field(default_factory=FakeClock)
     doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
     logged: list[dict[str, Any]] = field(default_factory=list)
+    trackers: Trackers = field(default_factory=NoTrackers)
+    tracker_bell: MemoryTrackerBell = field(default_factory=MemoryTrackerBell)
     baton: Baton = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +64,9 @@ class World:
             doorbell=self.doorbell,
             clock=self.clock,
             ids=RandomIds(),
-            tracker=NoTracker(),
+            trackers=self.trackers,
+            tracker_bell=self.tracker_bell,
+            secrets=MemorySecrets(),
             public_url="https://baton.example",
             log=lambda message, **fields: self.logged.append({"message": message, **fields}),
         )

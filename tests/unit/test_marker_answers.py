@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from baton.adapters.no_tracker import NoTracker
 from baton.domain.agent import Approval
 from baton.domain.errors import HumanNeeded, InvalidMarker, KeyReused
 from baton.domain.idempotency import Once
 from baton.domain.principal import Principal
-from baton.ports import Dossier, TrackerPage
 from baton.services.approve_task import undo_approval
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.end_task import cancel_task
@@ -140,49 +137,3 @@ def test_a_refusal_is_not_remembered(world: World) -> None:
     with pytest.raises(InvalidMarker):
         ask(world, once(), target_agent="Nobody")
     assert ask(world, once()).task_id
-
-
-# The tracker
-
-
-class Tracker(NoTracker):
-    def __init__(self, page: TrackerPage) -> None:
-        self.page = page
-        self.asked: list[Dossier] = []
-
-    def mirror(self, dossier: Dossier, budget_seconds: float) -> TrackerPage:
-        assert budget_seconds == 3.0
-        self.asked.append(dossier)
-        return self.page
-
-
-def with_tracker(world: World, page: TrackerPage) -> Tracker:
-    tracker = Tracker(page)
-    world.baton = replace(world.baton, tracker=tracker)
-    return tracker
-
-
-def test_the_tracker_is_asked_once_the_task_is_durable_and_only_for_a_new_task(world: World) -> None:
-    tracker = with_tracker(world, TrackerPage("ok", "page_1", "https://tracker.example/1"))
-    answer = world.mark(agent("scout"))
-    assert (answer.task_url, answer.tracker_page_id, answer.degraded_capabilities) == (
-        "https://tracker.example/1",
-        "page_1",
-        [],
-    )
-    (dossier,) = tracker.asked
-    assert dossier.task == world.task(answer.task_id or "")
-    assert dossier.body is not None
-    world.mark(agent("scout"))
-    world.mark(agent("scout"), create_task=False)
-    assert len(tracker.asked) == 1
-
-
-@pytest.mark.parametrize("status", ["pending", "denied", "error"])
-def test_a_tracker_in_trouble_costs_nothing_but_its_page(world: World, status: str) -> None:
-    with_tracker(world, TrackerPage(status, message="no luck"))
-    answer = world.mark(agent("scout"))
-    assert answer.task_id
-    assert world.task(answer.task_id).state == "needs"
-    assert (answer.task_url, answer.tracker_page_id) == (None, None)
-    assert answer.degraded_capabilities == [{"capability": "tracker", "status": status, "message": "no luck"}]

@@ -79,10 +79,11 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         breaker_scope="open",
         dispatch_delay_seconds=3,
         unclaimed_alert_seconds=3_600,
+        tracker=None,
         version=0,
     )
     assert "version" not in SETTING_NAMES
-    assert len(SETTING_NAMES) == 7
+    assert len(SETTING_NAMES) == 8
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:

@@ -14,20 +14,27 @@ from botocore.config import Config as ClientConfig
 from baton import config
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.adapters.no_tracker import NoTracker
-from baton.adapters.sqs import SqsDeadLetters, SqsDoorbell
+from baton.adapters.sqs import SqsDeadLetters, SqsDoorbell, SqsTrackerBell
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports import Baton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports import AgentRunner, Clock, DeadLetters, TokenStore
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import AgentRunner, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
 
 # The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.
 CLIENT = ClientConfig(
     connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 1}, parameter_validation=False
+)
+# A secret is read within the three seconds that a marker may wait for the tracker.
+QUICK_CLIENT = ClientConfig(
+    connect_timeout=1,
+    read_timeout=1.5,
+    retries={"mode": "standard", "total_max_attempts": 1},
+    parameter_validation=False,
 )
 
 
@@ -47,7 +54,9 @@ def wire() -> Baton:
         doorbell=SqsDoorbell(_client("sqs"), settings.queue_url, log_line),
         clock=clock,
         ids=RandomIds(),
-        tracker=NoTracker(),
+        trackers=_Trackers(),
+        tracker_bell=SqsTrackerBell(_client("sqs"), settings.tracker_queue_url, log_line),
+        secrets=_Secrets(),
         public_url=settings.public_url,
         log=log_line,
     )
@@ -62,6 +71,11 @@ def wire_tokens() -> tuple[TokenStore, Clock]:
 @cache
 def wire_dead_letters() -> DeadLetters:
     return SqsDeadLetters(_client("sqs"), config.load().dead_letters_url)
+
+
+@cache
+def wire_tracker_dead_letters() -> DeadLetters:
+    return SqsDeadLetters(_client("sqs"), config.load().tracker_dead_letters_url)
 
 
 @cache
@@ -94,8 +108,43 @@ def _table() -> Table:
     return Table(_client("dynamodb"), config.load().table, SystemClock().sleep)
 
 
+class _Trackers:
+    """Made when first asked for: most calls never ask, and an HTTP client takes its time to import."""
+
+    def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
+        return _notion().of(workspace, settings, budget_seconds)
+
+
+class _Secrets:
+    """The same."""
+
+    def put(self, workspace: str, token: str) -> None:
+        _secrets_manager().put(workspace, token)
+
+    def get(self, workspace: str, *, afresh: bool = False) -> str | None:
+        return _secrets_manager().get(workspace, afresh=afresh)
+
+
+@cache
+def _notion() -> Trackers:
+    from baton.adapters.notion.tracker import NotionTrackers
+
+    return NotionTrackers(_Secrets(), config.load().notion_url, clock=SystemClock())
+
+
+@cache
+def _secrets_manager() -> Secrets:
+    from baton.adapters.secrets import SecretsManagerSecrets
+
+    client = _session().client("secretsmanager", config=QUICK_CLIENT)
+    return SecretsManagerSecrets(client, config.load().secrets_prefix, log_line)
+
+
 def forget_all() -> None:
     """For tests that change the environment."""
-    parts: list[Callable[..., object]] = [logger, wire, wire_tokens, wire_dead_letters, wire_runner, _session, _table]
+    parts: list[Callable[..., object]] = [
+        *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_runner),
+        *(_session, _table, _notion, _secrets_manager),
+    ]
     for part in [*parts, config.load]:
         part.cache_clear()  # type: ignore[attr-defined]

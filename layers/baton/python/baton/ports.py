@@ -18,12 +18,18 @@ if TYPE_CHECKING:
     from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.events import Event
+    from baton.domain.gate import Gate
     from baton.domain.idempotency import Once, Remembered
+    from baton.domain.mirror import Mirror, PageRef
+    from baton.domain.page_news import Editor, Seen
     from baton.domain.principal import Principal
     from baton.domain.review import Review
     from baton.domain.settings import Settings
+    from baton.domain.sheet import Sheet
     from baton.domain.task import Claim, Recovery, Task
     from baton.domain.token import Token
+    from baton.domain.tracker import TrackerSettings
+    from baton.domain.webhook import Webhook
 
 Json = Any
 
@@ -37,6 +43,7 @@ class Dossier:
     output: Json = None
     failure: dict[str, Any] | None = None
     recoveries: tuple[Recovery, ...] = ()
+    mirror: Mirror | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +77,11 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Holds only if the key is new, else ``KeyTaken``."""
+    """Holds only if the key is new, else ``KeyTaken``. ``forget_at``: may be forgotten from then on; None keeps it."""
 
     once: Once
     answer: dict[str, Any]
+    forget_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,75 @@ class ReviewChanged:
     review: Review
 
 
-Extra = Body | Output | Remember | EndedClaim | Opened | Closed | Note | ReviewOpened | ReviewChanged
+@dataclass(frozen=True, slots=True)
+class MirrorOpened:
+    """With a new task: its row in the outbox to the tracker."""
+
+    mirror: Mirror
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorBehind:
+    """With a change of a task that has a row: the page is to show it. Never refused, whoever holds the row."""
+
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PageReported:
+    """Somebody says that the page of ``task_id`` changed: it is to be looked at. Never refused."""
+
+    task_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorSaved:
+    """``mirror`` in its next version: else ``Conflict``."""
+
+    mirror: Mirror
+
+
+@dataclass(frozen=True, slots=True)
+class PageTaken:
+    """The page is this task's, and no other's: else ``PageHeld``."""
+
+    page_id: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateSaved:
+    """``gate`` in its next version: else ``Conflict``."""
+
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSaved:
+    """``webhook`` in its next version: else ``Conflict``."""
+
+    webhook: Webhook
+
+
+Extra = (
+    Body
+    | Output
+    | Remember
+    | EndedClaim
+    | Opened
+    | Closed
+    | Note
+    | ReviewOpened
+    | ReviewChanged
+    | MirrorOpened
+    | MirrorBehind
+    | PageReported
+    | MirrorSaved
+    | PageTaken
+    | GateSaved
+    | WebhookSaved
+)
 
 
 class TaskStore(Protocol):
@@ -243,7 +319,35 @@ class TokenStore(Protocol):
         """The answer kept with a token."""
 
 
-class Store(TaskStore, MarkerStore, AgentStore, SettingsStore, TokenStore, Protocol):
+class TrackerStore(Protocol):
+    """The outbox to the tracker, and what is known of it."""
+
+    def mirror(self, workspace: str, task_id: str) -> Mirror | None:
+        """A task's row."""
+
+    def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
+        """Tasks whose rows may have something to send, the longest due first. Lags, and may name a row that is held."""
+
+    def mirrors_waiting(self, workspace: str, limit: int) -> int:
+        """How many rows wait to be sent, counted up to ``limit``. Lags."""
+
+    def dead_mirrors(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Rows that were given up. Finding them lags, what is shown of them doesn't."""
+
+    def page_holders(self, workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
+        """Page id → the task whose page it is; at most 100. Others are left out."""
+
+    def gate(self, workspace: str) -> Gate:
+        """An open one, at version 0, where nothing was saved."""
+
+    def gates_due(self, now: datetime) -> Iterator[str]:
+        """Workspaces whose tracker is to be seen to. Lags."""
+
+    def webhook(self, workspace: str) -> Webhook | None:
+        """The workspace's webhook, taken down ones included."""
+
+
+class Store(TaskStore, MarkerStore, AgentStore, SettingsStore, TokenStore, TrackerStore, Protocol):
     """The whole of it: one table."""
 
 
@@ -300,20 +404,79 @@ class AgentRunner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TrackerPage:
-    """``status``: ``ok``, or why there is no page (yet): ``pending``, ``denied``, ``error``."""
+class Made:
+    """A page as it was written. ``status``: what its status says now, None if it has none. ``without``: what had to be
+    left out, in words, with what to do about it; ``is_denied``: some of it because it isn't shared with us."""
 
-    status: str
-    page_id: str | None = None
-    url: str | None = None
-    message: str = ""
+    page: PageRef
+    status: str | None
+    without: tuple[str, ...] = ()
+    is_denied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong with a tracker. ``about``: the property, database or token; ``severity``: an ``error``
+    keeps tasks from being mirrored, a ``warning`` leaves something of them out."""
+
+    about: str
+    severity: str
+    problem: str
+    what_to_do: str
 
 
 class Tracker(Protocol):
-    """An outside mirror of tasks. The task is durable before it is asked (truth 11)."""
+    """One workspace's tracker, for one errand: it asks for nothing after its budget. Every call may raise
+    ``TrackerAway`` (``unclear`` if the effect may have happened or may yet), ``TrackerDenies``, ``PageRefused`` and
+    ``PageGone``. Unknown or missing properties are no errors: they are left out, and ``Made`` says so."""
 
-    def mirror(self, dossier: Dossier, budget_seconds: float) -> TrackerPage | None:
-        """Never raises, and answers within its budget. None: no tracker is configured."""
+    def create(self, sheet: Sheet) -> Made:
+        """A new page, whoever else has made one: never repeated by itself once it may have been heard."""
+
+    def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
+        """Pages that may have been made for the task, the likeliest first. They may be other tasks' pages."""
+
+    def update(self, page_id: str, sheet: Sheet) -> Made:
+        """The page shows the task's state. Writing it twice is writing it once."""
+
+    def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
+        """``unless_there``: looks first whether it says so already."""
+
+    def look(self, page_id: str) -> Seen:
+        """The page as it is now."""
+
+    def who(self, user_id: str) -> Editor:
+        """Unknown ones are no persons."""
+
+    def changed_since(self, since: datetime) -> Iterator[Seen]:
+        """Pages of the database that were edited since, the longest ago first; not those in its trash."""
+
+    def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
+        """Pages of the database that were made since and whose title begins with ``title``, the oldest first."""
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that is wrong with the database as it is configured; raises nothing but ``TrackerAway``."""
+
+
+class Trackers(Protocol):
+    def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
+        """Asks for nothing yet, and raises nothing."""
+
+
+class TrackerBell(Protocol):
+    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+        """Tells sync-tracker that there is something to send or to look at, for this task first. Never raises: a bell
+        may be lost, doubled, late or out of order, and the sweeper rings again."""
+
+
+class Secrets(Protocol):
+    """Where the trackers' tokens are kept, one per workspace."""
+
+    def put(self, workspace: str, token: str) -> None:
+        """Replaces the present one. Raises ``Busy``."""
+
+    def get(self, workspace: str, *, afresh: bool = False) -> str | None:
+        """May be a few minutes old unless ``afresh``. Raises ``Busy``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +487,9 @@ class Baton:
     doorbell: Doorbell
     clock: Clock
     ids: Ids
-    tracker: Tracker
+    trackers: Trackers
+    tracker_bell: TrackerBell
+    secrets: Secrets
     public_url: str
     log: Callable[..., None] = field(repr=False)
 

@@ -10,7 +10,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.memory_registry import MemoryRegistry, page
+from baton.adapters.memory_outbox import MemoryOutbox
+from baton.adapters.memory_registry import page
 from baton.domain.direction import NO_PAIR, Direction, Escalation
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.settings import Settings
@@ -59,7 +60,7 @@ class _Beside:
     ended_claims: dict[str, Remembered] = field(default_factory=dict)
 
 
-class MemoryStore(MemoryRegistry):
+class MemoryStore(MemoryOutbox):
     def __init__(self) -> None:
         super().__init__()
         self._tasks: dict[tuple[str, str], Task] = {}
@@ -83,6 +84,7 @@ class MemoryStore(MemoryRegistry):
                 output=deepcopy(beside.output),
                 failure=deepcopy(beside.failure),
                 recoveries=tuple(beside.recoveries),
+                mirror=self.mirror(workspace, task_id),
             )
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
@@ -197,7 +199,7 @@ class MemoryStore(MemoryRegistry):
     def _check(self, workspace: str, extra: Extra) -> None:
         """Raises what the condition of the extra's write would."""
         match extra:
-            case Remember(once, _):
+            case Remember(once):
                 if once.digest in self._remembered:
                     raise KeyTaken
             case Opened(direction=read) | ReviewOpened(direction=read):
@@ -208,7 +210,7 @@ class MemoryStore(MemoryRegistry):
                 if held is None or held.version != review.version - 1:
                     raise Conflict("manual review")
             case _:
-                pass
+                self._check_outbox(workspace, extra)
 
     def _apply(self, workspace: str, change: Change) -> None:
         key = workspace, change.task.id
@@ -237,7 +239,7 @@ class MemoryStore(MemoryRegistry):
             case Opened() | ReviewOpened() | Closed():
                 self._write_direction(workspace, extra)
             case _:
-                pass
+                self._write_outbox(workspace, change.task if change else None, extra)
 
     def _write_direction(self, workspace: str, extra: Opened | ReviewOpened | Closed) -> None:
         pair = extra if isinstance(extra, Closed) else extra.direction

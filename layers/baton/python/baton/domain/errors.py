@@ -13,10 +13,17 @@ BatonError
 ├── Refused               the thing is in a state that doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · InactiveAgent
-│   └── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached
+│   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached
+│   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
+├── BadSignature          a delivery that the tracker didn't sign
 ├── Conflict              somebody else changed it first: read again and decide again
 │   └── KeyTaken          the same, where it was an earlier call with the same key: reading again finds its answer
-└── Busy                  the store didn't answer, or too many changed the same thing: try again later
+├── Busy                  the store didn't answer, or too many changed the same thing: try again later
+└── TrackerTrouble        what came of asking the tracker
+    ├── TrackerAway       it doesn't answer, or asks to be left alone: later, for all pages
+    ├── TrackerDenies     it doesn't let us in, or to the database: later, for all pages
+    ├── PageRefused       it doesn't take this page, and never will as it is
+    └── PageGone          the page isn't there any more, or not shared with us
 """
 
 from __future__ import annotations
@@ -221,3 +228,71 @@ class Busy(BatonError):
 
     def __init__(self, message: str = "Baton is busy; the same request may be sent again.") -> None:
         super().__init__(message, retry_after=1)
+
+
+class NoTracker(Refused):
+    code = "no_tracker"
+
+    def __init__(self) -> None:
+        super().__init__("No tracker is configured: PUT /workspace/settings with a tracker.database first.")
+
+
+class HandshakeClosed(Refused):
+    code = "handshake_closed"
+
+    def __init__(self) -> None:
+        super().__init__("No handshake is open here; a human opens one with POST /tracker/webhook.")
+
+
+class WebhookInstalled(Refused):
+    code = "webhook_installed"
+
+    def __init__(self) -> None:
+        super().__init__("A webhook is installed; DELETE /tracker/webhook first to replace it.")
+
+
+class BadSignature(BatonError):
+    code = "bad_signature"
+
+    def __init__(self) -> None:
+        super().__init__("The X-Notion-Signature doesn't match the body.")
+
+
+class PageHeld(Refused):
+    code = "page_held"
+
+    def __init__(self) -> None:
+        super().__init__("The tracker's page is another task's.")
+
+
+class TrackerTrouble(BatonError):
+    """``status``: how it is told to callers of spec/marker.md §6. ``unclear``: what was asked for may have happened, or
+    happen yet. ``retry_after``: in seconds, if the tracker said."""
+
+    code = "tracker_trouble"
+    status = "pending"
+
+    def __init__(self, message: str, *, unclear: bool = False, retry_after: float | None = None) -> None:
+        fields = {} if retry_after is None else {"retry_after": max(1, round(retry_after))}
+        super().__init__(message, **fields)
+        self.unclear = unclear
+        self.retry_after = retry_after
+
+
+class TrackerAway(TrackerTrouble):
+    code = "tracker_away"
+
+
+class TrackerDenies(TrackerTrouble):
+    code = "tracker_denies"
+    status = "denied"
+
+
+class PageRefused(TrackerTrouble):
+    code = "page_refused"
+    status = "error"
+
+
+class PageGone(TrackerTrouble):
+    code = "page_gone"
+    status = "denied"

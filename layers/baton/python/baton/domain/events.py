@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
 
 GENESIS = "0" * 64
-_BOOKKEEPING = {"version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds"}
+_BOOKKEEPING = {
+    *("version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "mirrored"),
+}
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name != "claim_id")
 # What a trail leaves unsaid as long as it is so. Written out, and never to be changed: a default of ``Task`` may change

@@ -12,7 +12,9 @@ SCOPES = frozenset({ACT_AS})
 # What the trail calls Baton's own parts. No token may be made in their names.
 SWEEPER = "sweeper"
 PROCESS_TASK = "process-task"
-OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK})
+SYNC_TRACKER = "sync-tracker"
+_TRACKER = "notion:"
+OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER})
 
 
 class Kind(StrEnum):
@@ -61,3 +63,12 @@ class Principal:
 def system(workspace: str, name: str) -> Principal:
     """A part of Baton itself (one of ``OWN_PARTS``): a service that may act for the agents it serves."""
     return Principal(workspace, Kind.SERVICE, name, frozenset({ACT_AS}))
+
+
+def tracker_human(workspace: str, user_id: str) -> Principal:
+    """A person who acted in the tracker. The colon keeps the name apart from every token's."""
+    return Principal(workspace, Kind.HUMAN, _TRACKER + user_id)
+
+
+def is_tracker_human(principal_id: str) -> bool:
+    return principal_id.startswith(_TRACKER)

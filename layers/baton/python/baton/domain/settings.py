@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from baton.domain.errors import InvalidInput
+from baton.domain.tracker import TrackerSettings
 
 MAX_WINDOW_DAYS = 30
 MAX_CAP = 20
@@ -26,6 +27,7 @@ class Settings:
     breaker_scope: str = "open"
     dispatch_delay_seconds: int = 3
     unclaimed_alert_seconds: int = 3_600
+    tracker: TrackerSettings | None = None
     version: int = 0
 
     @property
@@ -41,7 +43,10 @@ class Settings:
         return timedelta(seconds=self.dispatch_delay_seconds)
 
     def changed(self, **values: Any) -> Settings:
-        """A copy with the given fields; raises ``InvalidInput`` naming the first field that is out of bounds."""
+        """A copy with the given fields; raises ``InvalidInput`` naming the first field that is out of bounds. Of
+        ``tracker`` too only the given fields are changed; None switches it off."""
+        if values.get("tracker") is not None:
+            values["tracker"] = (self.tracker or TrackerSettings()).changed(values["tracker"])
         after = replace(self, **values)
         _within("handoff_window_days", after.handoff_window_days, 1, MAX_WINDOW_DAYS)
         _within("escalation_cap", after.escalation_cap, 1, MAX_CAP)

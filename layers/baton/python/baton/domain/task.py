@@ -145,6 +145,7 @@ class Task:
     wake_at: datetime | None = None
     runtime: Runtime = Runtime.PULL
     alert_after_seconds: int = 3_600
+    mirrored: bool = False
 
     @property
     def is_ended(self) -> bool:

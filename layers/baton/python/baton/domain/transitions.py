@@ -48,6 +48,14 @@ def create(new: Task, by: Principal, at: datetime, agent: Agent, settings: Setti
     return story.end()
 
 
+def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
+    """A task that a human brings in from the tracker. Importing isn't approving."""
+    by.must_be_human("import a task")
+    story = Story(None, new, by, at)
+    story.tell("handoff_imported", {"page": page})
+    return story.end()
+
+
 def transition(task: Task, verb: verbs.Verb, at: datetime) -> Change:
     return _RULES[type(verb)](task, verb, at)
 

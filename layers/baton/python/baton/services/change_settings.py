@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import VersionConflict
 from baton.services.retrying import decided_again
+from baton.services.tracker_gate import change_gate
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -25,6 +26,9 @@ def change_settings(
         if expected_version is not None and expected_version != before.version:
             raise VersionConflict("settings", before.version)
         after = before.changed(**values, version=before.version + 1)
+        if after.tracker is not None:
+            # Before the settings: a tracker that nobody ever wakes would be worse than a wake-up without one.
+            change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
         baton.store.save_settings(by.workspace, after, by, baton.clock.now())
         return after
 

@@ -8,7 +8,7 @@ from baton.domain.change import Change
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.times import to_ms
 from baton.domain.transitions import transition
-from baton.ports import Closed, Dossier, Extra, Output, Remember
+from baton.ports import Closed, Dossier, Extra, MirrorBehind, Output, Remember
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -61,13 +61,18 @@ def commit_and_ring(baton: Baton, change: Change, extras: Sequence[Extra] = ()) 
 
 
 def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
-    """The change, with what always goes along with it."""
+    """The change, with what always goes along with it. A lost bell to the tracker costs time only: its row is due."""
     task = change.task
+    is_behind = task.mirrored and change.before is not None and bool(change.events)
+    if is_behind:
+        extras = [*extras, MirrorBehind(task.updated_at)]
     if change.ends and task.is_escalation:
         extras = [*extras, Closed(task.source_agent, task.target_agent, task.id)]
     baton.store.commit(task.workspace, change, extras)
     for event in change.events:
         baton.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
+    if is_behind:
+        baton.tracker_bell.ring(task.workspace, task.id)
 
 
 def ring(baton: Baton, task: Task) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.direction import Capped, Direction, Duplicate
 from baton.domain.errors import Conflict, InvalidMarker
 from baton.domain.marker import Marker, parse_marker
-from baton.ports import Dossier, Extra, Note, Remember, ReviewChanged, ReviewOpened
+from baton.domain.mirror import Sync
+from baton.ports import Extra, Note, Remember, ReviewChanged, ReviewOpened
+from baton.services.mirror_at_once import mirror_at_once, page_of
 from baton.services.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.services.retrying import decided_again
 
@@ -19,19 +21,19 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
-    from baton.ports import Baton, TrackerPage
-
-TRACKER_BUDGET_SECONDS = 3.0
+    from baton.ports import Baton
+    from baton.services.page_delivery import Sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkerAnswer:
-    """The fields of spec/marker.md §2 that are remembered; ``existing_task_id`` becomes a URL at the edge."""
+    """What of spec/marker.md §2 is remembered. The URLs are the tracker's; where there is none, the edge knows ours."""
 
     handoff_block: str
     task_id: str | None = None
     handoff_id: str | None = None
     duplicate_of: str | None = None
+    existing_task_url: str | None = None
     review_id: str | None = None
     task_url: str | None = None
     tracker_page_id: str | None = None
@@ -51,7 +53,7 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
         settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
-            return MarkerAnswer(**first_answer)
+            return _with_present_page(baton, settings, by.workspace, MarkerAnswer(**first_answer))
         if isinstance(marker, InvalidMarker):
             raise marker
         by.acting_for(marker.source.slug)
@@ -84,15 +86,17 @@ def _escalate(
     now = baton.clock.now()
     match direction.decide(now, settings):
         case Duplicate(task_id):
-            answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id)
+            page = page_of(baton, settings, by.workspace, task_id)
+            url = page.url if page else None
+            answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id, existing_task_url=url)
             extras: list[Extra] = [_note(baton, by, marker, task_id, now)]
         case Capped(review_id, _):
             opened = _knock(baton, by, marker, direction, review_id, now)
             answer = MarkerAnswer(handoff_block=marker.block, review_id=opened.review.id)
             extras = [opened, _note(baton, by, marker, opened.review.id, now)]
         case _:
-            escalation = open_escalation(baton, by, marker, settings, now)
-            return _create(baton, escalation, marker, direction, once)
+            escalation = open_escalation(baton, by, marker, settings, now, mirror_at_once=True)
+            return _create(baton, settings, escalation, marker, direction, once)
     if once:
         extras.append(Remember(once, answer.remembered()))
     baton.store.commit(by.workspace, None, extras)
@@ -100,23 +104,28 @@ def _escalate(
 
 
 def _create(
-    baton: Baton, escalation: Escalation, marker: Marker, direction: Direction, once: Once | None
+    baton: Baton, settings: Settings, escalation: Escalation, marker: Marker, direction: Direction, once: Once | None
 ) -> MarkerAnswer:
     task = escalation.change.task
     answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
     extras: list[Extra] = [Remember(once, answer.remembered())] if once else []
     commit_escalation(baton, escalation, direction, extras)
-    page = baton.tracker.mirror(Dossier(task=task, body=escalation.body), TRACKER_BUDGET_SECONDS)
-    return answer if page is None else _with_page(answer, page)
+    return answer if escalation.mirror is None else _with_page(answer, mirror_at_once(baton, settings, escalation))
 
 
-def _with_page(answer: MarkerAnswer, page: TrackerPage) -> MarkerAnswer:
-    trouble = {"capability": "tracker", "status": page.status, "message": page.message}
+def _with_present_page(baton: Baton, settings: Settings, workspace: str, answer: MarkerAnswer) -> MarkerAnswer:
+    page = page_of(baton, settings, workspace, answer.task_id) if answer.task_id else None
+    return replace(answer, task_url=page.url, tracker_page_id=page.id) if page else answer
+
+
+def _with_page(answer: MarkerAnswer, sent: Sent) -> MarkerAnswer:
+    status = "denied" if sent.is_denied else "error" if sent.status is Sync.OK else str(sent.status)
+    trouble = {"capability": "tracker", "status": status, "message": sent.message}
     return replace(
         answer,
-        task_url=page.url,
-        tracker_page_id=page.page_id,
-        degraded_capabilities=[] if page.status == "ok" else [trouble],
+        task_url=sent.page.url if sent.page else None,
+        tracker_page_id=sent.page.id if sent.page else None,
+        degraded_capabilities=[trouble] if sent.message else [],
     )
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.business_days import next_business_day
 from baton.domain.change import Change
+from baton.domain.mirror import opened
 from baton.domain.review import Review
 from baton.domain.task import State, Task
 from baton.domain.transitions import create
-from baton.ports import Body, Opened
+from baton.ports import Body, MirrorOpened, Opened
 from baton.services.change_task import commit_and_ring
 
 if TYPE_CHECKING:
@@ -18,22 +19,38 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.direction import Direction
+    from baton.domain.gate import Gate
     from baton.domain.marker import Marker
+    from baton.domain.mirror import Mirror
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
     from baton.ports import Baton, Extra
 
+AT_ONCE_SECONDS = 3.0
+
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
+    """``mirror``: its row in the outbox, None without a tracker. ``gate``: the tracker's, if that was asked."""
+
     change: Change
     body: dict[str, Any]
+    mirror: Mirror | None = None
+    gate: Gate | None = None
 
 
 def open_escalation(
-    baton: Baton, by: Principal, marker: Marker, settings: Settings, now: datetime, created_by: str | None = None
+    baton: Baton,
+    by: Principal,
+    marker: Marker,
+    settings: Settings,
+    now: datetime,
+    *,
+    created_by: str | None = None,
+    mirror_at_once: bool = False,
 ) -> Escalation:
-    """The task of a marker, not yet committed. ``created_by``: who asked, where that isn't who lets it happen."""
+    """The task of a marker, not yet committed. ``created_by``: who asked, where that isn't who lets it happen.
+    ``mirror_at_once``: its row in the outbox is held for the caller, if the tracker may be asked now."""
     task_id, handoff_id = baton.ids.new("task", now), baton.ids.new("ho", now)
     due = next_business_day(now, settings.zone, settings.holidays)
     new = Task(
@@ -52,9 +69,15 @@ def open_escalation(
         created_at=now,
         created_by=created_by or by.key,
         updated_at=now,
+        mirrored=settings.tracker is not None,
     )
     body = {"handoff_id": handoff_id, "kind": "escalation", "text": marker.text, **marker.request}
-    return Escalation(create(new, by, now, marker.target, settings), body)
+    change = create(new, by, now, marker.target, settings)
+    if settings.tracker is None:
+        return Escalation(change, body)
+    gate = baton.store.gate(by.workspace) if mirror_at_once else None
+    sender = baton.ids.new("send", now) if gate is not None and gate.is_open(now) else None
+    return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), gate)
 
 
 def commit_escalation(
@@ -68,8 +91,12 @@ def commit_escalation(
     """Task and direction in one transaction: between two escalations that saw the same direction, one wins."""
     task = escalation.change.task
     forget = direction.forgettable(task.created_at)
-    opened = Opened(direction, task.id, task.created_at, forget, ends_review)
-    commit_and_ring(baton, escalation.change, [Body(escalation.body), opened, *extras])
+    in_direction = Opened(direction, task.id, task.created_at, forget, ends_review)
+    mirror = escalation.mirror
+    row = [MirrorOpened(mirror)] if mirror else []
+    commit_and_ring(baton, escalation.change, [Body(escalation.body), in_direction, *row, *extras])
+    if mirror and mirror.sender is None:
+        baton.tracker_bell.ring(task.workspace, task.id)
 
 
 def review_of(baton: Baton, by: Principal, marker: Marker, now: datetime) -> Review:

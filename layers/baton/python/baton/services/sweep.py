@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import Conflict
+from baton.domain.errors import Busy, Conflict
 from baton.domain.principal import SWEEPER, system
 from baton.domain.transitions import transition
 from baton.domain.verbs import Sweep
@@ -38,6 +38,7 @@ class Round:
 def sweep(baton: Baton, may_go_on: Callable[[], bool] = lambda: True) -> Round:
     """Looks at every task that is due, until none is left or ``may_go_on`` says that time is up."""
     this = Round()
+    _ring_for_trackers(baton, this)
     for workspace, task_id in baton.store.due(baton.clock.now()):
         if not may_go_on():
             this.complete = False
@@ -51,6 +52,17 @@ def sweep(baton: Baton, may_go_on: Callable[[], bool] = lambda: True) -> Round:
             this.failed += 1
             baton.log("sweeping a task failed", action="sweep_failed", task_id=task_id, error=type(exc).__name__)
     return this
+
+
+def _ring_for_trackers(baton: Baton, this: Round) -> None:
+    """First, as it is one bell per workspace however much is due; a workspace is due until sync-tracker saw to it."""
+    try:
+        for workspace in baton.store.gates_due(baton.clock.now()):
+            baton.tracker_bell.ring(workspace)
+            this.reasons["tracker_due"] += 1
+    except Busy as exc:
+        this.failed += 1
+        baton.log("ringing for the trackers failed", action="sweep_failed", error=type(exc).__name__)
 
 
 def _look(baton: Baton, this: Round, workspace: str, task_id: str) -> None:

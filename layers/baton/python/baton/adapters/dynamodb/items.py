@@ -21,6 +21,7 @@ from baton.domain.settings import Settings
 from baton.domain.task import Claim, Recovery, Task
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.domain.token import Token
+from baton.domain.tracker import from_public
 from baton.ports import Note
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def head_item(task: Task) -> Item:
         "wake_ms": None if task.wake_at is None else to_ms(task.wake_at),
         "runtime": str(task.runtime),
         "alert_after_seconds": task.alert_after_seconds,
+        "mirrored": task.mirrored or None,
         "queue_pk": queue and queue.pk,
         "queue_sk": queue and queue.sk,
         "wake_pk": wake and wake.pk,
@@ -55,7 +57,9 @@ def head_item(task: Task) -> Item:
 
 _BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
 _COUNTS = {"depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries"}
-_TOLD = {f.name for f in fields(Task)} - {*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime"}
+_TOLD = {f.name for f in fields(Task)} - {
+    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored"),
+}
 
 
 def task_from(item: Item) -> Task:
@@ -65,6 +69,7 @@ def task_from(item: Item) -> Task:
         updated_at=parse_rfc3339(item["updated_at"]),
         wake_at=_time_from(item, "wake_ms"),
         runtime=Runtime(item["runtime"]),
+        mirrored=item.get("mirrored", False),
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )
     return task.changed(claim=claim_from(item["claim"])) if "claim" in item else task
@@ -246,7 +251,9 @@ def agent_from(item: Item) -> Agent:
 
 def settings_item(workspace: str, settings: Settings) -> Item:
     values = {f.name: _plain(getattr(settings, f.name)) for f in fields(Settings)}
-    return {**keys.settings(workspace)._asdict(), **values, "holidays": sorted(map(str, settings.holidays))}
+    tracker = settings.tracker and canonical_json(settings.tracker.public())
+    holidays = sorted(map(str, settings.holidays))
+    return {**keys.settings(workspace)._asdict(), **values, "holidays": holidays, "tracker": tracker}
 
 
 def settings_from(item: Item | None) -> Settings:
@@ -255,7 +262,8 @@ def settings_from(item: Item | None) -> Settings:
     values = {name: value for name, value in (item or {}).items() if name in known}
     numbers = {name: int(value) for name, value in values.items() if known[name] == "int"}
     holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
-    return Settings(**{**values, **numbers, "holidays": holidays})
+    tracker = from_public(json.loads(values["tracker"])) if "tracker" in values else None
+    return Settings(**{**values, **numbers, "holidays": holidays, "tracker": tracker})
 
 
 def token_item(token: Token) -> Item:

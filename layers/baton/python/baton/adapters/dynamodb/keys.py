@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from baton.domain.mirror import Sync
 from baton.domain.task import State
 from baton.domain.times import from_ms, to_ms
 from baton.ports import Ready
@@ -14,6 +15,8 @@ from baton.ports import Ready
 if TYPE_CHECKING:
     from datetime import date, datetime
 
+    from baton.domain.gate import Gate
+    from baton.domain.mirror import Mirror
     from baton.domain.task import Task
 
 QUEUE_INDEX = "queue"
@@ -42,6 +45,7 @@ def head(workspace: str, task_id: str) -> Key:
 BODY = "BODY"
 FAILURE = "FAILURE"
 HEAD = "HEAD"
+MIRROR = "MIRROR"
 OUTPUT = "OUTPUT"
 RECOVERIES = ("RECOVERY#", "RECOVERY#" + _END)
 
@@ -113,6 +117,19 @@ def settings_version(workspace: str, version: int) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", f"VERSION#{version:08d}")
 
 
+def page(workspace: str, page_id: str) -> Key:
+    """Whose page it is. Dashed or not, an id is the same."""
+    return Key(f"WS#{workspace}#PAGE#{page_id.replace('-', '').lower()}", "PAGE")
+
+
+def gate(workspace: str) -> Key:
+    return Key(f"WS#{workspace}#TRACKER", "GATE")
+
+
+def webhook(workspace: str) -> Key:
+    return Key(f"WS#{workspace}#TRACKER", "WEBHOOK")
+
+
 def tokens(workspace: str) -> str:
     return f"WS#{workspace}#TOKENS"
 
@@ -153,6 +170,32 @@ def queue_place(of: Task) -> Key | None:
     return None
 
 
+def mirror_queue(workspace: str) -> str:
+    return f"WS#{workspace}#MIRRORS"
+
+
+def dead_mirrors(workspace: str) -> str:
+    return f"WS#{workspace}#MIRRORS-DEAD"
+
+
+def mirror_place(of: Mirror) -> Key | None:
+    """Rows with something to send, the longest due first; and apart from them those that were given up."""
+    if of.due_at is not None:
+        return Key(mirror_queue(of.workspace), due_place(of.due_at, of.task_id))
+    if of.status is Sync.DEAD:
+        return Key(dead_mirrors(of.workspace), due_place(of.since, of.task_id))
+    return None
+
+
+def due_place(at: datetime, task_id: str) -> str:
+    return f"{_moment(at)}#{task_id}"
+
+
+def parse_due(sort_key: str) -> str:
+    """The task."""
+    return sort_key.split("#", 1)[1]
+
+
 def parse_place(sort_key: str) -> tuple[str, Ready]:
     """Priority, and which task is ready when."""
     priority, ready_ms, task_id = sort_key.split("#", 2)
@@ -168,6 +211,14 @@ def _place(priority: str, at: datetime, task_id: str) -> str:
 
 def wake_shards() -> list[str]:
     return [f"WAKE#{kind}#{shard}" for kind in ("CLAIMED", "OTHER") for shard in range(WAKE_SHARDS)]
+
+
+# One partition: a workspace is in it once, and moves every few minutes.
+WAKE_TRACKERS = "WAKE#TRACKERS"
+
+
+def gate_place(of: Gate) -> Key | None:
+    return Key(WAKE_TRACKERS, due_place(of.wake_at, of.workspace)) if of.wake_at is not None else None
 
 
 def wake_place(of: Task) -> Key | None:

@@ -104,6 +104,17 @@ class Registry:
         found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
         return Page(tuple(map(items.token_from, found)), cursor)
 
+    def _index_page(
+        self, index: str, partition: str, start: str, limit: int, until: str | None = None
+    ) -> list[dict[str, Any]]:
+        """After ``start``, up to ``until``."""
+        condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
+        if until is not None:
+            # One key condition takes one range: everything after the start has to be after it by a sort key.
+            condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
+            values[":until"] = until
+        return self._table.query(condition, values, limit=limit, IndexName=index)
+
     def _newest(self, partition: str, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """A page of a partition whose sort keys are sortable ids, newest first, and where the next one begins."""
         condition, values = "#pk = :pk", {":pk": partition}

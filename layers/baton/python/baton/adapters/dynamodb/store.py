@@ -3,10 +3,10 @@ calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.registry import Registry
+from baton.adapters.dynamodb import items, keys, tracker_items
+from baton.adapters.dynamodb.outbox import Outbox
 from baton.adapters.dynamodb.renewal import renew
 from baton.adapters.dynamodb.table import Write
 from baton.adapters.dynamodb.writes import extra_writes, task_writes, witness
@@ -37,7 +37,7 @@ LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 DUE_PAGE = 100
 
 
-class DynamoStore(Registry):
+class DynamoStore(Outbox):
     # Writing
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
@@ -84,6 +84,7 @@ class DynamoStore(Registry):
             output=items.payload_from(found.get(keys.OUTPUT)),
             failure=items.payload_from(found.get(keys.FAILURE)),
             recoveries=tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last),
+            mirror=tracker_items.mirror_from(found.get(keys.MIRROR)),
         )
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
@@ -199,17 +200,6 @@ class DynamoStore(Registry):
             {":pk": keys.task(workspace, task_id), ":first": first, ":last": last},
         )
         return tuple(map(items.recovery_from, found))
-
-    def _index_page(
-        self, index: str, partition: str, start: str, limit: int, until: str | None = None
-    ) -> list[dict[str, Any]]:
-        """After ``start``, up to ``until``."""
-        condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
-        if until is not None:
-            # One key condition takes one range: everything after the start has to be after it by a sort key.
-            condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
-            values[":until"] = until
-        return self._table.query(condition, values, limit=limit, IndexName=index)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
         """A listing's ids, then the tasks' HEADs: two readings a page."""

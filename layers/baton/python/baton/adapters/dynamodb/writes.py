@@ -5,20 +5,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import items, keys, tracker_items
 from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
 from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.times import to_ms
 from baton.ports import (
     Body,
     Closed,
     EndedClaim,
+    GateSaved,
+    MirrorBehind,
+    MirrorOpened,
+    MirrorSaved,
     Note,
     Opened,
     Output,
+    PageReported,
+    PageTaken,
     Remember,
     ReviewChanged,
     ReviewOpened,
+    WebhookSaved,
 )
 
 if TYPE_CHECKING:
@@ -62,9 +70,10 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             return [put(items.payload_item(keys.beside(workspace, task.id, keys.OUTPUT), content))]
         case EndedClaim(claim_id, answer) if task is not None:
             return [put(items.remembered_item(keys.ended_claim(workspace, task.id, claim_id), answer))]
-        case Remember(once, answer):
+        case Remember(once, answer, forget_at):
             item = items.remembered_item(keys.once(workspace, once.digest), once.remember(answer))
-            return [put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)]
+            ttl = None if forget_at is None else to_ms(forget_at) // 1_000
+            return [put({**item, "ttl": ttl, "written_by": token}, NOT_THERE_YET, KeyTaken)]
         case Note():
             return [put({**items.note_item(workspace, extra), "written_by": token})]
         case Opened():
@@ -75,7 +84,29 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             return [put_review(review, token), _review_opened(review, direction)]
         case ReviewChanged(review):
             return [put_review(review, token)]
-    raise TypeError(extra)
+        case _:
+            return [_tracker_write(workspace, task, extra, token)]
+
+
+def _tracker_write(workspace: str, task: Task | None, extra: Extra, token: str) -> Write:
+    stamp = {"written_by": token}
+    match extra:
+        case MirrorOpened(mirror) if task is not None:
+            return put({**tracker_items.mirror_item(mirror), **stamp}, NOT_THERE_YET)
+        case MirrorBehind(at) if task is not None:
+            return mirror_behind(task, at)
+        case PageReported(task_id, at):
+            return page_reported(workspace, task_id, at)
+        case PageTaken(page_id, task_id):
+            return page_taken(workspace, page_id, task_id)
+        case MirrorSaved(mirror):
+            return put_version({**tracker_items.mirror_item(mirror), **stamp}, mirror.version, "mirror")
+        case GateSaved(gate):
+            return put_version({**tracker_items.gate_item(gate), **stamp}, gate.version, "gate")
+        case WebhookSaved(webhook):
+            return put_version({**tracker_items.webhook_item(webhook), **stamp}, webhook.version, "webhook")
+        case _:
+            raise TypeError(extra)
 
 
 def put(
@@ -120,10 +151,16 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
         match extra:
             case Note(about, note_id):
                 return keys.Key(keys.notes(workspace, about), note_id)
-            case Remember(once, _):
+            case Remember(once):
                 return keys.once(workspace, once.digest)
             case ReviewChanged(review) | ReviewOpened(review, _):
                 return keys.Key(keys.reviews(workspace), review.id)
+            case MirrorSaved(mirror):
+                return keys.beside(workspace, mirror.task_id, keys.MIRROR)
+            case GateSaved():
+                return keys.gate(workspace)
+            case WebhookSaved():
+                return keys.webhook(workspace)
             case _:
                 continue
     raise ValueError("a commit without a change needs an extra that can be recognised")

@@ -1,0 +1,61 @@
+"""The part of the store that is about the tracker: the outbox's rows, whose page is whose, gates and webhooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys, tracker_items
+from baton.adapters.dynamodb.registry import Registry
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from baton.domain.gate import Gate
+    from baton.domain.mirror import Mirror
+    from baton.domain.webhook import Webhook
+
+ROWS_PAGE = 100
+
+
+class Outbox(Registry):
+    def mirror(self, workspace: str, task_id: str) -> Mirror | None:
+        return tracker_items.mirror_from(self._table.get(keys.beside(workspace, task_id, keys.MIRROR)))
+
+    def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
+        yield from self._due(keys.mirror_queue(workspace), now, "queue")
+
+    def mirrors_waiting(self, workspace: str, limit: int) -> int:
+        return len(self._index_page(keys.QUEUE_INDEX, keys.mirror_queue(workspace), "0", limit))
+
+    def dead_mirrors(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        page = self._index_page(keys.QUEUE_INDEX, keys.dead_mirrors(workspace), cursor or "0", limit + 1)
+        wanted = [keys.Key(entry["pk"], entry["sk"]) for entry in page[:limit]]
+        found = self._table.get_many(wanted) if wanted else {}
+        rows = [tracker_items.mirror_from(found.get(key)) for key in wanted]
+        dead = tuple(row for row in rows if row is not None and row.due_at is None and row.status == "dead")
+        return Page(dead, page[limit - 1]["queue_sk"] if len(page) > limit else None)
+
+    def page_holders(self, workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
+        wanted = {page_id: keys.page(workspace, page_id) for page_id in page_ids}
+        found = self._table.get_many(list(dict.fromkeys(wanted.values()))) if wanted else {}
+        return {page_id: found[key]["task"] for page_id, key in wanted.items() if key in found}
+
+    def gate(self, workspace: str) -> Gate:
+        return tracker_items.gate_from(workspace, self._table.get(keys.gate(workspace)))
+
+    def gates_due(self, now: datetime) -> Iterator[str]:
+        yield from self._due(keys.WAKE_TRACKERS, now, "wake")
+
+    def webhook(self, workspace: str) -> Webhook | None:
+        return tracker_items.webhook_from(self._table.get(keys.webhook(workspace)))
+
+    def _due(self, partition: str, now: datetime, index: str) -> Iterator[str]:
+        start, more = "0", True
+        while more:
+            page = self._index_page(index, partition, start, ROWS_PAGE, until=keys.wake_until(now))
+            for entry in page:
+                start = entry[f"{index}_sk"]
+                yield keys.parse_due(start)
+            more = len(page) == ROWS_PAGE

@@ -1,0 +1,63 @@
+"""What a commit writes of the outbox to the tracker, and under which conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.domain.errors import Conflict, PageHeld
+from baton.domain.times import to_ms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.task import Task
+
+# Nobody holds the page, or this very task does: what keeps a page from becoming two tasks' page.
+PAGE_IS_OURS = "attribute_not_exists(#pk) OR #task = :task"
+
+
+def mirror_behind(task: Task, at: datetime) -> Write:
+    """Beside whoever holds the row: its own saving then finds another version, and reads again."""
+    return _due(task.workspace, task.id, at, ", #wanted = :wanted", "", {"#wanted": "wanted"}, {":wanted": task.seq})
+
+
+def page_reported(workspace: str, task_id: str, at: datetime) -> Write:
+    return _due(workspace, task_id, at, "", ", #looks :one", {"#looks": "looks"}, {})
+
+
+def page_taken(workspace: str, page_id: str, task_id: str) -> Write:
+    request: Item = {
+        "Item": to_wire({**keys.page(workspace, page_id)._asdict(), "task": task_id}),
+        "ConditionExpression": PAGE_IS_OURS,
+        "ExpressionAttributeNames": {"#pk": "pk", "#task": "task"},
+        "ExpressionAttributeValues": to_wire({":task": task_id}),
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    return Write("Put", request, PageHeld)
+
+
+def _due(workspace: str, task_id: str, at: datetime, sets: str, adds: str, names: Item, values: Item) -> Write:
+    """There is something to send now. Without a condition: a task's change must not fail for the tracker's sake."""
+    request = {
+        "Key": to_wire(keys.beside(workspace, task_id, keys.MIRROR)._asdict()),
+        "UpdateExpression": f"SET #due = :due, #pk = :pk, #sk = :sk{sets} ADD #version :one{adds}",
+        "ExpressionAttributeNames": {
+            "#due": "due_ms",
+            "#pk": "queue_pk",
+            "#sk": "queue_sk",
+            "#version": "version",
+            **names,
+        },
+        "ExpressionAttributeValues": to_wire(
+            {
+                ":due": to_ms(at),
+                ":pk": keys.mirror_queue(workspace),
+                ":sk": keys.due_place(at, task_id),
+                ":one": 1,
+                **values,
+            }
+        ),
+    }
+    return Write("Update", request, lambda: Conflict("mirror"))

@@ -1,0 +1,160 @@
+"""A task's row in the outbox to the tracker: what its page shows, what it should show, and who is sending it now.
+
+Two things make a page exactly one. Nobody sends without holding the row, and a hold outlasts its sender by a minute, so
+that whatever a dead sender had asked for has happened by then. And a sender that isn't the first looks for the page
+before it makes one (DESIGN.md, truth 11; docs/decisions/010-the-tracker-outbox.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.times import seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.task import Task
+
+# How long a request may still take effect after nobody waits for it any more.
+UNCLEAR_SECONDS = 60
+FIRST_PAUSE_SECONDS = 5
+LAST_PAUSE_SECONDS = 900
+MAX_MESSAGE = 500
+
+
+class Sync(StrEnum):
+    """``denied``: the tracker doesn't let us; ``error``: it answers, but not to this; both are tried again. ``dead``:
+    only a human's retry, or another change of the task, tries again."""
+
+    OK = "ok"
+    PENDING = "pending"
+    DENIED = "denied"
+    ERROR = "error"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    id: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirror:
+    """``wanted`` and ``shown``: the entry of the trail up to which the page should show the task, and does. ``looks``
+    and ``looked``: how often somebody has reported a change of the page, and up to which report it was seen to.
+    ``sender`` holds the row until ``held_until``; after a clean end nobody holds it, and nobody may before then.
+    ``page_status``: the page's status when it was last written or looked at. ``is_settled``: the page tells of the
+    task's end, and nothing more is written to it. ``due_at``: when there is something to send, None if there isn't."""
+
+    workspace: str
+    task_id: str
+    wanted: int
+    shown: int = 0
+    looks: int = 0
+    looked: int = 0
+    page: PageRef | None = None
+    page_status: str | None = None
+    is_settled: bool = False
+    status: Sync = Sync.PENDING
+    message: str = ""
+    sender: str | None = None
+    held_until: datetime | None = None
+    attempts: int = 0
+    failures: int = 0
+    unclear: bool = False
+    due_at: datetime | None = None
+    since: datetime
+    version: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Nobody has tried to make the page before."""
+        return self.attempts <= 1
+
+    @property
+    def is_behind(self) -> bool:
+        return self.wanted > self.shown or self.looks > self.looked
+
+    def is_due(self, now: datetime) -> bool:
+        held = self.held_until is not None and self.held_until > now
+        return self.due_at is not None and self.due_at <= now and not held
+
+    def held(self, sender: str, now: datetime, budget_seconds: float) -> Mirror:
+        """By a sender that will ask for nothing after its budget. One that takes over from another doesn't know what
+        became of that one's requests."""
+        until = now + seconds(budget_seconds + UNCLEAR_SECONDS)
+        return replace(
+            self,
+            sender=sender,
+            held_until=until,
+            due_at=until,
+            attempts=self.attempts + 1,
+            unclear=self.unclear or self.sender is not None,
+        )
+
+    def sent(
+        self, seq: int, looked: int, page_status: str | None, now: datetime, *, note: str, settled: bool
+    ) -> Mirror:
+        """All of it, up to ``seq``; ``note`` says what the page had to be made without."""
+        after = replace(self, shown=max(self.shown, seq), looked=max(self.looked, looked))
+        return replace(
+            after,
+            page_status=page_status,
+            is_settled=self.is_settled or settled,
+            status=Sync.OK,
+            message=note[:MAX_MESSAGE],
+            failures=0,
+            unclear=False,
+            **_let_go(now if after.is_behind else None),
+        )
+
+    def put_off(self, until: datetime, status: Sync, message: str) -> Mirror:
+        """Tried again then: the tracker as a whole doesn't answer, which isn't this page's fault."""
+        return replace(self, status=status, message=message[:MAX_MESSAGE], **_let_go(until))
+
+    def failed(self, now: datetime, message: str, *, unclear: bool) -> Mirror:
+        """Tried again, later each time; after an unclear end not before whatever was asked for has happened."""
+        pause = min(FIRST_PAUSE_SECONDS * 4 ** min(self.failures, 8), LAST_PAUSE_SECONDS)
+        until = now + seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
+        after = replace(
+            self, status=Sync.PENDING, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_let_go(until)
+        )
+        return replace(after, unclear=unclear or self.unclear, held_until=until if unclear else None)
+
+    def died(self, message: str) -> Mirror:
+        """Trying again would change nothing: a human sees why."""
+        return replace(self, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_let_go(None))
+
+    def revived(self, now: datetime) -> Mirror:
+        return replace(self, status=Sync.PENDING, failures=0, due_at=now)
+
+
+def opened(task: Task, sender: str | None, budget_seconds: float) -> Mirror:
+    """The row of a new task, already held by whoever makes the task and tries at once."""
+    row = Mirror(
+        workspace=task.workspace, task_id=task.id, wanted=task.seq, since=task.created_at, due_at=task.created_at
+    )
+    return row.held(sender, task.created_at, budget_seconds) if sender else row
+
+
+def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bool) -> Mirror:
+    """The row of a task that was made of a page, and of one that was closed already."""
+    return Mirror(
+        workspace=task.workspace,
+        task_id=task.id,
+        wanted=task.seq,
+        shown=task.seq,
+        page=page,
+        page_status=page_status,
+        is_settled=is_closed,
+        status=Sync.OK,
+        since=task.created_at,
+    )
+
+
+def _let_go(due_at: datetime | None) -> dict[str, Any]:
+    return {"sender": None, "held_until": None, "due_at": due_at}

@@ -1,0 +1,88 @@
+"""What the tracker's page of a task shows (spec/marker.md §3), in no tracker's terms."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.events import canonical_json
+from baton.domain.marker import one_line
+from baton.domain.task import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date, datetime
+
+    from baton.domain.events import Event
+    from baton.domain.marker import Priority
+    from baton.domain.task import Task
+
+MAX_COMMENT = 6_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """``relations``: the ids of related pages under the name of their property (``client``, ``project``). ``url``: the
+    task in Baton."""
+
+    task_id: str
+    title: str
+    state: State
+    priority: Priority
+    due_date: date | None
+    created_at: datetime
+    text: str
+    url: str
+    digest_url: str | None
+    relations: Mapping[str, tuple[str, ...]]
+
+
+def sheet_of(task: Task, body: Mapping[str, Any] | None, url: str) -> Sheet:
+    said = body or {}
+    relations = {name: tuple(said.get(f"{name}_relation_ids", ())) for name in ("client", "project")}
+    return Sheet(
+        task_id=task.id,
+        title=one_line(task.title),
+        state=task.state,
+        priority=task.priority,
+        due_date=task.due_date,
+        created_at=task.created_at,
+        text=plain(str(said.get("text", ""))),
+        url=url,
+        digest_url=said.get("source_digest_url"),
+        relations={name: ids for name, ids in relations.items() if ids},
+    )
+
+
+def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, last: Event | None) -> str:
+    """How a task ended, who ended it, and what came of it."""
+    by = f" by {last.principal_kind} {last.principal_id}" if last else ""
+    reason = last.data.get("reason") if last else None
+    parts = [f"{task.state.value.capitalize()}{by} in Baton."]
+    if task.state is State.DONE and output is not None:
+        parts.append(_summary(output))
+    elif failure and task.state in {State.FAILED, State.REJECTED}:
+        parts.append(f"{failure.get('type', 'error')}: {failure.get('description', '')}")
+    if reason:
+        parts.append(str(reason))
+    return _cut(plain("\n".join(parts)))
+
+
+def reopened_comment(task: Task, url: str) -> str:
+    return f"This task has ended in Baton ({task.state.value}) and stays ended. To go on, hand it off anew: {url}"
+
+
+def plain(text: str) -> str:
+    """Without control characters, but with its lines."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cs"})
+
+
+def _summary(output: Any) -> str:
+    if isinstance(output, dict) and isinstance(output.get("summary"), str):
+        return str(output["summary"])
+    return output if isinstance(output, str) else canonical_json(output)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_COMMENT else text[: MAX_COMMENT - 1] + "…"

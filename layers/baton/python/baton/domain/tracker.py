@@ -1,0 +1,147 @@
+"""What a workspace says of its tracker: where its tasks are, and which words mean what there (spec/marker.md §4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from baton.domain.errors import InvalidInput
+from baton.domain.marker import Priority
+from baton.domain.task import ENDED, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_WORD = 100
+MAX_WORDS = 20
+MAX_DATABASE = 2_000
+PROPERTIES = {
+    "status": "Status",
+    "priority": "Priority",
+    "due": "Due",
+    "client": "Client",
+    "project": "Project",
+    "task_id": "Task ID",
+}
+STATUSES = {
+    State.NEEDS: "Not started",
+    State.DELEGATED: "Not started",
+    State.NEXT: "Not started",
+    State.CLAIMED: "In progress",
+    State.WAITING: "In progress",
+    State.DONE: "Done",
+    State.FAILED: "Failed",
+    State.REJECTED: "Rejected",
+    State.CANCELLED: "Cancelled",
+}
+PRIORITIES = {Priority.P0: "🔴 High", Priority.P1: "🟡 Medium", Priority.P2: "🟢 Low"}
+_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+_MAPS: dict[str, Mapping[Any, str]] = {"properties": PROPERTIES, "statuses": STATUSES, "priorities": PRIORITIES}
+_LISTS = ("closed_statuses", "cancelled_statuses")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackerSettings:
+    """``database``: the id of a database or data source, or the URL of one, as it was pasted. ``properties``: what the
+    columns are called; ``statuses`` and ``priorities``: what is written into them. The title's column is found by its
+    type. Words are compared without regard to case."""
+
+    database: str = ""
+    properties: Mapping[str, str] = field(default_factory=lambda: dict(PROPERTIES))
+    statuses: Mapping[str, str] = field(default_factory=lambda: {str(k): v for k, v in STATUSES.items()})
+    priorities: Mapping[str, str] = field(default_factory=lambda: {str(k): v for k, v in PRIORITIES.items()})
+    closed_statuses: tuple[str, ...] = ("Done", "Closed", "Complete")
+    cancelled_statuses: tuple[str, ...] = ("Cancelled", "Canceled")
+
+    @property
+    def database_id(self) -> str:
+        """32 hexadecimal digits."""
+        return notion_id(self.database) or ""
+
+    def changed(self, values: Mapping[str, Any]) -> TrackerSettings:
+        """A copy with the given fields; maps keep what isn't given. Raises ``InvalidInput`` naming the field."""
+        given = dict(values)
+        for name in _MAPS.keys() & given.keys():
+            given[name] = {**getattr(self, name), **given[name]}
+        after = replace(self, **given)
+        if len(after.database) > MAX_DATABASE or not after.database_id:
+            raise InvalidInput("tracker.database", "must be the id or the URL of a Notion database or data source")
+        for name, known in _MAPS.items():
+            _check_map(f"tracker.{name}", getattr(after, name), known)
+        for name in _LISTS:
+            _check_words(f"tracker.{name}", getattr(after, name))
+        after._check_meanings()
+        return after
+
+    def status_for(self, state: State) -> str:
+        return self.statuses[str(state)]
+
+    def meaning(self, status: str | None) -> State | None:
+        """What a page's status says of its task: ``done``, ``cancelled``, or None for that it is open. A missing or
+        empty one is open."""
+        word = folded(status)
+        if word in map(folded, self.cancelled_statuses):
+            return State.CANCELLED
+        return State.DONE if word in map(folded, self.closed_statuses) else None
+
+    def public(self) -> dict[str, Any]:
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+    def _check_meanings(self) -> None:
+        """A status that closes must not be written for a task that goes on: it would end it."""
+        for state in State:
+            status = self.status_for(state)
+            if state not in ENDED and self.meaning(status):
+                raise InvalidInput(f"tracker.statuses.{state}", f"must not be {status!r}, which closes a task")
+
+
+def from_public(values: Mapping[str, Any]) -> TrackerSettings:
+    """The inverse of ``public``."""
+    known = {f.name for f in fields(TrackerSettings)}
+    kept: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
+    defaults = TrackerSettings()
+    for name in _MAPS.keys() & kept.keys():
+        kept[name] = {**getattr(defaults, name), **kept[name]}
+    return TrackerSettings(**kept)
+
+
+def folded(word: str | None) -> str:
+    return (word or "").strip().casefold()
+
+
+def notion_id(text: str) -> str | None:
+    """The 32 hexadecimal digits of an id, bare or in a URL; in a URL those of the page, not of the view."""
+    text = text.strip().lower()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    if parts.scheme in {"http", "https"}:
+        query = parse_qs(parts.query)
+        places = [parts.path.rsplit("/", 1)[-1], *query.get("database_id", []), *query.get("p", [])]
+        found = [ids[-1] for place in places if (ids := _ID.findall(place))]
+        return found[0].replace("-", "") if found else None
+    return text.replace("-", "") if _ID.fullmatch(text) else None
+
+
+def _check_map(name: str, values: Mapping[str, str], known: Mapping[Any, str]) -> None:
+    unknown = sorted(set(values) - set(map(str, known)))
+    if unknown:
+        raise InvalidInput(f"{name}.{unknown[0][:MAX_WORD]}", f"is not one of: {', '.join(sorted(map(str, known)))}")
+    for key, word in values.items():
+        _check_word(f"{name}.{key}", word)
+
+
+def _check_words(name: str, words: tuple[str, ...]) -> None:
+    if len(words) > MAX_WORDS:
+        raise InvalidInput(name, f"must be at most {MAX_WORDS} names")
+    for word in words:
+        _check_word(name, word)
+
+
+def _check_word(name: str, word: str) -> None:
+    if not folded(word) or len(word) > MAX_WORD or not word.isprintable():
+        raise InvalidInput(name, f"must be 1 to {MAX_WORD} printable characters")

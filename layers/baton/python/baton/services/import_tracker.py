@@ -1,0 +1,171 @@
+"""The switch-over: handoff tasks that exist only in the tracker become tasks, and count in their directions
+(spec/marker.md §4)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import NoTracker, PageHeld, TaskEnded
+from baton.domain.marker import Priority
+from baton.domain.mirror import PageRef, adopted
+from baton.domain.task import State, Task
+from baton.domain.transitions import imported
+from baton.domain.verbs import Cancel, Resolve
+from baton.ports import Body, MirrorOpened, Opened, PageTaken, Remember
+from baton.services.change_task import change_task, commit
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.agent import Agent, Roster
+    from baton.domain.idempotency import Once
+    from baton.domain.page_news import Seen
+    from baton.domain.principal import Principal
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Baton
+
+BUDGET_SECONDS = 20.0
+BATCH = 50
+MOST_SKIPPED = 50
+PREFIX = "Handoff: "
+TITLE = re.compile(r"Handoff: (?P<source>.+) → (?P<target>.+) — (?P<due>\d{4}-\d\d-\d\d)\Z")
+
+
+class NoHandoff(Exception):
+    """What looked like a handoff's page isn't one; says why."""
+
+
+@dataclass
+class Imported:
+    """``opened`` and ``closed``: pages that became tasks, open and ended ones. ``known``: pages that are a task's
+    already. ``skipped``: the first of those that look like handoffs and are none, with why. ``complete``: False if time
+    ran out: call again."""
+
+    opened: int = 0
+    closed: int = 0
+    known: int = 0
+    skipped: list[dict[str, str]] = field(default_factory=list)
+    complete: bool = True
+
+    def public(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("opened", "closed", "known", "skipped", "complete")}
+
+
+def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], once: Once | None = None) -> Imported:
+    """Reads the handoffs of the window, all pages of them. What was imported isn't imported again, so it may be stopped
+    anywhere and repeated. Raises ``NoTracker``, ``TrackerTrouble``."""
+    by.must_be_human("import the tracker's handoffs")
+    settings = baton.store.settings(by.workspace)
+    if settings.tracker is None:
+        raise NoTracker
+    first_answer = once.recall(baton.store.remembered(once)) if once else None
+    if first_answer is not None:
+        return Imported(**first_answer)
+    tracker = baton.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
+    pages = tracker.created_since(baton.clock.now() - settings.window, PREFIX)
+    this = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace))
+    while this.tally.complete and (batch := list(islice(pages, BATCH))):
+        this.take(batch, may_go_on)
+    if once and this.tally.complete:
+        baton.store.commit(by.workspace, None, [Remember(once, this.tally.public())])
+    return this.tally
+
+
+@dataclass
+class Importer:
+    baton: Baton
+    by: Principal
+    settings: TrackerSettings
+    roster: Roster
+    tally: Imported = field(default_factory=Imported)
+
+    def take(self, batch: list[Seen], may_go_on: Callable[[], bool]) -> None:
+        holders = self.baton.store.page_holders(self.by.workspace, [seen.page_id for seen in batch])
+        for seen in batch:
+            if not may_go_on():
+                self.tally.complete = False
+                return
+            if seen.page_id in holders:
+                self.tally.known += 1
+                self._end_what_was_closed(holders[seen.page_id], seen)
+            else:
+                self._import(seen)
+
+    def _import(self, seen: Seen) -> None:
+        try:
+            agents = self._agents(seen.title)
+            task_id = decided_again(self.baton.clock, lambda: self._make(agents, seen))
+        except NoHandoff as reason:
+            if len(self.tally.skipped) < MOST_SKIPPED:
+                self.tally.skipped.append({"title": seen.title[:200], "reason": str(reason)})
+        except PageHeld:
+            self.tally.known += 1
+        else:
+            is_open = self.settings.meaning(seen.status) is None
+            self.tally.opened += is_open
+            self.tally.closed += not is_open
+            self._end_what_was_closed(task_id, seen)
+
+    def _agents(self, title: str) -> tuple[Agent, Agent, date]:
+        """Source and target of an exact title, and its date. Raises ``NoHandoff``."""
+        match = TITLE.match(title)
+        if match is None:
+            raise NoHandoff("the title isn't 'Handoff: <source> → <target> — <YYYY-MM-DD>'")
+        source, target = (self.roster.active_named(match[name]) for name in ("source", "target"))
+        if source is None or target is None:
+            raise NoHandoff(f"no active agent is called {match['source' if source is None else 'target']!r}")
+        if source.slug == target.slug:
+            raise NoHandoff("source and target are the same agent")
+        try:
+            return source, target, date.fromisoformat(match["due"])
+        except ValueError as exc:
+            raise NoHandoff(f"{match['due']} is not a day of the calendar") from exc
+
+    def _make(self, agents: tuple[Agent, Agent, date], seen: Seen) -> str:
+        """Task, direction and page in one transaction. It waits for a human: nobody has approved it here."""
+        source, target, due = agents
+        baton, workspace, now = self.baton, self.by.workspace, self.baton.clock.now()
+        _, direction, _ = baton.store.marker_facts(workspace, (source.slug, target.slug), None)
+        task_id, handoff_id = baton.ids.new("task", now), baton.ids.new("ho", now)
+        new = Task(
+            workspace=workspace,
+            id=task_id,
+            state=State.NEEDS,
+            title=seen.title,
+            kind="escalation",
+            source_agent=source.slug,
+            target_agent=target.slug,
+            priority=Priority.P1,
+            due_date=due,
+            handoff_id=handoff_id,
+            master_task_id=task_id,
+            workflow_id=baton.ids.new("wf", now),
+            created_at=now,
+            created_by=self.by.key,
+            updated_at=now,
+            mirrored=True,
+        )
+        change = imported(new, self.by, now, seen.url)
+        is_closed = self.settings.meaning(seen.status) is not None
+        row = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
+        body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
+        counted = Opened(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
+        commit(baton, change, [Body(body), counted, MirrorOpened(row), PageTaken(seen.page_id, task_id)])
+        return task_id
+
+    def _end_what_was_closed(self, task_id: str, seen: Seen) -> None:
+        """Apart from making it, as one transaction can't write a direction twice; made up for by the next import."""
+        meaning = self.settings.meaning(seen.status)
+        row = self.baton.store.mirror(self.by.workspace, task_id) if meaning else None
+        if meaning is None or row is None or not row.is_settled:
+            return
+        reason = f"was {seen.status!r} in Notion when it was imported"
+        verb = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
+        with suppress(TaskEnded):
+            change_task(self.baton, self.by.workspace, task_id, lambda _: verb)

@@ -1,0 +1,40 @@
+"""A new task's page is made while its caller waits, for at most three seconds (spec/marker.md §6). The task is durable
+by then: whatever goes wrong here costs nothing but the page's address in the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import BatonError, TrackerTrouble
+from baton.domain.mirror import PageRef, Sync
+from baton.ports import Dossier
+from baton.services.open_escalation import AT_ONCE_SECONDS
+from baton.services.page_delivery import Sent
+from baton.services.send_page import deliver
+
+if TYPE_CHECKING:
+    from baton.domain.settings import Settings
+    from baton.ports import Baton
+    from baton.services.open_escalation import Escalation
+
+
+def mirror_at_once(baton: Baton, settings: Settings, escalation: Escalation) -> Sent:
+    """Never raises. If the page isn't there when time is up, the outbox goes on trying."""
+    task, row, gate = escalation.change.task, escalation.mirror, escalation.gate
+    if settings.tracker is None or row is None or row.sender is None:
+        status = Sync.PENDING if gate is None or gate.status is Sync.OK else gate.status
+        return Sent(None, status, (gate and gate.message) or "The tracker is asked later.")
+    dossier = Dossier(task=task, body=escalation.body, mirror=row)
+    try:
+        return deliver(baton, settings.tracker, dossier, AT_ONCE_SECONDS)
+    except TrackerTrouble as trouble:
+        return Sent(None, Sync(trouble.status), trouble.message)
+    except BatonError as exc:
+        baton.log("what became of the page isn't noted", action="mirror_lost", task_id=task.id, reason=exc.code)
+        return Sent(None, Sync.PENDING, "The tracker is asked again.")
+
+
+def page_of(baton: Baton, settings: Settings, workspace: str, task_id: str) -> PageRef | None:
+    """Asked only where there may be one: without a tracker it costs no reading."""
+    row = baton.store.mirror(workspace, task_id) if settings.tracker else None
+    return row.page if row else None

@@ -1,0 +1,138 @@
+"""The tracker says that something happened. What, is read from the tracker itself, by sync-tracker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import InvalidInput, KeyTaken, Unknown
+from baton.domain.idempotency import Once
+from baton.domain.ids import is_slug
+from baton.domain.principal import SYNC_TRACKER, system
+from baton.domain.times import parse_rfc3339
+from baton.domain.tracker import notion_id
+from baton.domain.webhook import MAX_TOKEN, REPLAY_WINDOW, is_fresh
+from baton.ports import PageReported, Remember, WebhookSaved
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from baton.domain.webhook import Webhook
+    from baton.ports import Baton, Extra
+
+MAX_EVENT_ID = 100
+
+
+class Received(StrEnum):
+    """What became of a delivery. All of them mean that it need not come again."""
+
+    INSTALLED = "installed"
+    REPORTED = "reported"
+    TOO_OLD = "too_old"
+    NOT_A_PERSON = "not_a_person"
+    NOT_A_PAGE = "not_a_page"
+    UNKNOWN_PAGE = "unknown_page"
+    REPEATED = "repeated"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """``raw``: the body's very bytes. ``content``: what they say, a JSON object. ``signature``: the header, if any."""
+
+    raw: bytes
+    content: Mapping[str, Any]
+    signature: str | None
+
+
+def receive_webhook(baton: Baton, address: str, delivery: Delivery) -> Received:
+    """``address``: the secret part of the URL. Raises ``Unknown``, ``HandshakeClosed``, ``BadSignature``,
+    ``InvalidInput``."""
+    webhook = _webhook_at(baton, address)
+    token = delivery.content.get("verification_token")
+    if token is not None and delivery.signature is None:
+        return _shake_hands(baton, webhook, token)
+    webhook.must_have_signed(delivery.raw, delivery.signature or "")
+    if webhook.verified_at is None:
+        _note_first_delivery(baton, webhook)
+    return _report(baton, webhook.workspace, delivery.content)
+
+
+def _webhook_at(baton: Baton, address: str) -> Webhook:
+    workspace, _, secret = address.partition(".")
+    webhook = baton.store.webhook(workspace) if is_slug(workspace) else None
+    if webhook is None or not webhook.knows(secret):
+        raise Unknown("webhook")
+    return webhook
+
+
+def _shake_hands(baton: Baton, webhook: Webhook, token: Any) -> Received:
+    if not isinstance(token, str) or not 0 < len(token) <= MAX_TOKEN or not token.isprintable():
+        raise InvalidInput("verification_token", f"must be 1 to {MAX_TOKEN} printable characters")
+
+    def attempt() -> Received:
+        before = baton.store.webhook(webhook.workspace)
+        if before is None or before.digest != webhook.digest:
+            raise Unknown("webhook")
+        after = before.installed(token, baton.clock.now())
+        if after is not before:
+            baton.store.commit(webhook.workspace, None, [WebhookSaved(after)])
+        return Received.INSTALLED
+
+    return decided_again(baton.clock, attempt)
+
+
+def _note_first_delivery(baton: Baton, webhook: Webhook) -> None:
+    def attempt() -> None:
+        before = baton.store.webhook(webhook.workspace)
+        if before is not None and before.is_installed and before.verified_at is None:
+            baton.store.commit(webhook.workspace, None, [WebhookSaved(before.verified(baton.clock.now()))])
+
+    decided_again(baton.clock, attempt)
+
+
+def _report(baton: Baton, workspace: str, event: Mapping[str, Any]) -> Received:
+    event_id, sent_at = _text(event, "id"), _time(event)
+    now = baton.clock.now()
+    if not is_fresh(sent_at, now):
+        return Received.TOO_OLD
+    if not _by_a_person(event):
+        return Received.NOT_A_PERSON
+    entity = event.get("entity")
+    page_id = notion_id(str(entity.get("id"))) if isinstance(entity, dict) and entity.get("type") == "page" else None
+    if page_id is None:
+        return Received.NOT_A_PAGE
+    task_id = baton.store.page_holders(workspace, [page_id]).get(page_id)
+    if task_id is None:
+        return Received.UNKNOWN_PAGE
+    once = Once(system(workspace, SYNC_TRACKER), "deliveries", event_id, "")
+    extras: list[Extra] = [PageReported(task_id, now), Remember(once, {}, now + 2 * REPLAY_WINDOW)]
+    try:
+        baton.store.commit(workspace, None, extras)
+    except KeyTaken:
+        return Received.REPEATED
+    baton.tracker_bell.ring(workspace, task_id)
+    return Received.REPORTED
+
+
+def _by_a_person(event: Mapping[str, Any]) -> bool:
+    """Our own writes come back as a bot's, like those of every other connection and automation."""
+    authors = event.get("authors")
+    found = [author.get("type") for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
+    return "person" in found
+
+
+def _text(event: Mapping[str, Any], name: str) -> str:
+    value = event.get(name)
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_EVENT_ID:
+        raise InvalidInput(name, f"must be a text of 1 to {MAX_EVENT_ID} characters")
+    return value
+
+
+def _time(event: Mapping[str, Any]) -> datetime:
+    try:
+        return parse_rfc3339(_text(event, "timestamp"))
+    except ValueError as exc:
+        raise InvalidInput("timestamp", "must be an ISO 8601 time with an offset") from exc

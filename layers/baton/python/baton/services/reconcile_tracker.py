@@ -1,0 +1,59 @@
+"""What people changed in the tracker, for those who don't set the webhook up, and for the deliveries that were lost."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import KeyTaken, TrackerTrouble
+from baton.domain.idempotency import Once
+from baton.domain.principal import SYNC_TRACKER, system
+from baton.domain.times import rfc3339, seconds
+from baton.domain.webhook import REPLAY_WINDOW
+from baton.ports import PageReported, Remember
+from baton.services.tracker_gate import change_gate, close_gate
+
+if TYPE_CHECKING:
+    from baton.domain.gate import Gate
+    from baton.domain.page_news import Seen
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Baton, Extra
+
+BUDGET_SECONDS = 30.0
+# The tracker tells times by the minute, and its index lags behind.
+OVERLAP_SECONDS = 180
+BATCH = 100
+
+
+def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gate) -> int:
+    """How many of our pages somebody else has changed since the last time; each is due a look now. Raises
+    ``TrackerTrouble``, after the gate was closed."""
+    started = baton.clock.now()
+    since = (gate.reconciled_at or started) - seconds(OVERLAP_SECONDS)
+    tracker, found = baton.trackers.of(workspace, settings, BUDGET_SECONDS), 0
+    pages = (seen for seen in tracker.changed_since(since) if not seen.by_us)
+    try:
+        while batch := list(islice(pages, BATCH)):
+            holders = baton.store.page_holders(workspace, [seen.page_id for seen in batch])
+            found += sum(
+                report(baton, workspace, seen, holders[seen.page_id]) for seen in batch if seen.page_id in holders
+            )
+    except TrackerTrouble as trouble:
+        close_gate(baton, workspace, trouble)
+        raise
+    change_gate(baton, workspace, lambda gate: gate.reconciled(started))
+    return found
+
+
+def report(baton: Baton, workspace: str, seen: Seen, task_id: str) -> bool:
+    """Once per edit, however often the same one is read."""
+    now = baton.clock.now()
+    edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
+    once = Once(system(workspace, SYNC_TRACKER), "edits of pages", edit, "")
+    try:
+        extras: list[Extra] = [PageReported(task_id, now), Remember(once, {}, now + 2 * REPLAY_WINDOW)]
+        baton.store.commit(workspace, None, extras)
+    except KeyTaken:
+        return False
+    baton.tracker_bell.ring(workspace, task_id)
+    return True

@@ -1,0 +1,69 @@
+"""A task's page in the tracker is made, and shows the task's present state. One sender per row at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Conflict, PageGone, PageRefused, TrackerTrouble, Unknown
+from baton.domain.mirror import Sync
+from baton.ports import MirrorSaved
+from baton.services.page_delivery import Delivery, Sent
+from baton.services.tracker_gate import close_gate
+
+if TYPE_CHECKING:
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Baton, Dossier
+
+SEND_SECONDS = 20.0
+
+
+def send_page(baton: Baton, settings: TrackerSettings, workspace: str, task_id: str) -> Sent | None:
+    """None if there is nothing to send, or somebody else is at it. Raises ``TrackerTrouble`` where that concerns all
+    pages; the row is put back then, and the gate closed."""
+    try:
+        dossier = baton.store.read(workspace, task_id, with_body=True)
+    except Unknown:
+        return None
+    row, now = dossier.mirror, baton.clock.now()
+    if row is None or not row.is_due(now):
+        return None
+    held = replace(row.held(baton.ids.new("send", now), now, SEND_SECONDS), version=row.version + 1)
+    try:
+        baton.store.commit(workspace, None, [MirrorSaved(held)])
+    except Conflict:
+        return None  # somebody else holds it; or it changed, and that change has rung
+    return deliver(baton, settings, replace(dossier, mirror=held), SEND_SECONDS)
+
+
+def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_seconds: float) -> Sent:
+    """For whoever holds the row. Raises what ``send_page`` does."""
+    workspace, task_id = dossier.task.workspace, dossier.task.id
+    delivery = Delivery(baton, settings, baton.trackers.of(workspace, settings, budget_seconds), dossier)
+    try:
+        return delivery.run()
+    except (PageRefused, PageGone) as trouble:
+        message = trouble.message
+        delivery.save(lambda held: held.died(message))
+        baton.log("the page was given up", action="page_dead", task_id=task_id, reason=trouble.code)
+        return Sent(delivery.row.page, Sync(trouble.status), message)
+    except TrackerTrouble as trouble:
+        _put_back(baton, delivery, trouble)
+        raise
+    except Exception as exc:  # noqa: BLE001 - a bug of ours must not stop the other pages, nor make this one twice
+        message = f"Sending failed inside of Baton ({type(exc).__name__}); it is tried again."
+        delivery.save(lambda held: held.failed(baton.clock.now(), message, unclear=True))
+        baton.log("sending a page failed", action="page_failed", task_id=task_id, error=type(exc).__name__)
+        return Sent(delivery.row.page, Sync.PENDING, message)
+
+
+def _put_back(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None:
+    """A throttle or a denial is no page's fault, and holds for all of them. Anything else may be this page's, which
+    then goes behind the others."""
+    now = baton.clock.now()
+    gate = close_gate(baton, delivery.workspace, trouble)
+    if trouble.status == Sync.DENIED or trouble.retry_after is not None:
+        until = gate.closed_until or now
+        delivery.save(lambda held: held.put_off(until, Sync(trouble.status), trouble.message))
+    else:
+        delivery.save(lambda held: held.failed(now, trouble.message, unclear=trouble.unclear))

@@ -1,0 +1,25 @@
+"""A human gives Baton its token for the tracker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import InvalidInput
+from baton.services.tracker_gate import change_gate
+
+if TYPE_CHECKING:
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+MAX_TOKEN = 500
+
+
+def set_tracker_token(baton: Baton, by: Principal, token: str) -> None:
+    """Kept where secrets are kept, and never shown again. What waits for it is sent at once."""
+    by.must_be_human("set the tracker's token")
+    if not 0 < len(token) <= MAX_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidInput("token", f"must be 1 to {MAX_TOKEN} printable characters without spaces")
+    baton.secrets.put(by.workspace, token)
+    if baton.store.settings(by.workspace).tracker is not None:
+        change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
+        baton.tracker_bell.ring(by.workspace)

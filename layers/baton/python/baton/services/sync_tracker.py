@@ -1,0 +1,101 @@
+"""The outbox is sent: whatever is due of one workspace, while there is time and the tracker answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import TrackerTrouble
+from baton.domain.gate import BACKLOG_SECONDS, RECONCILE_SECONDS, Gate
+from baton.domain.times import seconds
+from baton.services.reconcile_tracker import reconcile
+from baton.services.send_page import SEND_SECONDS, send_page
+from baton.services.tracker_gate import change_gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Baton
+
+MARGIN_SECONDS = 10.0
+
+
+@dataclass
+class Synced:
+    """What one bell came to. ``sent``: rows dealt with, ``failed``: those among them that have no page that shows the
+    task. ``looked``: pages of whose changes the reconciliation learnt. ``complete``: False if time ran out."""
+
+    sent: int = 0
+    failed: int = 0
+    looked: int = 0
+    reconciled: int = 0
+    gate_open: bool = True
+    complete: bool = True
+
+
+def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: Callable[[], float]) -> Synced:
+    """``task_id``: the row that the bell was rung for, which an index may not show yet. Safe to run twice at once, and
+    to stop anywhere. Raises ``Busy``."""
+    this = Synced()
+    settings, gate, now = baton.store.settings(workspace).tracker, baton.store.gate(workspace), baton.clock.now()
+    if settings is None:
+        if gate.wake_at is not None:
+            change_gate(baton, workspace, lambda gate: gate.waking(None))
+        return this
+    if not gate.is_open(now):
+        this.gate_open = False
+        return this
+    try:
+        rows = chain([task_id] if task_id else [], baton.store.mirrors_due(workspace, now))
+        _send(baton, settings, workspace, rows, this, time_left)
+        if this.complete and gate.is_reconcile_due(now):
+            this.looked = reconcile(baton, settings, workspace, gate)
+            this.reconciled = 1
+    except TrackerTrouble:
+        this.failed += 1
+        this.gate_open = False
+        return this
+    _rest(baton, workspace, gate, now, this)
+    return this
+
+
+def _send(
+    baton: Baton,
+    settings: TrackerSettings,
+    workspace: str,
+    rows: Iterable[str],
+    this: Synced,
+    time_left: Callable[[], float],
+) -> None:
+    done: set[str] = set()
+    for task_id in rows:
+        if task_id in done:
+            continue
+        done.add(task_id)
+        if time_left() < SEND_SECONDS + MARGIN_SECONDS:
+            this.complete = False
+            baton.tracker_bell.ring(workspace)
+            return
+        sent = send_page(baton, settings, workspace, task_id)
+        if sent is not None:
+            this.sent += 1
+            this.failed += sent.status != "ok"
+
+
+def _rest(baton: Baton, workspace: str, gate: Gate, now: datetime, this: Synced) -> None:
+    """When the sweeper rings again: soon while something is left, else for the next reconciliation."""
+    recovered = bool(gate.failures) and this.sent > this.failed
+    if gate.wake_at is not None and gate.wake_at > now and not recovered:
+        return
+    waiting = baton.store.mirrors_waiting(workspace, 1)
+    wake_at = baton.clock.now() + seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
+
+    def rested(gate: Gate) -> Gate | None:
+        if not gate.is_open(baton.clock.now()):
+            return None  # somebody else has met trouble meanwhile
+        return gate.answered(wake_at) if recovered else gate.waking(wake_at)
+
+    change_gate(baton, workspace, rested)

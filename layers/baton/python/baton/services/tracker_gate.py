@@ -1,0 +1,44 @@
+"""A workspace's gate to its tracker: closed when it is in trouble, opened when it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.times import to_ms
+from baton.ports import GateSaved
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.errors import TrackerTrouble
+    from baton.domain.gate import Gate
+    from baton.ports import Baton
+
+MAX_BELL_DELAY_SECONDS = 900
+
+
+def change_gate(baton: Baton, workspace: str, change: Callable[[Gate], Gate | None]) -> Gate:
+    """The gate in its next version, or as it is if ``change`` leaves it so (None)."""
+
+    def attempt() -> Gate:
+        before = baton.store.gate(workspace)
+        after = change(before)
+        if after is None:
+            return before
+        baton.store.commit(workspace, None, [GateSaved(after)])
+        return after
+
+    return decided_again(baton.clock, attempt)
+
+
+def close_gate(baton: Baton, workspace: str, trouble: TrackerTrouble) -> Gate:
+    """Rings for when it may be tried again; should that bell be lost, the sweeper rings."""
+    now = baton.clock.now()
+    # Whoever failed beside us has closed it already: one trouble counts once.
+    gate = change_gate(baton, workspace, lambda gate: gate.closed(trouble, now) if gate.is_open(now) else None)
+    until = gate.closed_until or now
+    delay = min(MAX_BELL_DELAY_SECONDS, -(-(to_ms(until) - to_ms(now)) // 1_000))
+    baton.tracker_bell.ring(workspace, None, delay)
+    baton.log("the tracker is in trouble", action="tracker_trouble", reason=trouble.code, delay_seconds=delay)
+    return gate
