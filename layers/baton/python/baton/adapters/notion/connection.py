@@ -1,0 +1,138 @@
+"""All requests of one errand: with the workspace's token, within the budget, repeated once where that is harmless."""
+
+from __future__ import annotations
+
+import logging
+import random
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from notion_client import Client
+from notion_client.errors import HTTPResponseError, RequestTimeoutError
+from notion_client.helpers import iterate_paginated_api
+
+from baton.adapters.notion import troubles
+from baton.adapters.notion.transport import MIN_SECONDS, Budget, BudgetedTransport
+from baton.domain.errors import Busy, TrackerAway
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from baton.ports import Clock, Secrets
+
+    Endpoint = Callable[..., Any]
+
+VERSION = "2026-03-11"
+PAGE_SIZE = 100
+FIRST_PAUSE_SECONDS = 0.3
+MAX_PAUSE_SECONDS = 2.0
+
+# notion-client logs to the console, errors with what Notion says of the payload, unless it is given a logger.
+_SILENT = logging.getLogger("baton.adapters.notion.silent")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+
+
+class Connection:
+    """notion-client's own retries sleep for as long as they are told to, whatever the budget, and know nothing of 529:
+    so they are off."""
+
+    def __init__(
+        self, workspace: str, secrets: Secrets, base_url: str, shared: httpx.BaseTransport, budget: Budget, clock: Clock
+    ) -> None:
+        self._workspace, self._secrets, self._budget, self._clock = workspace, secrets, budget, clock
+        self._token: str | None = None
+        # Setting ``client`` gives it base_url, headers and timeout, so each errand has its own: they share the pool.
+        self.api = Client(
+            client=httpx.Client(transport=BudgetedTransport(shared, budget), trust_env=False),
+            base_url=base_url.rstrip("/"),
+            notion_version=VERSION,
+            logger=_SILENT,
+            log_level=logging.CRITICAL,
+            retry=False,
+        )
+
+    def read(self, endpoint: Endpoint, *args: str, **request: Any) -> dict[str, Any]:
+        """GETs and queries: they change nothing."""
+        return self._ask(endpoint, args, request, writes=False)
+
+    def write(self, endpoint: Endpoint, *args: str, **request: Any) -> dict[str, Any]:
+        """Never repeated after an unclear end."""
+        return self._ask(endpoint, args, request, writes=True)
+
+    def read_all(self, endpoint: Endpoint, *args: str, **request: Any) -> Iterator[dict[str, Any]]:
+        """Page by page, as they are asked for."""
+
+        def one_page(**paging: Any) -> dict[str, Any]:
+            answer = self.read(endpoint, *args, **request, **paging, page_size=PAGE_SIZE)
+            if not isinstance(answer.get("results"), list):
+                raise troubles.of_nonsense(writes=False)
+            return answer
+
+        yield from iterate_paginated_api(one_page)
+
+    def token(self, *, afresh: bool = False) -> str:
+        if self._token is None or afresh:
+            try:
+                found = self._secrets.get(self._workspace, afresh=afresh)
+            except Busy as exc:
+                raise TrackerAway("The Notion token can't be read now.") from exc
+            if not found:
+                raise troubles.no_token()
+            self._token = found
+        return self._token
+
+    def _ask(
+        self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], *, writes: bool
+    ) -> dict[str, Any]:
+        try:
+            return self._ask_with_token(endpoint, args, request, writes=writes)
+        except TrackerAway as exc:
+            pause = self._pause_before_repeating(exc)
+            if pause is None:
+                raise
+        self._clock.sleep(pause)
+        return self._ask_with_token(endpoint, args, request, writes=writes)
+
+    def _pause_before_repeating(self, exc: TrackerAway) -> float | None:
+        """In seconds. None: it may have had its effect, or there isn't the time."""
+        if exc.unclear:
+            return None
+        jittered = FIRST_PAUSE_SECONDS * random.uniform(0.5, 1.5)  # noqa: S311 - spreads retries, keeps no secret
+        pause = jittered if exc.retry_after is None else exc.retry_after
+        return pause if pause <= MAX_PAUSE_SECONDS and pause + MIN_SECONDS < self._budget.left else None
+
+    def _ask_with_token(
+        self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], *, writes: bool
+    ) -> dict[str, Any]:
+        refused = self.token()
+        try:
+            return self._ask_once(endpoint, args, request, refused, writes=writes)
+        except troubles.TokenRefused:
+            if self.token(afresh=True) == refused:  # the kept one may have been replaced since it was read
+                raise
+        return self._ask_once(endpoint, args, request, self.token(), writes=writes)
+
+    def _ask_once(
+        self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], token: str, *, writes: bool
+    ) -> dict[str, Any]:
+        _check(token)
+        try:
+            answer = endpoint(*args, **request, auth=token)
+        except HTTPResponseError as exc:
+            raise troubles.of_refusal(exc, self._clock.now(), writes=writes) from exc
+        except RequestTimeoutError as exc:  # it tells of no step: that is in the error that it replaced
+            raise troubles.of_silence(exc.__context__, writes=writes) from exc
+        except httpx.HTTPError as exc:
+            raise troubles.of_silence(exc, writes=writes) from exc
+        except ValueError as exc:  # JSON or UTF-8 that isn't
+            raise troubles.of_nonsense(writes=writes) from exc
+        if not isinstance(answer, dict):
+            raise troubles.of_nonsense(writes=writes)
+        return answer
+
+
+def _check(token: str) -> None:
+    """Characters that no header takes would be refused by httpx in an error that quotes them."""
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise troubles.TokenRefused

@@ -1,0 +1,48 @@
+"""Who edits pages: asked once per process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.notion.schema import dashed
+from baton.adapters.notion.troubles import NotThere
+from baton.domain.page_news import Editor
+from baton.domain.tracker import notion_id
+
+if TYPE_CHECKING:
+    from baton.adapters.notion.connection import Connection
+
+_MAX_KEPT = 10_000
+
+
+class People:
+    def __init__(self) -> None:
+        self._editors: dict[tuple[str, str], Editor] = {}
+        self._us: dict[str, str] = {}
+
+    def who(self, notion: Connection, workspace: str, user_id: str) -> Editor:
+        """By workspace: a connection that doesn't know a user of another one's learns nothing of them here."""
+        key = (workspace, user_id)
+        if key not in self._editors:
+            if len(self._editors) >= _MAX_KEPT:
+                self._editors.clear()
+            self._editors[key] = _ask(notion, user_id)
+        return self._editors[key]
+
+    def us(self, notion: Connection) -> str:
+        """The user that Notion takes the holder of the token for."""
+        if notion.token() not in self._us:
+            us = str(notion.read(notion.api.users.me).get("id", ""))
+            self._us[notion.token()] = us  # asking may have found a newer token
+        return self._us[notion.token()]
+
+
+def _ask(notion: Connection, user_id: str) -> Editor:
+    known = notion_id(user_id)
+    if known is None:
+        return Editor(user_id, is_person=False)
+    try:
+        user = notion.read(notion.api.users.retrieve, dashed(known))
+    except NotThere:
+        return Editor(user_id, is_person=False)
+    return Editor(user_id, is_person=user.get("type") == "person", name=str(user.get("name") or ""))

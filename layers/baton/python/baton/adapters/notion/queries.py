@@ -1,0 +1,61 @@
+"""How pages are asked for, and whose page one is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from notion_client.helpers import is_full_page
+
+from baton.adapters.notion import texts
+from baton.domain.times import rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from baton.adapters.notion.connection import Connection
+    from baton.adapters.notion.schema import Schema
+
+    Condition = dict[str, Any]
+
+CREATED, EDITED = "created_time", "last_edited_time"
+OPEN = "Open in Baton"
+_TASK = re.compile(r"(?<![0-9A-Za-z_])task_[0-9a-hjkmnp-tv-z]{26}(?![0-9A-Za-z_])")
+
+
+def title(schema: Schema, how: str, text: str) -> Condition:
+    return {"property": schema.title.name if schema.title else "title", "title": {how: text}}
+
+
+def since(timestamp: str, at: datetime) -> Condition:
+    """Notion keeps whole minutes, rounded down."""
+    return {"timestamp": timestamp, timestamp: {"on_or_after": rfc3339(at.replace(second=0, microsecond=0))}}
+
+
+def both(*conditions: Condition) -> Condition:
+    return {"and": list(conditions)}
+
+
+def pages(notion: Connection, schema: Schema, condition: Condition, sort: str) -> Iterator[dict[str, Any]]:
+    """Those outside of the trash, the oldest by ``sort`` first."""
+    found = notion.read_all(
+        notion.api.data_sources.query,
+        schema.data_source_id,
+        filter=condition,
+        sorts=[{"timestamp": sort, "direction": "ascending"}],
+    )
+    return (page for page in found if is_full_page(page) and not page.get("in_trash"))
+
+
+def tasks_named(notion: Connection, page_id: str) -> set[str]:
+    """The tasks that a page's body names: the one of its line to Baton if it still has it, else any. The first hundred
+    blocks; ours are among the first three."""
+    answer = notion.read(notion.api.blocks.children.list, page_id, page_size=texts.MAX_ELEMENTS)
+    lines = [_line(block) for block in answer.get("results") or ()]
+    signed = [named[-1] for line in lines if line.startswith(OPEN) and (named := _TASK.findall(line))]
+    return {signed[-1]} if signed else {one for line in lines for one in _TASK.findall(line)}
+
+
+def _line(block: dict[str, Any]) -> str:
+    return texts.read((block.get(str(block.get("type"))) or {}).get("rich_text"))

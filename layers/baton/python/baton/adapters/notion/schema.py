@@ -1,0 +1,175 @@
+"""What columns a database has: read once, kept for ten minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from baton.adapters.notion import texts, troubles
+from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, Refused
+from baton.domain.tracker import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from baton.adapters.notion.connection import Connection
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Clock
+
+KEPT = timedelta(minutes=10)
+# What each of our properties may be, the usual first.
+TYPES = {
+    "status": ("status", "select"),
+    "priority": ("select", "status", "rich_text"),
+    "due": ("date",),
+    "client": ("relation",),
+    "project": ("relation",),
+    "task_id": ("rich_text",),
+}
+_SPOKEN = {"rich_text": "Text", "multi_select": "Multi-select"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Why something can't be written, and what to do about it."""
+
+    problem: str
+    what_to_do: str
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.what_to_do}"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    name: str
+    type: str
+    options: tuple[str, ...] = ()
+
+    def option(self, word: str) -> str | None:
+        """In its own spelling: Notion takes another one for another option."""
+        same = [option for option in self.options if folded(option) == folded(word)]
+        return word if word in same else next(iter(same), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """``sources``: the names of all data sources of the database, the first of which is the one used."""
+
+    data_source_id: str
+    properties: tuple[Property, ...]
+    sources: tuple[str, ...]
+    created_by: str
+
+    @property
+    def title(self) -> Property | None:
+        return next((p for p in self.properties if p.type == "title"), None)
+
+    def find(self, role: str, settings: TrackerSettings) -> Property | Lack:
+        """The configured property, if it is of a type that we can write."""
+        name, types = settings.properties[role], TYPES[role]
+        named = [p for p in self.properties if folded(p.name) == folded(name)]
+        fit = sorted((p for p in named if p.type in types), key=lambda p: p.name != name)
+        if fit:
+            return fit[0]
+        wanted = " or ".join(map(spoken, types))
+        if named:
+            what_to_do = f"change it to {wanted}, or name another in tracker.properties.{role}."
+            return Lack(f'"{named[0].name}" is of type {spoken(named[0].type)}', what_to_do)
+        what_to_do = f"add one of type {wanted}, or name yours in tracker.properties.{role}."
+        return Lack(f'the database has no property "{name}"', what_to_do)
+
+
+class Schemas:
+    """Per process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._kept: dict[tuple[str, str], tuple[datetime, Schema]] = {}
+
+    def get(self, workspace: str, database_id: str, read: Callable[[], Schema], *, afresh: bool = False) -> Schema:
+        key, now = (workspace, database_id), self._clock.now()
+        kept = self._kept.pop(key, None)
+        if kept is None or afresh or now - kept[0] >= KEPT:
+            kept = (now, read())
+        self._kept[key] = kept
+        return kept[1]
+
+
+def spoken(kind: str) -> str:
+    """A type as Notion's interface calls it."""
+    return _SPOKEN.get(kind, kind.capitalize())
+
+
+def dashed(hexadecimal: str) -> str:
+    return str(UUID(hexadecimal))
+
+
+def read_schema(notion: Connection, database_id: str) -> Schema:
+    """``database_id``: of a database or of one of its data sources. Raises ``TrackerDenies`` if it is neither."""
+    if not database_id:
+        raise Denied(DATABASE, "No database is configured", "PUT /workspace/settings with tracker.database.")
+    known = dashed(database_id)
+    try:
+        database = notion.read(notion.api.databases.retrieve, known)
+    except (NotThere, Refused):  # 400 says that it is something else
+        return _schema(_data_source(notion, known))
+    _refuse_trashed(database)
+    listed = database.get("data_sources") or []
+    if not listed:
+        raise Denied(
+            DATABASE,
+            "The database has no data source of its own that the connection may see",
+            "give the id of the original database, not of a linked view, and share it with the connection.",
+        )
+    names = tuple(str(source.get("name", "")) for source in listed)
+    return _schema(_data_source(notion, listed[0]["id"]), names)
+
+
+def _data_source(notion: Connection, known: str) -> dict[str, Any]:
+    try:
+        source = notion.read(notion.api.data_sources.retrieve, known)
+    except (NotThere, Refused) as exc:
+        raise _not_found(notion, known) from exc
+    _refuse_trashed(source)
+    if not isinstance(source.get("properties"), dict):
+        raise troubles.of_nonsense(writes=False)
+    return source
+
+
+def _not_found(notion: Connection, known: str) -> Denied:
+    try:
+        notion.read(notion.api.pages.retrieve, known)
+    except (NotThere, Refused):
+        return Denied(
+            DATABASE,
+            f"Notion finds no database {known}, or it isn't shared with the connection",
+            "open the database in Notion and add the connection under ••• → Connections, or correct tracker.database.",
+        )
+    what_to_do = "open the database itself as a full page and give its id or URL as tracker.database."
+    return Denied(DATABASE, f"{known} is a page, not a database", what_to_do)
+
+
+def _refuse_trashed(thing: dict[str, Any]) -> None:
+    if thing.get("in_trash"):
+        raise Denied(
+            DATABASE, "The database is in Notion's trash", "restore it there, or give another tracker.database."
+        )
+
+
+def _schema(source: dict[str, Any], names: tuple[str, ...] = ()) -> Schema:
+    return Schema(
+        data_source_id=source["id"],
+        properties=tuple(_property(name, told) for name, told in source["properties"].items()),
+        sources=names or (texts.read(source.get("title")),),
+        created_by=str((source.get("created_by") or {}).get("id", "")),
+    )
+
+
+def _property(name: str, told: dict[str, Any]) -> Property:
+    kind = str(told.get("type", ""))
+    options = (told.get(kind) or {}).get("options") or []
+    return Property(name, kind, tuple(str(option["name"]) for option in options))

@@ -1,0 +1,81 @@
+"""Text as Notion takes it: elements of at most 2,000 UTF-16 units, at most 100 of them, without control characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+from urllib.parse import urlsplit
+
+from baton.domain.sheet import plain
+
+MAX_UNITS = 2_000
+MAX_ELEMENTS = 100
+# A request may have 500 KB; a character takes up to four bytes.
+MAX_CHARACTERS = 100_000
+_JOINER = "\u200d"
+# Longer runs than this are no character that anybody sees as one.
+_MAX_CLUSTER = 32
+
+
+def rich_text(text: str, link: str | None = None) -> list[dict[str, Any]]:
+    target = {"link": {"url": link}} if link else {}
+    return [{"type": "text", "text": {"content": piece, **target}} for piece in pieces(as_written(text))]
+
+
+def as_written(text: str) -> str:
+    """Cut after 100,000 characters."""
+    text = plain(text)
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
+
+
+def read(rich: Any) -> str:
+    """What somebody sees of it."""
+    return "".join(str(element.get("plain_text", "")) for element in rich or ())
+
+
+def paragraph(elements: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"object": "block", "type": "paragraph", "paragraph": {"rich_text": elements[:MAX_ELEMENTS]}}
+
+
+def is_link(url: str | None) -> bool:
+    """Notion refuses a page because of a link that it doesn't take for one."""
+    if not url or units(url) > MAX_UNITS or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def units(text: str) -> int:
+    """Notion counts as JavaScript does."""
+    return len(text) + sum(c > "\uffff" for c in text)
+
+
+def pieces(text: str, most: int = MAX_UNITS) -> list[str]:
+    """``text`` in order, each piece at most ``most`` UTF-16 units, cut between what is seen as characters."""
+    cut: list[str] = []
+    start = used = 0
+    for here, character in enumerate(text):
+        size = units(character)
+        if used + size > most:
+            end = _boundary(text, start, here)
+            cut.append(text[start:end])
+            start, used = end, units(text[end:here])
+        used += size
+    return [*cut, text[start:]] if start < len(text) else cut
+
+
+def _boundary(text: str, start: int, here: int) -> int:
+    for end in range(here, max(start, here - _MAX_CLUSTER), -1):
+        if not _is_glued(text[end - 1], text[end]):
+            return end
+    return here
+
+
+def _is_glued(before: str, after: str) -> bool:
+    """Accents, emoji's variations, skin tones, joined emoji and flags."""
+    if _JOINER in (before, after) or unicodedata.category(after).startswith("M"):
+        return True
+    return "\U0001f3fb" <= after <= "\U0001f3ff" or all("\U0001f1e6" <= c <= "\U0001f1ff" for c in (before, after))

@@ -1,0 +1,211 @@
+"""The port ``Tracker`` on a Notion database."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from notion_client.helpers import is_full_page
+
+from baton.adapters.notion import queries, texts, words
+from baton.adapters.notion.draft import Draft
+from baton.adapters.notion.health import ERROR, WARNING, problems_of
+from baton.adapters.notion.queries import CREATED, EDITED
+from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
+from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, Refused
+from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerDenies, TrackerTrouble
+from baton.domain.tracker import notion_id
+from baton.ports import Made, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from baton.adapters.notion.connection import Connection
+    from baton.adapters.notion.people import People
+    from baton.adapters.notion.schema import Schemas
+    from baton.domain.mirror import PageRef
+    from baton.domain.page_news import Editor, Seen
+    from baton.domain.sheet import Sheet
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Tracker
+
+# Between our clock and Notion's, beside what its rounding takes.
+_SLACK = timedelta(minutes=1)
+
+
+class NotionTracker:
+    def __init__(
+        self, workspace: str, settings: TrackerSettings, notion: Connection, schemas: Schemas, people: People
+    ) -> None:
+        self._workspace, self._settings, self._notion = workspace, settings, notion
+        self._schemas, self._people = schemas, people
+        self._api = notion.api
+
+    def create(self, sheet: Sheet) -> Made:
+        draft = Draft(sheet, self._schema(), self._settings)
+        while True:
+            try:
+                page = self._notion.write(self._api.pages.create, **draft.request())
+            except (Refused, NotThere) as exc:
+                healed = draft.healed(exc, lambda: self._schema(afresh=True))
+                if healed is None:
+                    raise PageRefused(exc.message) from exc
+                draft = healed
+            else:
+                return self._made(page, draft.without)
+
+    def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
+        """By the task's id if the database has a property for it; and by title and time all the same if that finds
+        nothing, since the property may be younger than the page."""
+        schema = self._schema()
+        task_id = schema.find("task_id", self._settings)
+        if isinstance(task_id, Property):
+            condition = {"property": task_id.name, "rich_text": {"equals": sheet.task_id}}
+            if named := tuple(map(words.page_ref, self._pages(schema, condition, CREATED))):
+                return named
+        alike = queries.both(
+            queries.title(schema, "equals", texts.as_written(sheet.title)),
+            queries.since(CREATED, sheet.created_at - _SLACK),
+        )
+        ranked = [(self._rank(page, sheet.task_id), page) for page in self._pages(schema, alike, CREATED)]
+        return tuple(words.page_ref(page) for wanted in (0, 1) for rank, page in ranked if rank == wanted)
+
+    def update(self, page_id: str, sheet: Sheet) -> Made:
+        """Its status only: the rest never changes in a task's life, and people may have edited it."""
+        schema = self._schema()
+        try:
+            return self._show(page_id, sheet, schema)
+        except Refused as exc:
+            current = self._usable(page_id)
+            if (again := self._schema(afresh=True)) == schema:
+                return self._made(current, (f"The status was left as it is. {exc.message}",))
+        return self._show(page_id, sheet, again)
+
+    def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
+        known = _known(page_id)
+        try:
+            if unless_there and self._says(known, text):
+                return
+            self._notion.write(self._api.comments.create, parent={"page_id": known}, rich_text=texts.rich_text(text))
+        except NotThere as exc:
+            raise self._gone() from exc
+
+    def look(self, page_id: str) -> Seen:
+        return self._seen(self._page(page_id))
+
+    def who(self, user_id: str) -> Editor:
+        return self._people.who(self._notion, self._workspace, user_id)
+
+    def changed_since(self, since: datetime) -> Iterator[Seen]:
+        for page in self._pages(self._schema(), queries.since(EDITED, since), EDITED):
+            yield self._seen(page)
+
+    def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
+        schema = self._schema()
+        condition = queries.both(queries.title(schema, "starts_with", title), queries.since(CREATED, since))
+        for page in self._pages(schema, condition, CREATED):
+            yield self._seen(page)
+
+    def problems(self) -> tuple[Problem, ...]:
+        try:
+            self._people.us(self._notion)
+            schema = self._schema(afresh=True)
+            return (*problems_of(schema, self._settings), *self._problems_of_users(schema))
+        except TrackerAway:
+            raise
+        except Denied as exc:
+            return (Problem(exc.about, ERROR, exc.problem, exc.what_to_do),)
+        except TrackerTrouble as exc:
+            return (Problem(DATABASE, ERROR, exc.message, "check tracker.database."),)
+
+    def _schema(self, *, afresh: bool = False) -> Schema:
+        database_id = self._settings.database_id
+        return self._schemas.get(
+            self._workspace, database_id, lambda: read_schema(self._notion, database_id), afresh=afresh
+        )
+
+    def _show(self, page_id: str, sheet: Sheet, schema: Schema) -> Made:
+        status = words.status(sheet, schema, self._settings)
+        if isinstance(status, Lack):
+            return self._made(self._usable(page_id), (f"The status was left as it is: {status}",))
+        found, value = status
+        try:
+            page = self._notion.write(self._api.pages.update, _known(page_id), properties={found.name: value})
+        except NotThere as exc:
+            raise self._gone() from exc
+        return self._made(_untrashed(page))
+
+    def _made(self, page: dict[str, Any], without: tuple[str, ...] = ()) -> Made:
+        return Made(words.page_ref(page), words.status_of(page, self._settings), without)
+
+    def _usable(self, page_id: str) -> dict[str, Any]:
+        return _untrashed(self._page(page_id))
+
+    def _page(self, page_id: str) -> dict[str, Any]:
+        try:
+            page = self._notion.read(self._api.pages.retrieve, _known(page_id))
+        except NotThere as exc:
+            raise self._gone() from exc
+        if not is_full_page(page):
+            what_to_do = "give it the capability to read content in Notion."
+            raise Denied(DATABASE, "The connection may not read pages", what_to_do)
+        return page
+
+    def _gone(self) -> PageGone:
+        """Raises ``TrackerDenies`` instead if the whole database isn't there for us."""
+        self._schema(afresh=True)
+        return PageGone("The page isn't in Notion any more, or isn't shared with the connection: restore or share it.")
+
+    def _pages(self, schema: Schema, condition: dict[str, Any], sort: str) -> Iterator[dict[str, Any]]:
+        try:
+            yield from queries.pages(self._notion, schema, condition, sort)
+        except (NotThere, Refused) as exc:
+            # Raises ``TrackerDenies`` if the database is gone. A property may have been renamed.
+            if self._schema(afresh=True) == schema:
+                raise PageRefused(exc.message) from exc
+            raise TrackerAway("The database's properties have just changed.", retry_after=1) from exc
+
+    def _rank(self, page: dict[str, Any], task_id: str) -> int | None:
+        """0: the page is the task's; 1: nobody's; None: another's."""
+        written = words.task_id_of(page, self._settings).strip()
+        named = {written} if written else queries.tasks_named(self._notion, page["id"])
+        if task_id in named:
+            return 0
+        return None if named else 1
+
+    def _says(self, page_id: str, text: str) -> bool:
+        wanted = texts.as_written(text).split()
+        comments = self._notion.read_all(self._api.comments.list, block_id=page_id)
+        return any(texts.read(comment.get("rich_text")).split() == wanted for comment in comments)
+
+    def _seen(self, page: dict[str, Any]) -> Seen:
+        return words.seen(page, self._settings, self._people.us(self._notion))
+
+    def _problems_of_users(self, schema: Schema) -> Iterator[Problem]:
+        try:
+            self.who(schema.created_by)
+        except TrackerDenies:
+            yield Problem(
+                "connection",
+                WARNING,
+                "The connection may not read users, so Baton can't tell who closed a page",
+                "give it the capability to read user information in Notion.",
+            )
+
+
+def _known(page_id: str) -> str:
+    known = notion_id(page_id)
+    if known is None:
+        raise PageGone("This is no id of a Notion page.")
+    return dashed(known)
+
+
+def _untrashed(page: dict[str, Any]) -> dict[str, Any]:
+    if page.get("in_trash"):
+        raise PageRefused("The page is in Notion's trash: restore it there, or cancel the task in Baton.")
+    return page
+
+
+if TYPE_CHECKING:
+    _tracker: type[Tracker] = NotionTracker

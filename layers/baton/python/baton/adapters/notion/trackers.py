@@ -1,0 +1,51 @@
+"""The port ``Trackers``: what the errands of a process share."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import httpx
+
+from baton.adapters.notion.connection import Connection
+from baton.adapters.notion.people import People
+from baton.adapters.notion.schema import Schemas
+from baton.adapters.notion.tracker import NotionTracker
+from baton.adapters.notion.transport import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.tracker import TrackerSettings
+    from baton.ports import Clock, Secrets, Trackers
+
+_KEEP_OPEN_SECONDS = 20.0
+
+
+class NotionTrackers:
+    """``transport``: how Notion is reached, one pool of connections unless given. Nothing of a workspace is in it: the
+    token goes with each request."""
+
+    def __init__(
+        self,
+        secrets: Secrets,
+        base_url: str = "https://api.notion.com",
+        *,
+        clock: Clock,
+        transport: httpx.BaseTransport | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._secrets, self._base_url, self._clock, self._monotonic = secrets, base_url, clock, monotonic
+        self._transport = transport
+        self._schemas, self._people = Schemas(clock), People()
+
+    def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> NotionTracker:
+        if self._transport is None:  # not before somebody asks: it loads the certificates
+            self._transport = httpx.HTTPTransport(limits=httpx.Limits(keepalive_expiry=_KEEP_OPEN_SECONDS))
+        budget = Budget(budget_seconds, self._monotonic)
+        notion = Connection(workspace, self._secrets, self._base_url, self._transport, budget, self._clock)
+        return NotionTracker(workspace, settings, notion, self._schemas, self._people)
+
+
+if TYPE_CHECKING:
+    _trackers: type[Trackers] = NotionTrackers

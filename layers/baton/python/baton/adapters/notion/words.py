@@ -1,0 +1,112 @@
+"""A sheet's words as properties of a page, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.notion import texts
+from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
+from baton.domain.mirror import PageRef
+from baton.domain.page_news import Seen
+from baton.domain.times import parse_rfc3339
+from baton.domain.tracker import folded, notion_id
+
+if TYPE_CHECKING:
+    from baton.domain.sheet import Sheet
+    from baton.domain.tracker import TrackerSettings
+
+MAX_RELATED = 100
+Value = dict[str, Any]
+
+
+def wanted(sheet: Sheet, settings: TrackerSettings) -> dict[str, Any]:
+    """What there is to write, under our names; relations aside."""
+    return {
+        "status": settings.status_for(sheet.state),
+        "priority": settings.priorities[str(sheet.priority)],
+        "due": sheet.due_date.isoformat() if sheet.due_date else None,
+        "task_id": sheet.task_id,
+    }
+
+
+def status(sheet: Sheet, schema: Schema, settings: TrackerSettings) -> tuple[Property, Value] | Lack:
+    return value(schema, settings, "status", settings.status_for(sheet.state), f"tracker.statuses.{sheet.state}")
+
+
+def value(
+    schema: Schema, settings: TrackerSettings, role: str, word: str, setting: str = ""
+) -> tuple[Property, Value] | Lack:
+    """``setting``: where ``word`` comes from, for the words that say what to do."""
+    found = schema.find(role, settings)
+    if isinstance(found, Lack):
+        return found
+    match found.type:
+        case "date":
+            return found, {"date": {"start": word}}
+        case "rich_text":
+            return found, {"rich_text": texts.rich_text(word)}
+    option = found.option(word)
+    if option is None and found.type == "status":
+        what_to_do = f"add it in Notion, or name another in {setting}."
+        return Lack(f'"{found.name}" has no option "{word}"', what_to_do)
+    if option is None and "," in word:
+        return Lack(f'Notion takes no comma in the option "{word}"', f"name another in {setting}.")
+    return found, {found.type: {"name": option or word}}  # a select's new option is made as it is written
+
+
+def relation(ids: tuple[str, ...]) -> Value:
+    return {"relation": [{"id": one} for one in ids[:MAX_RELATED]]}
+
+
+def related_ids(sheet: Sheet, role: str) -> tuple[str, ...]:
+    """Dashed, each once, as Notion's messages name them."""
+    known = (notion_id(one) for one in sheet.relations.get(role, ()))
+    return tuple(dict.fromkeys(dashed(one) for one in known if one))
+
+
+def page_ref(page: dict[str, Any]) -> PageRef:
+    """A connection that may write but not read is told nothing but the id."""
+    page_id = str(page["id"])
+    return PageRef(page_id, page.get("url") or f"https://www.notion.so/{page_id.replace('-', '')}")
+
+
+def status_of(page: dict[str, Any], settings: TrackerSettings) -> str | None:
+    """From the page itself, which tells its properties' types: it may have been moved to another database."""
+    for kind, told in _named(page, settings.properties["status"]):
+        if kind in TYPES["status"]:
+            return (told or {}).get("name") or None
+    return None
+
+
+def task_id_of(page: dict[str, Any], settings: TrackerSettings) -> str:
+    return next(
+        (texts.read(told) for kind, told in _named(page, settings.properties["task_id"]) if kind == "rich_text"), ""
+    )
+
+
+def title_of(page: dict[str, Any]) -> str:
+    properties = (page.get("properties") or {}).values()
+    return next((texts.read(told.get("title")) for told in properties if told.get("type") == "title"), "")
+
+
+def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> Seen:
+    editor = str((page.get("last_edited_by") or {}).get("id", ""))
+    ref = page_ref(page)
+    return Seen(
+        page_id=ref.id,
+        url=ref.url,
+        title=title_of(page),
+        status=status_of(page, settings),
+        in_trash=bool(page.get("in_trash")),
+        created_at=parse_rfc3339(page["created_time"]),
+        edited_at=parse_rfc3339(page["last_edited_time"]),
+        edited_by=editor,
+        by_us=editor == us,
+    )
+
+
+def _named(page: dict[str, Any], name: str) -> list[tuple[str, Any]]:
+    """Type and value of the properties of this name, the exact one first."""
+    properties = page.get("properties") or {}
+    names = sorted((n for n in properties if folded(n) == folded(name)), key=lambda n: n != name)
+    return [(str(properties[n].get("type", "")), properties[n].get(str(properties[n].get("type", "")))) for n in names]

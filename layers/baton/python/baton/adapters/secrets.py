@@ -1,0 +1,102 @@
+"""The trackers' tokens in AWS Secrets Manager: one secret per workspace, read at most every five minutes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from aws_lambda_powertools.utilities.parameters import SecretsProvider
+from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
+from botocore.exceptions import BotoCoreError, ClientError
+
+from baton.domain.errors import Busy
+from baton.domain.ids import is_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.ports import Secrets
+
+KEPT_SECONDS = 300
+_ATTEMPTS = 3
+
+
+class SecretsClient(Protocol):
+    def get_secret_value(self, **request: Any) -> Any: ...
+    def put_secret_value(self, **request: Any) -> Any: ...
+    def create_secret(self, **request: Any) -> Any: ...
+
+
+class SecretsManagerSecrets:
+    """``prefix``: begins the names of all secrets, and the IAM policy's resource."""
+
+    def __init__(self, client: SecretsClient, prefix: str, log: Callable[..., None]) -> None:
+        self._client, self._prefix, self._log = client, prefix, log
+        kept: Any = client  # Powertools names boto3's own type, of which it uses one call
+        self._provider = SecretsProvider(boto3_client=kept)
+
+    def put(self, workspace: str, token: str) -> None:
+        name = self._name(workspace)
+        try:
+            self._put(name, token)
+        except (ClientError, BotoCoreError) as exc:
+            self._tell("the token wasn't kept", workspace, exc)
+            if _is_being_deleted(exc):
+                raise Busy(f"The secret {name} is scheduled for deletion: restore it in AWS Secrets Manager.") from exc
+            raise Busy from exc
+        self._provider.store.clear()
+
+    def get(self, workspace: str, *, afresh: bool = False) -> str | None:
+        try:
+            found = self._provider.get(self._name(workspace), max_age=KEPT_SECONDS, force_fetch=afresh)
+        except GetParameterError as exc:
+            self._refuse_unless_missing(workspace, exc.__context__ or exc)
+            return None
+        return found if isinstance(found, str) and found else None
+
+    def _put(self, name: str, token: str) -> None:
+        """Most are replaced; a new one's first reading may race with another's."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                self._client.put_secret_value(SecretId=name, SecretString=token)
+            except ClientError as exc:
+                if _code(exc) != "ResourceNotFoundException":
+                    raise
+            else:
+                return
+            try:
+                self._client.create_secret(Name=name, SecretString=token, Description="A Notion token, kept by Baton.")
+            except ClientError as exc:
+                if _code(exc) != "ResourceExistsException":
+                    raise
+            else:
+                return
+        self._client.put_secret_value(SecretId=name, SecretString=token)
+
+    def _refuse_unless_missing(self, workspace: str, exc: BaseException) -> None:
+        """Powertools wraps every error in its own, which tells nothing but their words."""
+        if _code(exc) != "ResourceNotFoundException" and not _is_being_deleted(exc):
+            self._tell("the token can't be read", workspace, exc)
+            raise Busy from exc
+        self._provider.store.clear()
+
+    def _name(self, workspace: str) -> str:
+        """Raises ``ValueError`` for what could name another workspace's."""
+        if not is_id(workspace):
+            raise ValueError(workspace)
+        return f"{self._prefix}/{workspace}/notion"
+
+    def _tell(self, message: str, workspace: str, exc: BaseException) -> None:
+        error = _code(exc) or type(exc).__name__
+        self._log(message, action="secret_trouble", workspace=workspace, error=error)
+
+
+def _code(exc: BaseException) -> str:
+    return str(exc.response.get("Error", {}).get("Code", "")) if isinstance(exc, ClientError) else ""
+
+
+def _is_being_deleted(exc: BaseException) -> bool:
+    return _code(exc) == "InvalidRequestException" and "delet" in str(exc)
+
+
+if TYPE_CHECKING:
+    _secrets: type[Secrets] = SecretsManagerSecrets
