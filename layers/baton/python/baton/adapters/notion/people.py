@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.adapters.notion.schema import dashed
-from baton.adapters.notion.troubles import NotThere
+from baton.adapters.notion.troubles import CONNECTION, Denied, NotThere, Restricted
 from baton.domain.page_news import Editor
 from baton.domain.tracker import notion_id
 
@@ -45,4 +45,7 @@ def _ask(notion: Connection, user_id: str) -> Editor:
         user = notion.read(notion.api.users.retrieve, dashed(known))
     except NotThere:
         return Editor(user_id, is_person=False)
+    except Restricted as exc:
+        problem = "The connection may not read users, so nobody can tell who closed a page"
+        raise Denied(CONNECTION, problem, "give it the capability to read user information in Notion.") from exc
     return Editor(user_id, is_person=user.get("type") == "person", name=str(user.get("name") or ""))

@@ -12,8 +12,8 @@ from baton.adapters.notion.draft import Draft
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
 from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
-from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, Refused
-from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerDenies, TrackerTrouble
+from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, Refused, Restricted
+from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
 from baton.domain.tracker import notion_id
 from baton.ports import Made, Problem
 
@@ -53,7 +53,7 @@ class NotionTracker:
                     raise PageRefused(exc.message) from exc
                 draft = healed
             else:
-                return self._made(page, draft.without)
+                return self._made(page, draft.without, is_denied=bool(draft.unshared))
 
     def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
         """By the task's id if the database has a property for it; and by title and time all the same if that finds
@@ -90,6 +90,8 @@ class NotionTracker:
             self._notion.write(self._api.comments.create, parent={"page_id": known}, rich_text=texts.rich_text(text))
         except NotThere as exc:
             raise self._gone() from exc
+        except Restricted as exc:
+            raise _no_comments() from exc
 
     def look(self, page_id: str) -> Seen:
         return self._seen(self._page(page_id))
@@ -111,7 +113,7 @@ class NotionTracker:
         try:
             self._people.us(self._notion)
             schema = self._schema(afresh=True)
-            return (*problems_of(schema, self._settings), *self._problems_of_users(schema))
+            return (*problems_of(schema, self._settings), *self._problems_of_capabilities(schema))
         except TrackerAway:
             raise
         except Denied as exc:
@@ -136,8 +138,8 @@ class NotionTracker:
             raise self._gone() from exc
         return self._made(_untrashed(page))
 
-    def _made(self, page: dict[str, Any], without: tuple[str, ...] = ()) -> Made:
-        return Made(words.page_ref(page), words.status_of(page, self._settings), without)
+    def _made(self, page: dict[str, Any], without: tuple[str, ...] = (), *, is_denied: bool = False) -> Made:
+        return Made(words.page_ref(page), words.status_of(page, self._settings), without, is_denied)
 
     def _usable(self, page_id: str) -> dict[str, Any]:
         return _untrashed(self._page(page_id))
@@ -176,22 +178,24 @@ class NotionTracker:
 
     def _says(self, page_id: str, text: str) -> bool:
         wanted = texts.as_written(text).split()
-        comments = self._notion.read_all(self._api.comments.list, block_id=page_id)
-        return any(texts.read(comment.get("rich_text")).split() == wanted for comment in comments)
+        try:
+            comments = self._notion.read_all(self._api.comments.list, block_id=page_id)
+            return any(texts.read(comment.get("rich_text")).split() == wanted for comment in comments)
+        except Restricted as exc:
+            raise _no_comments() from exc
 
     def _seen(self, page: dict[str, Any]) -> Seen:
         return words.seen(page, self._settings, self._people.us(self._notion))
 
-    def _problems_of_users(self, schema: Schema) -> Iterator[Problem]:
-        try:
-            self.who(schema.created_by)
-        except TrackerDenies:
-            yield Problem(
-                "connection",
-                WARNING,
-                "The connection may not read users, so Baton can't tell who closed a page",
-                "give it the capability to read user information in Notion.",
-            )
+    def _problems_of_capabilities(self, schema: Schema) -> Iterator[Problem]:
+        """Those that are needed besides reading and writing pages, which would be told by every request."""
+        for attempt in (lambda: self.who(schema.created_by), lambda: self._says(schema.data_source_id, "")):
+            try:
+                attempt()
+            except Denied as exc:
+                yield Problem(exc.about, WARNING, exc.problem, exc.what_to_do)
+            except (PageGone, PageRefused):
+                pass  # a database has no comments to read; being told so is being allowed to ask
 
 
 def _known(page_id: str) -> str:
@@ -199,6 +203,11 @@ def _known(page_id: str) -> str:
     if known is None:
         raise PageGone("This is no id of a Notion page.")
     return dashed(known)
+
+
+def _no_comments() -> Denied:
+    what_to_do = "give it the capabilities to read and to insert comments in Notion."
+    return Denied(CONNECTION, "The connection may not comment", what_to_do)
 
 
 def _untrashed(page: dict[str, Any]) -> dict[str, Any]:

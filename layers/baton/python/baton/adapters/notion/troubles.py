@@ -19,6 +19,7 @@ MAX_QUOTE = 300
 CONFLICT_PAUSE_SECONDS = 1.0
 TOKEN = "token"  # noqa: S105 - what a problem is about
 DATABASE = "database"
+CONNECTION = "connection"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -37,6 +38,10 @@ class TokenRefused(Denied):
             "Notion refuses the token",
             "copy the connection's secret from Notion's connection settings and PUT /tracker/token.",
         )
+
+
+class Restricted(Denied):
+    """The connection lacks a capability: which one, the caller may know."""
 
 
 class Refused(PageRefused):
@@ -72,8 +77,8 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
         case HTTPStatus.UNAUTHORIZED:
             return TokenRefused()
         case HTTPStatus.FORBIDDEN:
-            return Denied(
-                DATABASE, f"Notion doesn't allow it ({said})", "give the connection the capability in Notion."
+            return Restricted(
+                CONNECTION, f"Notion doesn't allow it ({said})", "give the connection the capability there."
             )
         case HTTPStatus.NOT_FOUND:
             return NotThere(said)
