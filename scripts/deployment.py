@@ -15,7 +15,8 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from engine import REGION, StackError, tail
+from background import StackError, tail
+from engine import REGION
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -115,16 +116,17 @@ def deployed(port: int) -> dict[str, Any] | None:
     return stack if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"} else None
 
 
-def is_current(stack: Mapping[str, Any] | None, inputs: str, port: int) -> bool:
-    """Was it deployed from these inputs, for this port?"""
+def is_current(stack: Mapping[str, Any] | None, inputs: str, port: int, notion_url: str) -> bool:
+    """Was it deployed from these inputs, for this port and this Notion?"""
     if stack is None:
         return False
     tags = {tag["Key"]: tag["Value"] for tag in stack["Tags"]}
     parameters = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
-    return tags.get("inputs") == inputs and parameters["LocalPort"] == str(port)
+    wanted = {"LocalPort": str(port), "NotionUrl": notion_url}
+    return tags.get("inputs") == inputs and wanted.items() <= parameters.items()
 
 
-def deploy(inputs: str, port: int, home: Path, say: Say) -> None:
+def deploy(inputs: str, port: int, notion_url: str, home: Path, say: Say) -> None:
     """`sam deploy`, with the fingerprint of its inputs as a tag: the engine itself remembers what it was given."""
     bucket = f"{STACK_NAME}-artifacts"
     client("s3", port).create_bucket(Bucket=bucket)
@@ -134,6 +136,7 @@ def deploy(inputs: str, port: int, home: Path, say: Say) -> None:
     command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
     command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
     command += ["--parameter-overrides", f"Runtime={RUNTIME}", f"LocalPort={port}", "DeletionProtection=false"]
+    command += [f"NotionUrl={notion_url}"]
     extra = credentials(port) | {"SAM_CLI_POLL_DELAY": "0.5"}
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
 

@@ -1,36 +1,20 @@
-"""MiniStack as a background process: start, find again, stop.
-
-Whether an engine runs is told by a lock that its process holds, not by a process id: ids are used again by the system,
-and only the id that the holder of the lock wrote down may ever be signalled.
-"""
+"""MiniStack, the local engine, as a background process."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import shutil
-import signal
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import IO
+
+from background import Background, StackError, essentials, is_free
+
+__all__ = ["REGION", "Engine", "StackError"]
 
 REGION = "us-east-1"
-READY_SECONDS = 60.0
-STOP_SECONDS = 60.0
 QUEUE_ADDRESS = re.compile(r"//localhost:\d+/(?=\d{12}/)")
-_started_here: dict[int, subprocess.Popen[bytes]] = {}
-
-
-class StackError(Exception):
-    """Something that the reader of the message can act on; shown without a traceback."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +23,6 @@ class Engine:
 
     home: Path
     program: Path
-
-    @property
-    def log(self) -> Path:
-        return self.home / "engine.log"
 
     @property
     def state(self) -> Path:
@@ -54,59 +34,36 @@ class Engine:
 
     def running(self) -> tuple[int, int] | None:
         """Its process id and port, or None."""
-        with self._lock_file() as file:
-            if _acquire(file, fcntl.LOCK_SH):  # shared: two that ask at once don't take each other for the engine
-                return None
-            held = json.loads(file.read())
-        return held["pid"], held["port"]
+        return self._process.running()
 
     def start(self, port: int, *, keep_state: bool) -> int:
         """Start it on 127.0.0.1 and return its process id once it answers.
 
-        Raises StackError if the port is taken, or it doesn't come up within READY_SECONDS.
+        Raises StackError if the port is taken, or it doesn't come up.
         """
         if not is_free(port):
             raise StackError(f"port {port} is taken by another program; choose one: BATON_PORT={port + 1} make …")
         shutil.rmtree(self.scratch, ignore_errors=True)
         for folder in (self.scratch, self.state):
             folder.mkdir(parents=True, exist_ok=True)
-        with self._lock_file() as lock, self.log.open("wb") as log:
-            if not _acquire(lock, fcntl.LOCK_EX):
-                raise StackError(f"an engine already runs for {self.home}")
-            self._move_state(port)
-            process = subprocess.Popen(
-                [self.program],
-                cwd=self.home,
-                env=self._environment(port, keep_state),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C in the terminal must not take it down before its state is saved
-                pass_fds=[lock.fileno()],  # the lock lives as long as the process does
-            )
-            lock.truncate(0)
-            lock.write(json.dumps({"pid": process.pid, "port": port}))
-            lock.flush()
-        _started_here[process.pid] = process
-        self._await_ready(process, port)
-        return process.pid
+        return self._process.start(
+            [self.program],
+            self._environment(port, keep_state),
+            port,
+            is_ready=lambda: _is_ready(port),
+            prepare=lambda: self._move_state(port),
+        )
 
     def stop(self) -> bool:
-        """Ask it to save its state and end (SIGTERM); False if none runs. Never SIGKILL: that would lose the state."""
-        found = self.running()
-        if found is None:
-            return False
-        pid, _ = found
-        os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + STOP_SECONDS
-        while self.running():
-            if time.monotonic() > deadline:
-                raise StackError(f"process {pid} hasn't ended after {STOP_SECONDS:.0f} s\n{tail(self.log)}")
-            time.sleep(0.05)
-        if pid in _started_here:  # and not by an earlier make
-            _started_here.pop(pid).wait()
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        return True
+        """Ask it to save its state and end; False if none runs."""
+        stopped = self._process.stop()
+        if stopped:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        return stopped
+
+    @property
+    def _process(self) -> Background:
+        return Background("the local engine", self.home, "engine")
 
     def _move_state(self, port: int) -> None:
         """The engine keeps its queues under addresses with the port, and on another port finds none of them."""
@@ -116,20 +73,8 @@ class Engine:
             if moved != text:
                 path.write_text(moved)
 
-    def _await_ready(self, process: subprocess.Popen[bytes], port: int) -> None:
-        deadline = time.monotonic() + READY_SECONDS
-        while time.monotonic() < deadline and process.poll() is None:
-            if _is_ready(port):
-                return
-            time.sleep(0.05)
-        how = "isn't ready" if process.poll() is None else f"ended with {process.returncode}"
-        process.terminate()
-        raise StackError(f"the local engine {how}; the end of {self.log}:\n{tail(self.log)}")
-
     def _environment(self, port: int, keep_state: bool) -> dict[str, str]:
-        # Nothing of the caller's environment but the essentials: every function inherits what the engine has.
-        inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL", "TZ") if name in os.environ}
-        return inherited | {
+        return essentials() | {
             "AUTH": "true",  # the functions' roles are enforced
             "BIND_HOST": "127.0.0.1",  # its default is every interface, and it runs posted code
             "GATEWAY_PORT": str(port),
@@ -143,13 +88,6 @@ class Engine:
             "SFTP_ENABLED": "0",
         }
 
-    @contextmanager
-    def _lock_file(self) -> Iterator[IO[str]]:
-        self.home.mkdir(parents=True, exist_ok=True)
-        with (self.home / "engine.lock").open("a+") as file:
-            file.seek(0)
-            yield file
-
 
 def _is_ready(port: int) -> bool:
     connection = HTTPConnection("127.0.0.1", port, timeout=2)
@@ -160,28 +98,3 @@ def _is_ready(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def tail(path: Path, lines: int = 30) -> str:
-    text = path.read_text(errors="replace").splitlines() if path.exists() else []
-    return "\n".join(f"  | {line}" for line in text[-lines:])
-
-
-def _acquire(file: IO[str], kind: int) -> bool:
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -6,6 +6,9 @@
 `running()` gives a stack of its own to a test session or a bench. Whoever calls the API from Python uses
 `Stack.http()`: it connects to 127.0.0.1 and names the API in the Host header, because not every resolver knows
 `*.localhost`.
+
+Notion is played by a stand-in on the next port (BATON_NOTION_PORT names another one), unless BATON_NOTION_URL says
+where Notion answers, such as https://api.notion.com.
 """
 
 from __future__ import annotations
@@ -28,13 +31,17 @@ from urllib.parse import urlsplit
 import httpx
 
 import deployment
+from background import StackError, free_port
 from deployment import ROOT, Say
-from engine import REGION, Engine, StackError, free_port
+from engine import REGION, Engine
+from stand_in import StandIn, foreign_url, port_of, url_of
 
 HOME = ROOT / ".baton"
 DEFAULT_PORT = 4566
 WORKSPACE = "demo"
 WORKING_SECONDS = 60.0
+# Of files that were written before there were these.
+UNKNOWN_YET = {"tracker_queue_url": "", "tracker_dlq_url": "", "notion_url": ""}
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,9 @@ class Stack:
     table: str
     queue_url: str
     dlq_url: str
+    tracker_queue_url: str
+    tracker_dlq_url: str
+    notion_url: str
     port: int
     pid: int
     region: str
@@ -65,27 +75,31 @@ class Stack:
         return deployment.client(service, self.port)
 
 
-def up(home: Path = HOME, port: int | None = None, *, keep_state: bool = True, say: Say = print) -> Stack:
+def up(
+    home: Path = HOME,
+    port: int | None = None,
+    *,
+    notion_port: int | None = None,
+    keep_state: bool = True,
+    say: Say = print,
+) -> Stack:
     """Start the stack under `home`, or bring the running one up to date, and return it once its API answers.
 
-    `port`: where the engine listens, else what BATON_PORT says, else 4566. Raises StackError with the reason, and the
-    end of the log that shows it.
+    `port`: where the engine listens, else what BATON_PORT says, else 4566. `notion_port`: where the stand-in for Notion
+    does (0: on any that is free), else what BATON_NOTION_PORT says, else the engine's and one. Raises StackError with
+    the reason, and the end of the log that shows it.
     """
     engine = _engine(home)
-    port = port or _configured_port()
+    port = port or _configured_port("BATON_PORT")
+    notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
     with _alone(home, say):
-        found = engine.running()
-        if found is None:
-            port = port or DEFAULT_PORT
-            pid = engine.start(port, keep_state=keep_state)
-            say(f"local engine started on 127.0.0.1:{port}")
-        else:
-            pid, port_in_use = found
-            if port not in {None, port_in_use}:
-                raise StackError(f"the stack already runs on port {port_in_use}; `make stop` first")
-            port = port_in_use
-        _deploy(port, home, say)
-        stack = _describe(port, pid, _saved(home))
+        saved = _saved(home)
+        last_notion_url = saved.notion_url if saved and engine.running() else ""
+        pid, port = _started(engine, port, keep_state=keep_state, say=say)
+        usual_port = port_of(last_notion_url) or port + 1
+        notion_url = _notion(home, notion_port, usual_port, keep_state=keep_state, say=say)
+        _deploy(port, notion_url, home, say)
+        stack = _describe(port, pid, notion_url, saved)
         _await_api(stack)
         stack = _with_tokens(stack, say)
         _save(stack, home)
@@ -93,9 +107,10 @@ def up(home: Path = HOME, port: int | None = None, *, keep_state: bool = True, s
 
 
 def down(home: Path = HOME, *, say: Say = print) -> bool:
-    """Stop the engine under `home`; its state is saved. False if none ran."""
+    """Stop what runs under `home`; its state is saved. False if nothing ran."""
     with _alone(home, say):
-        return _engine(home).stop()
+        stopped = [StandIn(home.resolve()).stop(), _engine(home).stop()]
+        return any(stopped)
 
 
 def current(home: Path = HOME) -> Stack:
@@ -110,15 +125,15 @@ def current(home: Path = HOME) -> Stack:
 def running(home: Path, *, say: Say = print) -> Iterator[Stack]:
     """A stack of its own under `home`, on a free port, that forgets everything at the end: for tests and the bench."""
     try:
-        yield up(home, free_port(), keep_state=False, say=say)
+        yield up(home, free_port(), notion_port=0, keep_state=False, say=say)
     finally:
         down(home, say=say)
 
 
-def _configured_port() -> int | None:
-    text = os.environ.get("BATON_PORT", "")
+def _configured_port(name: str) -> int | None:
+    text = os.environ.get(name, "")
     if text and not (text.isdecimal() and 0 < int(text) < 65536):
-        raise StackError(f"BATON_PORT must be a port number, and is {text!r}")
+        raise StackError(f"{name} must be a port number, and is {text!r}")
     return int(text) if text else None
 
 
@@ -126,20 +141,49 @@ def _engine(home: Path) -> Engine:
     return Engine(home.resolve(), deployment.environment_of_tools() / "stack" / "bin" / "ministack")
 
 
-def _deploy(port: int, home: Path, say: Say) -> None:
+def _started(engine: Engine, port: int | None, *, keep_state: bool, say: Say) -> tuple[int, int]:
+    """Process id and port of the engine, which is started unless it runs."""
+    found = engine.running()
+    if found is None:
+        port = port or DEFAULT_PORT
+        pid = engine.start(port, keep_state=keep_state)
+        say(f"local engine started on 127.0.0.1:{port}")
+        return pid, port
+    if port not in {None, found[1]}:
+        raise StackError(f"the stack already runs on port {found[1]}; `make stop` first")
+    return found
+
+
+def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, say: Say) -> str:
+    """Where Notion answers. The stand-in is started unless it runs; one that nobody needs any more is stopped."""
+    stand_in = StandIn(home.resolve())
+    foreign = foreign_url()
+    if foreign is not None:
+        stand_in.stop()
+        return foreign
+    found = stand_in.port()
+    if found is None:
+        found = stand_in.start(usual_port if port is None else port or free_port(), keep_state=keep_state)
+        say(f"stand-in for Notion started on 127.0.0.1:{found}")
+    elif port not in {None, 0, found}:
+        raise StackError(f"the stand-in for Notion already runs on port {found}; `make stop` first")
+    return url_of(found)
+
+
+def _deploy(port: int, notion_url: str, home: Path, say: Say) -> None:
     inputs = deployment.fingerprint()
-    if deployment.is_current(deployment.deployed(port), inputs, port):
+    if deployment.is_current(deployment.deployed(port), inputs, port, notion_url):
         say("nothing changed since the last deployment")
         return
     deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
     with _alone(deployment.BUILD.parent, say):  # stacks share the build; none may change under another's deployment
         deployment.build(inputs, say)
-        deployment.deploy(inputs, port, home, say)
+        deployment.deploy(inputs, port, notion_url, home, say)
     if deployment.deployed(port) is None:
         raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")
 
 
-def _describe(port: int, pid: int, saved: Stack | None) -> Stack:
+def _describe(port: int, pid: int, notion_url: str, saved: Stack | None) -> Stack:
     described = deployment.deployed(port)
     if described is None:
         raise StackError("the stack is gone from the engine")
@@ -151,6 +195,9 @@ def _describe(port: int, pid: int, saved: Stack | None) -> Stack:
         table=out["TableName"],
         queue_url=out["QueueUrl"],
         dlq_url=out["DlqUrl"],
+        tracker_queue_url=out["TrackerQueueUrl"],
+        tracker_dlq_url=out["TrackerDlqUrl"],
+        notion_url=notion_url,
         port=port,
         pid=pid,
         region=REGION,
@@ -215,7 +262,7 @@ def _save(stack: Stack, home: Path) -> None:
 
 def _saved(home: Path) -> Stack | None:
     path = home / "stack.json"
-    return Stack(**json.loads(path.read_text())) if path.exists() else None
+    return Stack(**(UNKNOWN_YET | json.loads(path.read_text()))) if path.exists() else None
 
 
 @contextmanager
@@ -243,6 +290,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(f"API    {stack.api_url}")
+    print(f"Notion {stack.notion_url}")
     print(f"tokens {os.path.relpath(HOME / 'stack.json')}")
     return 0
 

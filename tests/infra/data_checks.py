@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from infra.register import Problems, check
 from infra.template import (
     Properties,
@@ -20,15 +18,41 @@ from infra.template import (
 
 QUEUE = "AWS::SQS::Queue"
 ROLE = "AWS::IAM::Role"
-DEAD_LETTERS = "DispatchDeadLetters.Arn"
-FORBIDDEN = {"dynamodb:Scan", "dynamodb:DeleteTable", "dynamodb:UpdateTable", "sqs:PurgeQueue", "sqs:DeleteQueue"}
-# Authorize decides who may call, and so may do nothing else; waiting reads and claims, but rings nobody.
-GRANTED_ONLY_TO: dict[str, set[str]] = {
-    "dynamodb:DeleteItem": set(),  # what is over is marked, and TTL forgets it
-    "sqs:ReceiveMessage": {"ProcessTask"},
-    "sqs:DeleteMessage": {"ProcessTask"},
-    "sqs:ChangeMessageVisibility": {"ProcessTask"},
-    "sqs:SendMessage": {"CreateHandoffMarker", "Api", "ProcessTask", "SweepStaleClaims"},
+DISPATCH, TRACKER = "DispatchQueue.Arn", "TrackerQueue.Arn"
+DEAD_LETTERS = {"DispatchDeadLetters.Arn": "ProcessTask", "TrackerDeadLetters.Arn": "SyncTracker"}
+ANSWERED_BY = {"DispatchQueue": "ProcessTask", "TrackerQueue": "SyncTracker"}
+BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcurrency"}
+# The name of a secret ends in a suffix that AWS chooses, once there is one; that and the workspace are left open.
+SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
+FORBIDDEN = {
+    "dynamodb:DeleteItem",  # what is over is marked, and TTL forgets it
+    "dynamodb:DeleteTable",
+    "dynamodb:Scan",
+    "dynamodb:UpdateTable",
+    "secretsmanager:DeleteSecret",
+    "secretsmanager:ListSecrets",
+    "sqs:DeleteQueue",
+    "sqs:PurgeQueue",
+}
+TAKING = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
+# Authorize decides who may call, and so may do nothing else; waiting claims, but gives no work to others; the webhook
+# is open to everybody, and so reaches neither work nor tokens.
+GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
+    ("sqs:SendMessage", DISPATCH): {"CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"},
+    ("sqs:SendMessage", TRACKER): {
+        "CreateHandoffMarker",
+        "Api",
+        "Wait",
+        "NotionWebhook",
+        "ProcessTask",
+        "SyncTracker",
+        "SweepStaleClaims",
+    },
+    ("secretsmanager:GetSecretValue", SECRETS): {"CreateHandoffMarker", "Api", "SyncTracker"},
+    ("secretsmanager:CreateSecret", SECRETS): {"Api"},
+    ("secretsmanager:PutSecretValue", SECRETS): {"Api"},
+    **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
+    **{("sqs:SendMessage", letters): {function} for letters, function in DEAD_LETTERS.items()},
 }
 
 
@@ -96,15 +120,28 @@ def batches_are_small(template: Template) -> Problems:
 @check
 def concurrency_of_the_queue_is_bounded(template: Template) -> Problems:
     for function, event in events(template, "SQS"):
-        bound = event.get("ScalingConfig", {}).get("MaximumConcurrency")
-        if "MaximumConcurrency" not in json.dumps(bound):
+        bound = event.get("ScalingConfig", {}).get("MaximumConcurrency", {})
+        if {"Ref": BOUNDED_BY[function]} not in [bound, *bound.get("Fn::If", [])]:
             yield f"{function}'s MaximumConcurrency isn't the parameter"
 
 
 @check
-def the_queue_wakes_process_task(template: Template) -> Problems:
-    if [function for function, _ in events(template, "SQS")] != ["ProcessTask"]:
-        yield "ProcessTask, and nobody else, must answer the queue"
+def the_tracker_is_asked_by_few_at_once(template: Template) -> Problems:
+    parameter = template["Parameters"]["TrackerConcurrency"]
+    if (parameter["Default"], parameter["MinValue"]) != (2, 2):  # SQS takes no less
+        yield "more than two callers share the tracker's 3 requests per second by default"
+    for function, event in events(template, "SQS"):
+        if function == "SyncTracker" and event.get("BatchSize") != 1:
+            yield "a bell of one workspace waits for the tracker of another"
+
+
+@check
+def each_queue_has_one_that_answers(template: Template) -> Problems:
+    found = sorted(
+        (name_of(event["Queue"]).removesuffix(".Arn"), function) for function, event in events(template, "SQS")
+    )
+    if found != sorted(ANSWERED_BY.items()):
+        yield f"the queues are answered by {found}"
 
 
 # ---- permissions -----------------------------------------------------------------------------------------------------
@@ -147,14 +184,17 @@ def no_action_has_a_wildcard(template: Template) -> Problems:
 def no_resource_has_a_wildcard(template: Template) -> Problems:
     for role in of_type(template, ROLE):
         for statement in statements(template, role):
-            if "Resource" not in statement or any("*" in name_of(each) for each in as_list(statement["Resource"])):
+            named = [name_of(each) for each in as_list(statement.get("Resource", "*"))]
+            if any("*" in each for each in named if each != SECRETS):
                 yield f"{role} allows more resources than it names"
 
 
 @check
-def functions_touch_only_the_table_its_indexes_and_the_queue(template: Template) -> Problems:
+def functions_touch_only_the_table_the_queues_and_the_tokens(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", "DispatchQueue.Arn", DEAD_LETTERS} | {f"${{Table.Arn}}/index/{index}" for index in indexes}
+    data = {"Table.Arn", DISPATCH, TRACKER, SECRETS, *DEAD_LETTERS} | {
+        f"${{Table.Arn}}/index/{name}" for name in indexes
+    }
     for function in functions(template):
         for _, resource in grants(template, function):
             if resource not in data | {f"{function}Logs.Arn"}:
@@ -181,10 +221,26 @@ def nothing_scans_or_destroys(template: Template) -> Problems:
 def rights_stay_with_those_who_need_them(template: Template) -> Problems:
     for function in functions(template):
         for action, resource in grants(template, function):
-            if function not in GRANTED_ONLY_TO.get(action, {function}):
-                yield f"{function} may {action}"
-            if resource == DEAD_LETTERS and (function, action) != ("ProcessTask", "sqs:SendMessage"):
-                yield f"{function} may {action} dead letters"
+            is_shared = action.startswith(("dynamodb:", "logs:"))
+            if not is_shared and function not in GRANTED_ONLY_TO.get((action, resource), ()):
+                yield f"{function} may {action} {resource}"
+
+
+@check
+def those_who_need_a_right_have_it(template: Template) -> Problems:
+    for right, needed_by in GRANTED_ONLY_TO.items():
+        for function in sorted(needed_by):
+            if right not in grants(template, function):
+                yield f"{function} may not {' '.join(right)}"
+
+
+@check
+def the_webhook_touches_single_items_of_the_table(template: Template) -> Problems:
+    found = {action for action, resource in grants(template, "NotionWebhook") if resource == "Table.Arn"}
+    if found != {f"dynamodb:{verb}" for verb in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")}:
+        yield f"NotionWebhook may {sorted(found)}"
+    if any("/index/" in resource for _, resource in grants(template, "NotionWebhook")):
+        yield "NotionWebhook searches"
 
 
 @check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check
 from infra.template import (
     ROOT,
@@ -17,6 +18,9 @@ from infra.template import (
     of_type,
 )
 
+RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
+ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
+OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}"}
 GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
 
 
@@ -75,15 +79,42 @@ def functions_know_their_table_and_name(template: Template) -> Problems:
             yield f"{name} doesn't know the table"
         if variables.get("POWERTOOLS_SERVICE_NAME") != function["Handler"].partition(".")[0]:
             yield f"{name} logs and counts under another name"
-        if (variables.get("BATON_QUEUE_URL") == {"Ref": "DispatchQueue"}) is (name == "Authorize"):
-            yield f"{name} must know the queue, unless it is Authorize"
+        if (variables.get("BATON_QUEUE_URL") == {"Ref": "DispatchQueue"}) is (name in {"Authorize", "NotionWebhook"}):
+            yield f"{name} must know the queue, unless it never gives out work"
+        if (variables.get("BATON_TRACKER_QUEUE_URL") == {"Ref": "TrackerQueue"}) is not (name in RINGING_THE_TRACKER):
+            yield f"{name} must know the tracker's queue exactly if it rings there"
+
+
+@check
+def those_who_ask_the_tracker_know_where(template: Template) -> Problems:
+    wanted = {"BATON_SECRETS_PREFIX": {"Ref": "AWS::StackName"}, "BATON_NOTION_URL": {"Ref": "NotionUrl"}}
+    for name in functions(template):
+        found = {key: value for key, value in environment(template, name).items() if key in wanted}
+        if found != (wanted if name in ASKING_THE_TRACKER else {}):
+            yield f"{name} must know the tracker's address and its token's name exactly if it asks the tracker"
+    if template["Parameters"]["NotionUrl"]["Default"] != "https://api.notion.com":
+        yield "tasks go to another Notion by default"
+
+
+@check
+def dead_letters_have_their_place(template: Template) -> Problems:
+    wanted = {("ProcessTask", "BATON_DLQ_URL", "DispatchDeadLetters")}
+    wanted |= {("SyncTracker", "BATON_TRACKER_DLQ_URL", "TrackerDeadLetters")}
+    found = {
+        (name, variable, name_of(value))
+        for name in functions(template)
+        for variable, value in environment(template, name).items()
+        if variable.endswith("DLQ_URL")
+    }
+    if found != wanted:
+        yield f"dead letters go to {sorted(found)}"
 
 
 @check
 def no_secret_is_in_the_environment(template: Template) -> Problems:
     for name in functions(template):
         for variable in environment(template, name):
-            if re.search("SECRET|TOKEN|PASSWORD|KEY", variable):
+            if re.search("SECRET|TOKEN|PASSWORD|KEY", variable) and variable != "BATON_SECRETS_PREFIX":
                 yield f"{name} gets {variable} in its environment, where anybody who may list functions reads it"
 
 
@@ -108,11 +139,16 @@ def _integrated(template: Template) -> set[str]:
 
 
 @check
-def every_route_but_health_asks_who_calls(template: Template) -> Problems:
+def every_other_route_asks_who_calls(template: Template) -> Problems:
+    open_to_all = set()
     for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items():
         asks = route.get("AuthorizationType") == "CUSTOM" and route.get("AuthorizerId") == {"Ref": "HttpAuthorizer"}
-        if asks is (route["RouteKey"] == "GET /healthz"):
+        if asks is (route["RouteKey"] in OPEN_ROUTES):
             yield f"{name} ({route['RouteKey']}) is open to the wrong people"
+        if route.get("AuthorizationType") == "NONE":
+            open_to_all.add(route["RouteKey"])
+    if open_to_all != OPEN_ROUTES:
+        yield f"open to all are {sorted(open_to_all)}"
 
 
 @check
@@ -125,6 +161,7 @@ def routes_reach_their_functions(template: Template) -> Problems:
         "GET /tasks/{task_id}/await": "Wait",
         "GET /tasks/{task_id}/events/wait": "Wait",
         "POST /agents/{slug}/claims/wait": "Wait",
+        "POST /notion/webhook/{secret}": "NotionWebhook",
         "GET /healthz": "Api",
         "$default": "Api",
     }
@@ -161,8 +198,8 @@ def accesses_are_logged_without_tokens(template: Template) -> Problems:
     settings = stage.get("AccessLogSettings", {})
     if name_of(settings.get("DestinationArn", "")) != "AccessLogs.Arn":
         yield "no access log"
-    if "$context.requestId" not in settings.get("Format", "") or re.search("(?i)header|body", str(settings)):
-        yield "the access log names no request, or tells too much of it"
+    if "$context.requestId" not in settings.get("Format", "") or re.search("(?i)header|body|path", str(settings)):
+        yield "the access log names no request, or tells too much of it (the webhook's path is a secret)"
 
 
 @check
@@ -208,6 +245,8 @@ def what_must_be_noticed_has_an_alarm(template: Template) -> Problems:
     wanted = {
         ("ApproximateNumberOfMessagesVisible", "DispatchDeadLetters.QueueName"),
         ("ApproximateAgeOfOldestMessage", "DispatchQueue.QueueName"),
+        ("ApproximateNumberOfMessagesVisible", "TrackerDeadLetters.QueueName"),
+        ("ApproximateAgeOfOldestMessage", "TrackerQueue.QueueName"),
         ("SweeperHeartbeat", "sweep_stale_claims"),
         ("UndispatchedAgeSeconds", "sweep_stale_claims"),
     } | {("Errors", function) for function in functions(template)}
@@ -227,10 +266,19 @@ def silence_of_the_sweeper_is_an_alarm(template: Template) -> Problems:
 
 @check
 def a_dead_letter_alarms_at_once(template: Template) -> Problems:
-    alarm = _alarms(template).get(("ApproximateNumberOfMessagesVisible", "DispatchDeadLetters.QueueName"), {})
-    found = [alarm.get(key) for key in ("ComparisonOperator", "Threshold", "EvaluationPeriods")]
-    if found != ["GreaterThanThreshold", 0, 1]:
-        yield "one dead letter raises no alarm"
+    for queue in ("DispatchDeadLetters", "TrackerDeadLetters"):
+        alarm = _alarms(template).get(("ApproximateNumberOfMessagesVisible", f"{queue}.QueueName"), {})
+        found = [alarm.get(key) for key in ("ComparisonOperator", "Threshold", "EvaluationPeriods")]
+        if found != ["GreaterThanThreshold", 0, 1]:
+            yield f"one message in {queue} raises no alarm"
+
+
+@check
+def waiting_messages_alarm_in_time(template: Template) -> Problems:
+    for queue, seconds in {"DispatchQueue": 900, "TrackerQueue": 3600}.items():
+        alarm = _alarms(template).get(("ApproximateAgeOfOldestMessage", f"{queue}.QueueName"), {})
+        if (alarm.get("ComparisonOperator"), alarm.get("Threshold")) != ("GreaterThanThreshold", seconds):
+            yield f"a message may wait in {queue} for longer than {seconds} s"
 
 
 @check
@@ -254,7 +302,7 @@ def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Pro
 
 @check
 def outputs_name_everything(template: Template) -> Problems:
-    wanted = {"ApiUrl", "ApiId", "TableName", "QueueUrl", "DlqUrl"}
+    wanted = {"ApiUrl", "ApiId", "TableName", "QueueUrl", "DlqUrl", "TrackerQueueUrl", "TrackerDlqUrl"}
     wanted |= {f"{name}Function" for name in functions(template)}
     if missing := wanted - set(template["Outputs"]):
         yield f"no output {sorted(missing)}"

@@ -57,11 +57,15 @@ def _at(template: Template, path: str) -> tuple[Any, Any]:
 
 TABLE = {"Fn::GetAtt": ["Table", "Arn"]}
 QUEUE = {"Fn::GetAtt": ["DispatchQueue", "Arn"]}
+TRACKER_QUEUE = {"Fn::GetAtt": ["TrackerQueue", "Arn"]}
+SECRETS = {"Fn::Sub": data_checks.SECRETS}
 DOORBELL = "ProcessTask/Events/Doorbell/Properties"
+TRACKER_BELL = "SyncTracker/Events/Doorbell/Properties"
 TICK = "SweepStaleClaims/Events/EveryMinute/Properties"
 
 REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.every_queue_has_dead_letters, "no redrive", drop("DispatchQueue/RedrivePolicy")),
+    (data_checks.every_queue_has_dead_letters, "no redrive of the tracker's", drop("TrackerQueue/RedrivePolicy")),
     (
         data_checks.every_queue_has_dead_letters,
         "given up at once",
@@ -72,14 +76,45 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "kept equally long",
         put("DispatchDeadLetters/MessageRetentionPeriod", 345600),
     ),
+    (
+        data_checks.dead_letters_are_kept_longer_than_messages,
+        "the tracker's kept equally long",
+        put("TrackerDeadLetters/MessageRetentionPeriod", 345600),
+    ),
     (data_checks.queues_are_encrypted, "plain", drop("DispatchQueue/SqsManagedSseEnabled")),
+    (data_checks.queues_are_encrypted, "plain dead letters", drop("TrackerDeadLetters/SqsManagedSseEnabled")),
     (data_checks.visibility_covers_six_timeouts, "one second less", put("DispatchQueue/VisibilityTimeout", 719)),
     (data_checks.visibility_covers_six_timeouts, "longer function", put("ProcessTask/Timeout", 121)),
+    (data_checks.visibility_covers_six_timeouts, "longer sending", put("SyncTracker/Timeout", 121)),
     (data_checks.batches_fail_in_part, "as a whole", drop(f"{DOORBELL}/FunctionResponseTypes")),
+    (data_checks.batches_fail_in_part, "the tracker's as a whole", drop(f"{TRACKER_BELL}/FunctionResponseTypes")),
     (data_checks.batches_are_small, "default size", drop(f"{DOORBELL}/BatchSize")),
     (data_checks.batches_are_small, "a window", put(f"{DOORBELL}/MaximumBatchingWindowInSeconds", 5)),
     (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DOORBELL}/ScalingConfig")),
-    (data_checks.the_queue_wakes_process_task, "nobody listens", drop("ProcessTask/Events")),
+    (data_checks.concurrency_of_the_queue_is_bounded, "the tracker's unbounded", drop(f"{TRACKER_BELL}/ScalingConfig")),
+    (
+        data_checks.concurrency_of_the_queue_is_bounded,
+        "another's bound",
+        put(f"{TRACKER_BELL}/ScalingConfig/MaximumConcurrency/Fn::If/2", {"Ref": "MaximumConcurrency"}),
+    ),
+    (
+        data_checks.the_tracker_is_asked_by_few_at_once,
+        "many by default",
+        put("/Parameters/TrackerConcurrency/Default", 10),
+    ),
+    (
+        data_checks.the_tracker_is_asked_by_few_at_once,
+        "fewer than SQS takes",
+        put("/Parameters/TrackerConcurrency/MinValue", 1),
+    ),
+    (
+        data_checks.the_tracker_is_asked_by_few_at_once,
+        "several workspaces at once",
+        put(f"{TRACKER_BELL}/BatchSize", 5),
+    ),
+    (data_checks.each_queue_has_one_that_answers, "nobody listens", drop("ProcessTask/Events")),
+    (data_checks.each_queue_has_one_that_answers, "nobody sends", drop("SyncTracker/Events")),
+    (data_checks.each_queue_has_one_that_answers, "the other's queue", put(f"{TRACKER_BELL}/Queue", QUEUE)),
     (
         data_checks.each_function_has_a_role_of_its_own,
         "shared",
@@ -100,20 +135,39 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.no_action_has_a_wildcard, "all of DynamoDB", grant("Api", "dynamodb:*", TABLE)),
     (data_checks.no_action_has_a_wildcard, "all reads", grant("Api", "dynamodb:Get*", TABLE)),
     (data_checks.no_resource_has_a_wildcard, "everything", grant("Api", "dynamodb:GetItem", "*")),
+    (data_checks.no_resource_has_a_wildcard, "every secret", grant("Api", "secretsmanager:GetSecretValue", "*")),
+    (
+        data_checks.no_resource_has_a_wildcard,
+        "every secret of the account",
+        grant(
+            "Api",
+            "secretsmanager:GetSecretValue",
+            {"Fn::Sub": "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:*"},
+        ),
+    ),
     (
         data_checks.no_resource_has_a_wildcard,
         "every index",
         grant("Api", "dynamodb:Query", {"Fn::Sub": "${Table.Arn}/index/*"}),
     ),
     (
-        data_checks.functions_touch_only_the_table_its_indexes_and_the_queue,
+        data_checks.functions_touch_only_the_table_the_queues_and_the_tokens,
         "another table",
         grant("Wait", "dynamodb:GetItem", {"Fn::Sub": "arn:aws:dynamodb:us-east-1:111122223333:table/other"}),
     ),
     (
-        data_checks.functions_touch_only_the_table_its_indexes_and_the_queue,
+        data_checks.functions_touch_only_the_table_the_queues_and_the_tokens,
         "another function's logs",
         grant("Wait", "logs:PutLogEvents", {"Fn::GetAtt": ["ApiLogs", "Arn"]}),
+    ),
+    (
+        data_checks.functions_touch_only_the_table_the_queues_and_the_tokens,
+        "one secret of another stack",
+        grant(
+            "Api",
+            "secretsmanager:GetSecretValue",
+            {"Fn::Sub": "arn:aws:secretsmanager:us-east-1:111122223333:secret:other/acme/notion-a1b2c3"},
+        ),
     ),
     (
         data_checks.indexes_are_only_queried,
@@ -124,7 +178,62 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.nothing_scans_or_destroys, "delete", grant("SweepStaleClaims", "dynamodb:DeleteTable", TABLE)),
     (data_checks.rights_stay_with_those_who_need_them, "waiting rings", grant("Wait", "sqs:SendMessage", QUEUE)),
     (data_checks.rights_stay_with_those_who_need_them, "api takes messages", grant("Api", "sqs:ReceiveMessage", QUEUE)),
-    (data_checks.rights_stay_with_those_who_need_them, "api deletes", grant("Api", "dynamodb:DeleteItem", TABLE)),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "process-task takes the tracker's messages",
+        grant("ProcessTask", "sqs:ReceiveMessage", TRACKER_QUEUE),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the webhook gives out work",
+        grant("NotionWebhook", "sqs:SendMessage", QUEUE),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the webhook reads tokens",
+        grant("NotionWebhook", "secretsmanager:GetSecretValue", SECRETS),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "sync-tracker writes tokens",
+        grant("SyncTracker", "secretsmanager:PutSecretValue", SECRETS),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "another way to write tokens",
+        grant("Api", "secretsmanager:UpdateSecret", SECRETS),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the tracker's dead letters taken away",
+        grant("SyncTracker", "sqs:DeleteMessage", {"Fn::GetAtt": ["TrackerDeadLetters", "Arn"]}),
+    ),
+    (data_checks.nothing_scans_or_destroys, "api deletes", grant("Api", "dynamodb:DeleteItem", TABLE)),
+    (
+        data_checks.nothing_scans_or_destroys,
+        "api destroys tokens",
+        grant("Api", "secretsmanager:DeleteSecret", SECRETS),
+    ),
+    (
+        data_checks.those_who_need_a_right_have_it,
+        "sync-tracker has none",
+        put("SyncTrackerRole/Policies/0/PolicyDocument/Statement", []),
+    ),
+    (
+        data_checks.those_who_need_a_right_have_it,
+        "nobody rings the tracker",
+        put("WaitRole/Policies/0/PolicyDocument/Statement", []),
+    ),
+    (
+        data_checks.the_webhook_touches_single_items_of_the_table,
+        "reads partitions",
+        grant("NotionWebhook", "dynamodb:Query", TABLE),
+    ),
+    (
+        data_checks.the_webhook_touches_single_items_of_the_table,
+        "searches",
+        grant("NotionWebhook", "dynamodb:Query", {"Fn::Sub": "${Table.Arn}/index/queue"}),
+    ),
     (
         data_checks.rights_stay_with_those_who_need_them,
         "dead letters taken away",
@@ -158,6 +267,41 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.functions_know_their_table_and_name, "no queue", drop("Api/Environment/Variables/BATON_QUEUE_URL")),
     (
         service_checks.functions_know_their_table_and_name,
+        "a change that the tracker doesn't hear of",
+        drop("Wait/Environment/Variables/BATON_TRACKER_QUEUE_URL"),
+    ),
+    (
+        service_checks.functions_know_their_table_and_name,
+        "a webhook that gives out work",
+        put("NotionWebhook/Environment/Variables/BATON_QUEUE_URL", {"Ref": "DispatchQueue"}),
+    ),
+    (
+        service_checks.those_who_ask_the_tracker_know_where,
+        "no address",
+        drop("CreateHandoffMarker/Environment/Variables/BATON_NOTION_URL"),
+    ),
+    (
+        service_checks.those_who_ask_the_tracker_know_where,
+        "another stack's tokens",
+        put("SyncTracker/Environment/Variables/BATON_SECRETS_PREFIX", "baton"),
+    ),
+    (
+        service_checks.those_who_ask_the_tracker_know_where,
+        "one that doesn't ask",
+        put("Wait/Environment/Variables/BATON_NOTION_URL", {"Ref": "NotionUrl"}),
+    ),
+    (
+        service_checks.those_who_ask_the_tracker_know_where,
+        "another Notion",
+        put("/Parameters/NotionUrl/Default", "http://127.0.0.1:4567"),
+    ),
+    (
+        service_checks.dead_letters_have_their_place,
+        "the other's",
+        put("SyncTracker/Environment/Variables/BATON_TRACKER_DLQ_URL", {"Ref": "DispatchDeadLetters"}),
+    ),
+    (
+        service_checks.functions_know_their_table_and_name,
         "another's name",
         put("Wait/Environment/Variables/POWERTOOLS_SERVICE_NAME", "api"),
     ),
@@ -173,15 +317,24 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("ProcessTask/Environment/Variables/BATON_LEASE_SECONDS", "149"),
     ),
     (service_checks.timeouts_fit_what_calls_them, "endless round", put("SweepStaleClaims/Timeout", 60)),
-    (service_checks.every_route_but_health_asks_who_calls, "open", put("DefaultRoute/AuthorizationType", "NONE")),
-    (service_checks.every_route_but_health_asks_who_calls, "no authorizer", drop("AwaitTaskRoute/AuthorizerId")),
+    (service_checks.every_other_route_asks_who_calls, "open", put("DefaultRoute/AuthorizationType", "NONE")),
+    (service_checks.every_other_route_asks_who_calls, "no authorizer", drop("AwaitTaskRoute/AuthorizerId")),
     (
-        service_checks.every_route_but_health_asks_who_calls,
+        service_checks.every_other_route_asks_who_calls,
         "closed health",
         lambda template: template["Resources"]["HealthRoute"]["Properties"].update(
             AuthorizationType="CUSTOM", AuthorizerId={"Ref": "HttpAuthorizer"}
         ),
     ),
+    (
+        service_checks.every_other_route_asks_who_calls,
+        "closed webhook",
+        lambda template: template["Resources"]["NotionWebhookRoute"]["Properties"].update(
+            AuthorizationType="CUSTOM", AuthorizerId={"Ref": "HttpAuthorizer"}
+        ),
+    ),
+    (service_checks.every_other_route_asks_who_calls, "open by omission", drop("NotionWebhookRoute/AuthorizationType")),
+    (service_checks.every_other_route_asks_who_calls, "no webhook", remove("NotionWebhookRoute")),
     (service_checks.routes_reach_their_functions, "no default", remove("DefaultRoute")),
     (
         service_checks.routes_reach_their_functions,
@@ -198,6 +351,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "with the token",
         put("HttpStage/AccessLogSettings/Format", "$context.requestId $request.header.Authorization"),
     ),
+    (
+        service_checks.accesses_are_logged_without_tokens,
+        "with the webhook's secret",
+        put("HttpStage/AccessLogSettings/Format", "$context.requestId $context.path"),
+    ),
     (service_checks.requests_are_limited, "unlimited", drop("HttpStage/DefaultRouteSettings")),
     (service_checks.the_sweeper_runs_every_minute, "disabled", put(f"{TICK}/State", "DISABLED")),
     (service_checks.the_sweeper_runs_every_minute, "hourly", put(f"{TICK}/ScheduleExpression", "rate(1 hour)")),
@@ -205,7 +363,18 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.what_must_be_noticed_has_an_alarm, "no dead letters", remove("DeadLettersAlarm")),
     (service_checks.what_must_be_noticed_has_an_alarm, "no age of messages", remove("OldestMessageAlarm")),
     (service_checks.what_must_be_noticed_has_an_alarm, "no age of work", remove("UndispatchedAlarm")),
+    (
+        service_checks.what_must_be_noticed_has_an_alarm,
+        "no dead letters of the tracker's",
+        remove("TrackerDeadLettersAlarm"),
+    ),
+    (
+        service_checks.what_must_be_noticed_has_an_alarm,
+        "no age of the tracker's messages",
+        remove("TrackerOldestMessageAlarm"),
+    ),
     (service_checks.what_must_be_noticed_has_an_alarm, "no errors of one", remove("WaitErrorsAlarm")),
+    (service_checks.what_must_be_noticed_has_an_alarm, "no errors of the webhook", remove("NotionWebhookErrorsAlarm")),
     (
         service_checks.silence_of_the_sweeper_is_an_alarm,
         "silent",
@@ -213,12 +382,16 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (service_checks.silence_of_the_sweeper_is_an_alarm, "never below", put("SweeperMissingAlarm/Threshold", 0)),
     (service_checks.a_dead_letter_alarms_at_once, "only many", put("DeadLettersAlarm/Threshold", 10)),
+    (service_checks.a_dead_letter_alarms_at_once, "only many bells", put("TrackerDeadLettersAlarm/Threshold", 10)),
+    (service_checks.waiting_messages_alarm_in_time, "a day", put("TrackerOldestMessageAlarm/Threshold", 86400)),
+    (service_checks.waiting_messages_alarm_in_time, "an hour", put("OldestMessageAlarm/Threshold", 3600)),
     (service_checks.alarms_reach_somebody, "nobody", drop("UndispatchedAlarm/AlarmActions")),
     (
         service_checks.custom_metrics_have_the_namespace_of_their_alarms,
         "another namespace",
         put("UndispatchedAlarm/Namespace", "Other"),
     ),
+    (service_checks.outputs_name_everything, "no tracker's queue", drop("/Outputs/TrackerQueueUrl")),
     (service_checks.outputs_name_everything, "no table", drop("/Outputs/TableName")),
 ]
 

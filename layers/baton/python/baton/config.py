@@ -6,11 +6,16 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+NOTION_URL = "https://api.notion.com"
+_THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class ConfigError(Exception):
@@ -20,12 +25,17 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """``public_url``: where the API answers, without a slash at the end. ``script``: path of the scripted runner's
-    answers, empty for those that are shipped. Functions that don't need a value leave it empty."""
+    """``public_url``: where the API answers, ``notion_url``: where Notion's does, both without a slash at the end.
+    ``script``: path of the scripted runner's answers, empty for those that are shipped. ``secrets_prefix``: what the
+    names of the secrets begin with. Functions that don't need a value leave it empty."""
 
     table: str
     queue_url: str
     dead_letters_url: str
+    tracker_queue_url: str
+    tracker_dead_letters_url: str
+    secrets_prefix: str
+    notion_url: str
     public_url: str
     log_level: str
     lease_seconds: int
@@ -45,11 +55,30 @@ def read(environ: Mapping[str, str]) -> Config:
         table=environ["BATON_TABLE"],
         queue_url=environ.get("BATON_QUEUE_URL", ""),
         dead_letters_url=environ.get("BATON_DLQ_URL", ""),
+        tracker_queue_url=environ.get("BATON_TRACKER_QUEUE_URL", ""),
+        tracker_dead_letters_url=environ.get("BATON_TRACKER_DLQ_URL", ""),
+        secrets_prefix=environ.get("BATON_SECRETS_PREFIX") or "baton",
+        notion_url=notion_url(environ),
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
         lease_seconds=int(lease),
         script=environ.get("BATON_SCRIPT", ""),
     )
+
+
+def notion_url(environ: Mapping[str, str]) -> str:
+    """Tokens go there: in the clear only to this machine itself. Raises ``ConfigError``."""
+    value = environ.get("BATON_NOTION_URL") or NOTION_URL
+    try:
+        url = urlsplit(value)
+        url.port  # noqa: B018 - a wrong one raises
+    except ValueError as exc:
+        raise ConfigError("BATON_NOTION_URL", "isn't a URL") from exc
+    if url.scheme not in {"http", "https"} or not url.hostname or url.username is not None or url.query or url.fragment:
+        raise ConfigError("BATON_NOTION_URL", f"must be an address like {NOTION_URL}")
+    if url.scheme == "http" and url.hostname not in _THIS_MACHINE:
+        raise ConfigError("BATON_NOTION_URL", "must begin with https:// unless it is this machine's own")
+    return value.rstrip("/")
 
 
 @cache

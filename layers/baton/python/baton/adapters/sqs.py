@@ -1,4 +1,4 @@
-"""The doorbell, and the place for messages that nobody can handle."""
+"""The doorbells, and the place for messages that nobody can handle."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_REASON = 200
+_MAX_DELAY_SECONDS = 900
 
 
 class SqsClient(Protocol):
@@ -37,6 +38,28 @@ class SqsDoorbell:
         except (ClientError, BotoCoreError) as exc:
             # The task is durable and due a look in a minute; an error here would make the caller repeat what was done.
             self._log("the bell was lost", action="bell_lost", task_id=task_id, error=type(exc).__name__)
+
+
+class SqsTrackerBell:
+    """Fair between workspaces. Without a queue there is nobody to ring for."""
+
+    def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
+        self._client, self._queue_url, self._log = client, queue_url, log
+
+    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+        if not self._queue_url:
+            return
+        try:
+            self._client.send_message(
+                QueueUrl=self._queue_url,
+                MessageBody=json.dumps({"workspace": workspace, "task_id": task_id}),
+                DelaySeconds=min(delay_seconds, _MAX_DELAY_SECONDS),
+                MessageGroupId=workspace,
+            )
+        except (ClientError, BotoCoreError) as exc:
+            # The outbox's row is durable and found by the next bell; the sweeper rings again.
+            ids = {"workspace": workspace, "task_id": task_id}
+            self._log("the tracker's bell was lost", action="tracker_bell_lost", error=type(exc).__name__, **ids)
 
 
 class SqsDeadLetters:

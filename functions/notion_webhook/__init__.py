@@ -1,0 +1,1 @@
+"""Hears what the tracker has to tell."""

@@ -1,0 +1,1 @@
+"""Sends the outbox to the tracker."""
