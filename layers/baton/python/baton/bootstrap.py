@@ -136,7 +136,8 @@ def _notion() -> Trackers:
 def _secrets_manager() -> Secrets:
     from baton.adapters.secrets import SecretsManagerSecrets
 
-    client = _session().client("secretsmanager", config=QUICK_CLIENT)
+    clients: Any = _session()
+    client = clients.client("secretsmanager", config=QUICK_CLIENT)
     return SecretsManagerSecrets(client, config.load().secrets_prefix, log_line)
 
 

@@ -61,9 +61,9 @@ class Gate:
         """Whatever it was, it may be tried now."""
         return self._next(closed_until=None, failures=0, status=Sync.OK, message="", wake_at=now)
 
-    def answered(self, wake_at: datetime) -> Gate:
-        """The tracker answers; ``wake_at`` is when the sweeper should ring again."""
-        return self._next(closed_until=None, failures=0, status=Sync.OK, message="", wake_at=wake_at)
+    def answered(self) -> Gate:
+        """The tracker answers: its trouble is over."""
+        return self._next(closed_until=None, failures=0, status=Sync.OK, message="")
 
     def reconciled(self, up_to: datetime) -> Gate:
         return self._next(reconciled_at=up_to)

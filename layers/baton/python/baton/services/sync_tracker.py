@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import TrackerTrouble
 from baton.domain.gate import BACKLOG_SECONDS, RECONCILE_SECONDS, Gate
+from baton.domain.mirror import Sync
 from baton.domain.times import seconds
 from baton.services.reconcile_tracker import reconcile
 from baton.services.send_page import SEND_SECONDS, send_page
@@ -50,7 +51,7 @@ def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: C
         return this
     try:
         rows = chain([task_id] if task_id else [], baton.store.mirrors_due(workspace, now))
-        _send(baton, settings, workspace, rows, this, time_left)
+        _send(baton, settings, gate, rows, this, time_left)
         if this.complete and gate.is_reconcile_due(now):
             this.looked = reconcile(baton, settings, workspace, gate)
             this.reconciled = 1
@@ -58,19 +59,19 @@ def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: C
         this.failed += 1
         this.gate_open = False
         return this
-    _rest(baton, workspace, gate, now, this)
+    _rest(baton, workspace, gate, now)
     return this
 
 
 def _send(
     baton: Baton,
     settings: TrackerSettings,
-    workspace: str,
+    gate: Gate,
     rows: Iterable[str],
     this: Synced,
     time_left: Callable[[], float],
 ) -> None:
-    done: set[str] = set()
+    workspace, done = gate.workspace, set[str]()
     for task_id in rows:
         if task_id in done:
             continue
@@ -80,22 +81,19 @@ def _send(
             baton.tracker_bell.ring(workspace)
             return
         sent = send_page(baton, settings, workspace, task_id)
-        if sent is not None:
-            this.sent += 1
-            this.failed += sent.status != "ok"
+        if sent is None:
+            continue
+        this.sent += 1
+        this.failed += sent.status is not Sync.OK
+        if gate.failures and this.sent == 1:  # it answers: the next trouble is a new one
+            change_gate(baton, workspace, lambda gate: gate.answered() if gate.failures else None)
 
 
-def _rest(baton: Baton, workspace: str, gate: Gate, now: datetime, this: Synced) -> None:
+def _rest(baton: Baton, workspace: str, gate: Gate, now: datetime) -> None:
     """When the sweeper rings again: soon while something is left, else for the next reconciliation."""
-    recovered = bool(gate.failures) and this.sent > this.failed
-    if gate.wake_at is not None and gate.wake_at > now and not recovered:
+    if gate.wake_at is not None and gate.wake_at > now:
         return
     waiting = baton.store.mirrors_waiting(workspace, 1)
     wake_at = baton.clock.now() + seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
-
-    def rested(gate: Gate) -> Gate | None:
-        if not gate.is_open(baton.clock.now()):
-            return None  # somebody else has met trouble meanwhile
-        return gate.answered(wake_at) if recovered else gate.waking(wake_at)
-
-    change_gate(baton, workspace, rested)
+    # Unless somebody else has met trouble meanwhile.
+    change_gate(baton, workspace, lambda gate: gate.waking(wake_at) if gate.is_open(baton.clock.now()) else None)

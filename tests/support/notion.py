@@ -1,0 +1,104 @@
+"""A world whose workspace keeps its tasks in Notion: the stand-in in process, and bells that are answered."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from baton.adapters.notion import NotionTrackers
+from baton.domain.mirror import Mirror
+from baton.domain.principal import Principal
+from baton.domain.webhook import Webhook
+from baton.ports import Baton, Trackers
+from baton.services.change_settings import change_settings
+from baton.services.open_webhook import open_webhook
+from baton.services.receive_webhook import Delivery, Received, receive_webhook
+from baton.services.set_tracker_token import set_tracker_token
+from baton.services.sweep import sweep
+from baton.services.sync_tracker import Synced, sync_tracker
+from fake_notion import STATUS, Database, FakeNotion, Page
+from support.world import WORKSPACE, World, human
+
+TOKEN = "ntn_fake_token"
+
+
+@dataclass
+class NotionWorld(World):
+    """``notion``: the stand-in, on the world's clock. ``tasks``: its database of the workspace's tasks."""
+
+    notion: FakeNotion = field(init=False)
+    tasks: Database = field(init=False)
+    status_type: str = STATUS
+    properties: dict[str, Any] | None = None
+    tracker: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.notion = FakeNotion(self.clock.now, token=TOKEN)
+        self.tasks = self.notion.add_database(properties=self.properties, status_type=self.status_type)
+        super().__post_init__()
+        transport = self.notion.transport()
+        self.baton = self.baton_with(
+            NotionTrackers(self.baton.secrets, "https://notion.example", transport=transport, clock=self.clock)
+        )
+
+    def baton_with(self, trackers: Trackers) -> Baton:
+        return replace(self.baton, trackers=trackers)
+
+    def settle(self, workspace: str = WORKSPACE) -> NotionWorld:
+        super().settle(workspace)
+        set_tracker_token(self.baton, human(workspace), TOKEN)
+        change_settings(self.baton, human(workspace), {"tracker": {"database": self.tasks.id, **self.tracker}})
+        return self
+
+    def sync(self, rounds: int = 20) -> list[Synced]:
+        """Answers every bell that is due, and those that this rings, as sync-tracker does."""
+        done: list[Synced] = []
+        for _ in range(rounds):
+            due = [bell for bell in self.tracker_bell.bells if bell[2] <= 0]
+            later = [bell for bell in self.tracker_bell.bells if bell[2] > 0]
+            self.tracker_bell.bells[:] = later
+            if not due:
+                break
+            done += [sync_tracker(self.baton, workspace, task_id, lambda: 120.0) for workspace, task_id, _ in due]
+        return done
+
+    def minutes(self, count: int = 1) -> None:
+        """Time passes: delayed bells come due, the sweeper goes round, and what it rings for is answered."""
+        for _ in range(count):
+            self.clock.advance(60)
+            self.tracker_bell.bells[:] = [(w, t, max(0, delay - 60)) for w, t, delay in self.tracker_bell.bells]
+            sweep(self.baton)
+            self.sync()
+
+    def page(self, task_id: str) -> Page:
+        """The one page of a task."""
+        (page,) = [page for page in self.notion.pages.values() if page.task_id == task_id]
+        return page
+
+    def row(self, task_id: str, workspace: str = WORKSPACE) -> Mirror:
+        row = self.store.mirror(workspace, task_id)
+        assert row is not None
+        return row
+
+    def hook(self, by: Principal | None = None) -> Hook:
+        """A webhook whose hands were shaken; the stand-in delivers to it at once."""
+        webhook, address = open_webhook(self.baton, by or human())
+        hook = Hook(self, address, webhook)
+        self.notion.subscribe(hook.deliver)
+        return hook
+
+
+@dataclass
+class Hook:
+    world: NotionWorld
+    address: str
+    webhook: Webhook
+    received: list[Received] = field(default_factory=list)
+
+    def deliver(self, body: bytes, headers: dict[str, str]) -> int:
+        signature = {name.lower(): value for name, value in headers.items()}.get("x-notion-signature")
+        self.received.append(
+            receive_webhook(self.world.baton, self.address, Delivery(body, json.loads(body), signature))
+        )
+        return 200
