@@ -10,8 +10,8 @@ from baton.domain.sheet import plain
 
 MAX_UNITS = 2_000
 MAX_ELEMENTS = 100
-# A request may have 500 KB; a character takes up to four bytes.
-MAX_CHARACTERS = 100_000
+# A request may have 500 KB, and a character takes up to four bytes and two UTF-16 units.
+MAX_CHARACTERS = 90_000
 _JOINER = "\u200d"
 # Longer runs than this are no character that anybody sees as one.
 _MAX_CLUSTER = 32
@@ -23,7 +23,7 @@ def rich_text(text: str, link: str | None = None) -> list[dict[str, Any]]:
 
 
 def as_written(text: str) -> str:
-    """Cut after 100,000 characters."""
+    """Cut after 90,000 characters."""
     text = plain(text)
     return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
