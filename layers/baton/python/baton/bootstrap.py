@@ -127,7 +127,7 @@ class _Secrets:
 
 @cache
 def _notion() -> Trackers:
-    from baton.adapters.notion.tracker import NotionTrackers
+    from baton.adapters.notion import NotionTrackers
 
     return NotionTrackers(_Secrets(), config.load().notion_url, clock=SystemClock())
 

@@ -47,12 +47,12 @@ class Webhook:
         return self.token is not None and not self.removed
 
     def knows(self, secret: str) -> bool:
-        return not self.removed and hmac.compare_digest(self.digest, digest(secret))
+        return not self.removed and _same(self.digest, digest(secret))
 
     def installed(self, token: str, now: datetime) -> Webhook:
         """Raises ``HandshakeClosed``, unless this very token is installed already. One that is stays."""
         if self.token is not None:
-            if hmac.compare_digest(self.token.encode(), token.encode()):
+            if _same(self.token, token):
                 return self
             raise HandshakeClosed
         if now - self.opened_at >= HANDSHAKE:
@@ -61,7 +61,7 @@ class Webhook:
 
     def must_have_signed(self, body: bytes, signature: str) -> None:
         """HMAC-SHA256 of the very bytes, compared in constant time. Raises ``BadSignature``."""
-        if self.token is None or not hmac.compare_digest(_SCHEME + sign(self.token, body), signature.strip().lower()):
+        if self.token is None or not _same(_SCHEME + sign(self.token, body), signature.strip().lower()):
             raise BadSignature
 
     def verified(self, now: datetime) -> Webhook:
@@ -81,11 +81,20 @@ def opened(before: Webhook | None, workspace: str, secret: str, by: Principal, n
 
 
 def digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(_bytes(secret)).hexdigest()
 
 
 def sign(token: str, body: bytes) -> str:
-    return hmac.new(token.encode(), body, hashlib.sha256).hexdigest()
+    return hmac.new(_bytes(token), body, hashlib.sha256).hexdigest()
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(_bytes(one), _bytes(other))
+
+
+def _bytes(text: str) -> bytes:
+    """Of whatever a stranger sent, too."""
+    return text.encode(errors="surrogatepass")
 
 
 def is_fresh(sent_at: datetime, now: datetime) -> bool:
