@@ -268,7 +268,17 @@ def test_a_page_that_notion_refuses_whatever_is_left_out_is_refused(office: Offi
     with pytest.raises(PageRefused, match=r"Notion refuses it: body failed validation: x+…\Z") as refused:
         office.tracker().create(sheet())
     assert len(refused.value.message) < 330
-    assert len(office.wire.bodies("POST", "/v1/pages")) == 1
+    first, bare = office.wire.bodies("POST", "/v1/pages")
+    assert (len(first["properties"]), list(bare["properties"])) == (5, ["Name"])
+
+
+def test_a_refusal_in_unknown_words_leaves_a_page_with_its_title_and_text(office: Office) -> None:
+    office.wire.refuse(1, 400, "Something is wrong.")
+    made = office.tracker().create(sheet())
+    page = office.fake.pages[made.page.id]
+    assert (page.title, page.priority, page.texts[0]) == (TITLE, None, "Escalation from Scribe.")
+    assert [said.split(" couldn't")[0] for said in made.without] == ["The status", "The priority", "The due date"]
+    assert [ref.id for ref in office.tracker().find(sheet())] == [page.id]
 
 
 def test_links_that_notion_refuses_become_text(office: Office) -> None:
@@ -649,6 +659,12 @@ def test_a_missing_capability_is_named(office: Office) -> None:
         trouble = trouble_of(office, lambda t, u=unless_there: t.comment(page.id, "x", unless_there=u))  # type: ignore[misc]
         assert "capabilities to read and to insert comments" in trouble.message
     office.fake.fault = always(Fault(403), "/v1/users")
+    assert "read user information" in trouble_of(office, lambda tracker: tracker.who(office.fake.person)).message
+    office.fake.fault = None
+    limit = {"code": "restricted_resource", "message": "no", "additional_data": {"block_limit": 1000}}
+    office.wire.instead = lambda _: httpx.Response(403, json=limit)
+    assert trouble_of(office, CREATE).message.startswith("Notion's Free plan takes no more blocks")
+    office.wire.instead = lambda _: httpx.Response(200, json={"object": "user", "id": office.fake.person})
     assert "read user information" in trouble_of(office, lambda tracker: tracker.who(office.fake.person)).message
 
 

@@ -47,6 +47,7 @@ class Draft:
     relation_refusals: int = 0
     refused: tuple[tuple[str, str], ...] = ()
     is_reread: bool = False
+    is_bare: bool = False
 
     def request(self) -> dict[str, Any]:
         title = self.schema.title
@@ -68,7 +69,7 @@ class Draft:
         return tuple(said)
 
     def healed(self, refusal: TrackerTrouble, reread: Callable[[], Schema]) -> Draft | None:
-        """Without what ``refusal`` is about, or None if that can't be told."""
+        """Without what ``refusal`` is about, or None if there is nothing left to take away."""
         said = refusal.message
         if unshared := self._unshared(refusal):
             return replace(self, unshared=self.unshared | unshared, relation_refusals=self.relation_refusals + 1)
@@ -80,7 +81,12 @@ class Draft:
         for role, (found, _) in self._written():
             if re.search(rf"(?<!\w){re.escape(found.name)}(?!\w)", said, re.IGNORECASE):
                 return replace(self, refused=(*self.refused, (role, said)))
-        return None
+        return None if self.is_bare else self._bare(said)
+
+    def _bare(self, why: str) -> Draft:
+        """A title and text: Notion's words aren't stable, and whatever they were about may be gone with the rest."""
+        all_refused = (*self.refused, *((role, why) for role, _ in self._written()))
+        return replace(self, linked=False, refused=all_refused, is_bare=True)
 
     def _unshared(self, refusal: TrackerTrouble) -> frozenset[str]:
         asked = frozenset(one for role in RELATIONS for one in self._related(role))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notion_client.helpers import is_full_user
+
 from baton.adapters.notion.schema import dashed
 from baton.adapters.notion.troubles import CONNECTION, Denied, NotThere, Restricted
 from baton.domain.page_news import Editor
@@ -46,6 +48,14 @@ def _ask(notion: Connection, user_id: str) -> Editor:
     except NotThere:
         return Editor(user_id, is_person=False)
     except Restricted as exc:
-        problem = "The connection may not read users, so nobody can tell who closed a page"
-        raise Denied(CONNECTION, problem, "give it the capability to read user information in Notion.") from exc
-    return Editor(user_id, is_person=user.get("type") == "person", name=str(user.get("name") or ""))
+        raise _no_users() from exc
+    if not is_full_user(
+        user
+    ):  # without the capability Notion may also tell the id alone; no person is to pass for none
+        raise _no_users()
+    return Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))
+
+
+def _no_users() -> Denied:
+    problem = "The connection may not read users, so nobody can tell who closed a page"
+    return Denied(CONNECTION, problem, "give it the capability to read user information in Notion.")

@@ -76,6 +76,12 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
     match exc.status:
         case HTTPStatus.UNAUTHORIZED:
             return TokenRefused()
+        case HTTPStatus.FORBIDDEN if (exc.additional_data or {}).get("block_limit"):
+            return Denied(
+                CONNECTION,
+                "Notion's Free plan takes no more blocks in a workspace of several members",
+                "upgrade Notion's plan (https://developers.notion.com/reference/workspace-block-limits).",
+            )
         case HTTPStatus.FORBIDDEN:
             return Restricted(
                 CONNECTION, f"Notion doesn't allow it ({said})", "give the connection the capability there."
