@@ -76,6 +76,7 @@ def told(synced: Synced) -> dict[str, Any]:
         "looked": synced.looked,
         "reconciled": synced.reconciled,
         "gate_open": synced.gate_open,
+        "complete": synced.complete,
     }
 
 

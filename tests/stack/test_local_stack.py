@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import socket
 import stat
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 
 import stack
-from engine import StackError, free_port
+from background import StackError, free_port
+from stand_in import StandIn, port_of
+from support.deployed import until
 
 pytestmark = pytest.mark.stack
 
@@ -31,6 +37,12 @@ def post(running: stack.Stack, token: str, path: str, body: dict[str, Any]) -> d
     response.raise_for_status()
     answer: dict[str, Any] = response.json()
     return answer
+
+
+def databases_of_notion(running: stack.Stack) -> Any:
+    response = httpx.get(f"{running.notion_url}/control/databases", trust_env=False)
+    response.raise_for_status()
+    return response.json()["databases"]
 
 
 def awaited(running: stack.Stack, task_id: str) -> dict[str, Any]:
@@ -55,16 +67,20 @@ def escalated(running: stack.Stack, target: str) -> str:
 
 
 def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -> None:
-    first = stack.up(home, free_port())
+    first = stack.up(home, free_port(), notion_port=0)
+    databases = databases_of_notion(first)
     task_id = escalated(first, "auditor")
     held = escalated(first, "reviewer")
     post(first, first.tokens["human"], f"/tasks/{held}/approve-next", {})
     claim = post(first, first.tokens["agents"]["reviewer"], f"/tasks/{held}/claim", {})
+    first.aws("secretsmanager").create_secret(Name="baton/demo/notion", SecretString="ntn_kept")
     assert stack.down(home)
     assert not list((home / "tmp").glob("*"))
 
-    second = stack.up(home, free_port())
+    second = stack.up(home, free_port(), notion_port=0)
     assert second.tokens == first.tokens
+    assert databases_of_notion(second) == databases
+    assert second.aws("secretsmanager").get_secret_value(SecretId="baton/demo/notion")["SecretString"] == "ntn_kept"
     (schedule,) = second.aws("scheduler").list_schedules()["Schedules"]
     assert (schedule["State"], schedule["Target"]["Arn"].rsplit(":")[-1]) == (
         "ENABLED",
@@ -73,6 +89,8 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -
     post(second, second.tokens["agents"]["reviewer"], f"/tasks/{held}/complete", {"claim_id": claim["claim_id"]})
     post(second, second.tokens["human"], f"/tasks/{task_id}/approve", {})
     assert awaited(second, task_id)["state"] == "done"  # so that queue, mapping and roles are still there
+    second.aws("sqs").send_message(QueueUrl=second.tracker_queue_url, MessageBody="no bell")
+    assert until(lambda: "Messages" in second.aws("sqs").receive_message(QueueUrl=second.tracker_dlq_url))
 
 
 def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,14 +103,45 @@ def test_bringing_up_a_running_stack_again_changes_nothing(stack_home: Path, mon
         stack.up(stack_home, free_port())
 
 
+def test_a_stand_in_for_notion_that_died_comes_back_where_it_was(stack_home: Path) -> None:
+    before = stack.current(stack_home)
+    os.kill(json.loads((stack_home / "notion.lock").read_text())["pid"], signal.SIGKILL)
+    until(lambda: StandIn(stack_home).port() is None)
+    assert stack.up(stack_home) == before
+    assert databases_of_notion(before)
+
+
+def test_no_stand_in_runs_where_notion_itself_is_used(stack_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stack.current(stack_home)
+    monkeypatch.setenv("BATON_NOTION_URL", "https://api.notion.com/")
+    assert stack.up(stack_home).notion_url == notion_url_of_the_api(before) == "https://api.notion.com"
+    with pytest.raises(httpx.ConnectError):
+        databases_of_notion(before)
+    monkeypatch.delenv("BATON_NOTION_URL")
+    port = port_of(before.notion_url)
+    assert stack.up(stack_home, notion_port=port) == before
+    assert notion_url_of_the_api(before) == before.notion_url
+
+
+def notion_url_of_the_api(running: stack.Stack) -> Any:
+    found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["Api"])
+    return found["Environment"]["Variables"]["BATON_NOTION_URL"]
+
+
+def test_tokens_are_never_sent_to_another_machine_in_the_clear(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BATON_NOTION_URL", "http://notion.example")
+    with pytest.raises(StackError, match="BATON_NOTION_URL must begin with https://"):
+        stack.up(home, free_port())
+
+
 def test_the_tokens_are_readable_by_their_owner_only(stack_home: Path) -> None:
     assert stat.S_IMODE((stack_home / "stack.json").stat().st_mode) == 0o600
 
 
-def test_the_engine_listens_on_loopback_only(stack_home: Path) -> None:
-    port = stack.current(stack_home).port
+def test_what_listens_listens_on_loopback_only(stack_home: Path) -> None:
+    running = stack.current(stack_home)
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
-    for address in {"127.0.0.2", *others}:
+    for address, port in product({"127.0.0.2", *others}, [running.port, port_of(running.notion_url)]):
         with socket.socket() as probe:
             probe.settimeout(2)
             assert probe.connect_ex((str(address), port)) != 0
@@ -105,9 +154,19 @@ def test_a_taken_port_is_named(home: Path) -> None:
             stack.up(home, port)
 
 
-def test_a_port_that_is_none_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BATON_PORT", "eighty")
-    with pytest.raises(StackError, match="'eighty'"):
+def test_a_taken_port_of_the_stand_in_is_named(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(
+            StackError, match=f"port {port}, for the stand-in for Notion, is taken .* BATON_NOTION_PORT="
+        ):
+            stack.up(home, free_port(), notion_port=port)
+
+
+@pytest.mark.parametrize("name", ["BATON_PORT", "BATON_NOTION_PORT"])
+def test_a_port_that_is_none_is_named(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "eighty")
+    with pytest.raises(StackError, match=f"{name} must be a port number, and is 'eighty'"):
         stack.up(home)
 
 
@@ -117,7 +176,17 @@ def test_nothing_runs_where_nothing_was_started(home: Path) -> None:
         stack.current(home)
 
 
-def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path) -> None:
+def test_a_file_of_an_earlier_version_keeps_its_tokens(home: Path) -> None:
+    known = stack.Stack.__dataclass_fields__.keys() - stack.UNKNOWN_YET.keys()
+    earlier: dict[str, Any] = dict.fromkeys(known, "x") | {"tokens": {"human": "baton_x"}}
+    (home / "stack.json").write_text(json.dumps(earlier))
+    saved = stack._saved(home)
+    assert saved is not None
+    assert (saved.tokens, saved.notion_url) == ({"human": "baton_x"}, "")
+
+
+@pytest.mark.parametrize("name", ["engine", "notion"])
+def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path, name: str) -> None:
     """A process id that was written down may belong to somebody else by now: here it is this test's."""
-    (home / "engine.lock").write_text(f'{{"pid": {os.getpid()}, "port": 1}}')
+    (home / f"{name}.lock").write_text(f'{{"pid": {os.getpid()}, "port": 1}}')
     assert not stack.down(home)

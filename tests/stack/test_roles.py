@@ -13,7 +13,17 @@ from botocore.exceptions import ClientError
 
 from support.deployed import Deployed
 
-FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
+FUNCTIONS = [
+    "CreateHandoffMarker",
+    "Api",
+    "Wait",
+    "NotionWebhook",
+    "ProcessTask",
+    "SyncTracker",
+    "SweepStaleClaims",
+    "Authorize",
+]
+ASKING_THE_TRACKER = ["CreateHandoffMarker", "Api", "SyncTracker"]
 KEY = {"pk": {"S": "ROLES"}, "sk": {"S": "ROLES"}}
 
 
@@ -95,7 +105,8 @@ def test_the_authorizer_may_read_one_item_and_nothing_else(deployed: Deployed, r
 
 def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles: dict[str, Role]) -> None:
     table = deployed.stack.table
-    assert those_that_may(roles, "dynamodb", "query", **query(table, "queue")) == ["Api", "Wait", "ProcessTask"]
+    who = those_that_may(roles, "dynamodb", "query", **query(table, "queue"))
+    assert who == ["Api", "Wait", "ProcessTask", "SyncTracker"]
     assert those_that_may(roles, "dynamodb", "query", **query(table, "wake")) == ["SweepStaleClaims"]
 
 
@@ -110,10 +121,58 @@ def test_only_process_task_takes_bells_and_gives_them_up(deployed: Deployed, rol
     deployed.empty_dead_letters()
 
 
-def test_waiting_rings_nobody(deployed: Deployed, roles: dict[str, Role]) -> None:
+def test_only_sync_tracker_takes_the_trackers_bells_and_gives_them_up(
+    deployed: Deployed, roles: dict[str, Role]
+) -> None:
+    queue, dead_letters = deployed.stack.tracker_queue_url, deployed.stack.tracker_dlq_url
+    # What is received here must not be hidden from the function.
+    assert those_that_may(roles, "sqs", "receive_message", QueueUrl=queue, VisibilityTimeout=0) == ["SyncTracker"]
+    assert those_that_may(roles, "sqs", "get_queue_attributes", QueueUrl=queue) == ["SyncTracker"]
+    assert those_that_may(roles, "sqs", "purge_queue", QueueUrl=queue) == []
+    assert those_that_may(roles, "sqs", "receive_message", QueueUrl=dead_letters) == []
+    who = those_that_may(roles, "sqs", "send_message", QueueUrl=dead_letters, MessageBody="roles")
+    assert who == ["SyncTracker"]
+    deployed.aws("sqs").purge_queue(QueueUrl=dead_letters)
+
+
+def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
+    bell = json.dumps({"workspace": "roles", "task_id": None})
+    who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=bell)
+    assert who == [function for function in FUNCTIONS if function != "Authorize"]
+
+
+def test_the_trackers_tokens_are_written_by_the_api_only(deployed: Deployed, roles: dict[str, Role]) -> None:
+    name, elsewhere = "baton/roles/notion", ["other/roles/notion", "baton/roles/other", "notion"]
+    for operation, field in (("create_secret", "Name"), ("put_secret_value", "SecretId")):
+        who = those_that_may(roles, "secretsmanager", operation, **{field: name}, SecretString="roles")
+        assert who == ["Api"]
+        for other in elsewhere:
+            assert those_that_may(roles, "secretsmanager", operation, **{field: other}, SecretString="roles") == []
+    deployed.aws("secretsmanager").create_secret(Name="other/roles/notion", SecretString="roles")
+    assert those_that_may(roles, "secretsmanager", "get_secret_value", SecretId="other/roles/notion") == []
+    for secret in (name, "baton/nobody/notion"):  # also where there is none: that has to be told apart
+        assert those_that_may(roles, "secretsmanager", "get_secret_value", SecretId=secret) == ASKING_THE_TRACKER
+    assert those_that_may(roles, "secretsmanager", "list_secrets") == []
+    assert those_that_may(roles, "secretsmanager", "describe_secret", SecretId=name) == []
+    assert those_that_may(roles, "secretsmanager", "update_secret", SecretId=name, SecretString="x") == []
+    assert those_that_may(roles, "secretsmanager", "delete_secret", SecretId=name) == []
+
+
+def test_the_webhook_searches_nothing(deployed: Deployed, roles: dict[str, Role]) -> None:
+    table, role = deployed.stack.table, roles["NotionWebhook"]
+    key = {":pk": {"S": "ROLES"}}
+    names = {"#pk": "pk"}
+    asked = {"KeyConditionExpression": "#pk = :pk", "ExpressionAttributeNames": names}
+    assert role.may("dynamodb", "get_item", TableName=table, Key=KEY)
+    assert not role.may("dynamodb", "query", TableName=table, ExpressionAttributeValues=key, **asked)
+    assert not role.may("dynamodb", "query", **query(table, "queue"))
+    assert not role.may("dynamodb", "query", **query(table, "wake"))
+
+
+def test_waiting_and_the_webhook_give_no_work_to_agents(deployed: Deployed, roles: dict[str, Role]) -> None:
     bell = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=bell)
-    assert who == ["CreateHandoffMarker", "Api", "ProcessTask", "SweepStaleClaims"]
+    assert who == ["CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
 
 
 def test_no_role_reaches_other_services(deployed: Deployed, roles: dict[str, Role]) -> None:

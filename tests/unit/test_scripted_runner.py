@@ -116,6 +116,8 @@ def test_the_environment_is_read_with_defaults_and_frozen() -> None:
         "INFO",
     )
     assert (config.queue_url, config.dead_letters_url, config.script) == ("", "", "")
+    assert (config.tracker_queue_url, config.tracker_dead_letters_url) == ("", "")
+    assert (config.secrets_prefix, config.notion_url) == ("baton", "https://api.notion.com")
     with pytest.raises(FrozenInstanceError):
         config.table = "another"  # type: ignore[misc]
 
@@ -146,3 +148,45 @@ def test_a_lease_is_within_the_bounds_of_leases(value: str, fits: bool) -> None:
     else:
         with pytest.raises(ConfigError, match="BATON_LEASE_SECONDS"):
             read(environ)
+
+
+@pytest.mark.parametrize(
+    ("value", "read_as"),
+    [
+        ("https://api.notion.com/", "https://api.notion.com"),
+        ("https://proxy.example:8443/notion/", "https://proxy.example:8443/notion"),
+        ("http://127.0.0.1:4567/", "http://127.0.0.1:4567"),
+        ("http://localhost:4567", "http://localhost:4567"),
+        ("http://[::1]:4567", "http://[::1]:4567"),
+        ("", "https://api.notion.com"),
+    ],
+)
+def test_notion_is_asked_at_an_address_without_a_slash_at_its_end(value: str, read_as: str) -> None:
+    assert read({"BATON_TABLE": "t", "BATON_NOTION_URL": value}).notion_url == read_as
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "http://api.notion.com",
+        "http://127.0.0.1.example",
+        "http://localhost.example:4567",
+        "http://localhost@example.com",
+        "http://127.0.0.2:4567",
+        "ftp://127.0.0.1",
+        "file:///etc/passwd",
+        "https://",
+        "https:///v1",
+        "api.notion.com",
+        "127.0.0.1:4567",
+        "https://user:password@api.notion.com",
+        "https://api.notion.com?token=x",
+        "https://api.notion.com#x",
+        "https://[::1",
+        "http://127.0.0.1:port",
+        "http://127.0.0.1:70000",
+    ],
+)
+def test_a_token_is_never_sent_in_the_clear_or_to_an_odd_address(value: str) -> None:
+    with pytest.raises(ConfigError, match="BATON_NOTION_URL"):
+        read({"BATON_TABLE": "t", "BATON_NOTION_URL": value})
