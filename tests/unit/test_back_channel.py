@@ -349,3 +349,23 @@ def test_pages_that_are_no_tasks_of_the_workspace_are_ignored(world: NotionWorld
     world.sync()
     (task,) = world.store.tasks_of_agent("other", "auditor", 10, None).items
     assert task.state is State.NEEDS
+
+
+def test_while_nobody_can_tell_who_closed_a_page_it_is_left_alone_and_says_why(world: NotionWorld, hook: Hook) -> None:
+    task_id = world.needing()
+
+    def no_users(_method: str, path: str) -> Fault | None:
+        return (
+            Fault(status=403, code="restricted_resource")
+            if path.startswith("/v1/users/") and "me" not in path
+            else None
+        )
+
+    world.notion.fault = no_users
+    say(world, task_id, status="Done")
+    assert world.task(task_id).state is State.NEEDS
+    assert (world.row(task_id).status, world.page(task_id).status) == (Sync.OK, "Done")
+    assert "users" in world.row(task_id).message
+    world.notion.fault = None
+    say(world, task_id, title="Another edit")
+    assert world.task(task_id).state is State.DONE

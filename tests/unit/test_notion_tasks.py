@@ -105,6 +105,17 @@ def test_a_failure_is_told_on_the_page(world: NotionWorld) -> None:
     assert comment == "Failed by agent auditor in Baton.\nblocker: No access to the repository"
 
 
+def test_a_connection_that_may_not_comment_keeps_nothing_else_back(world: NotionWorld) -> None:
+    no = Fault(status=403, code="restricted_resource")
+    world.notion.fault = lambda _method, path: no if path.startswith("/v1/comments") else None
+    task_id = world.needing()
+    cancel_task(world.baton, human(), task_id, None)
+    world.sync()
+    assert world.page(task_id).status == "Cancelled"
+    assert (world.row(task_id).status, world.store.gate(WORKSPACE).failures) == (Sync.OK, 0)
+    assert "comment" in world.row(task_id).message
+
+
 def test_an_option_that_a_status_lacks_leaves_it_as_it_is_and_says_so() -> None:
     properties = {"Status": {"type": "status", "options": ["To do", "Doing", "Complete"]}}
     statuses = dict.fromkeys(("needs", "delegated", "next"), "To do")

@@ -22,6 +22,7 @@ BatonError
 └── TrackerTrouble        what came of asking the tracker
     ├── TrackerAway       it doesn't answer, or asks to be left alone: later, for all pages
     ├── TrackerDenies     it doesn't let us in, or to the database: later, for all pages
+    │   └── NotPermitted  it lets us in, but not do this
     ├── PageRefused       it doesn't take this page, and never will as it is
     └── PageGone          the page isn't there any more, or not shared with us
 """
@@ -286,6 +287,10 @@ class TrackerAway(TrackerTrouble):
 class TrackerDenies(TrackerTrouble):
     code = "tracker_denies"
     status = "denied"
+
+
+class NotPermitted(TrackerDenies):
+    code = "not_permitted"
 
 
 class PageRefused(TrackerTrouble):

@@ -113,15 +113,16 @@ class Mirror:
         )
 
     def put_off(self, until: datetime, status: Sync, message: str) -> Mirror:
-        """Tried again then: the tracker as a whole doesn't answer, which isn't this page's fault."""
+        """Tried again then: the tracker asked to be left alone, which isn't this page's fault."""
         return replace(self, status=status, message=message[:MAX_MESSAGE], **_let_go(until))
 
-    def failed(self, now: datetime, message: str, *, unclear: bool) -> Mirror:
-        """Tried again, later each time; after an unclear end not before whatever was asked for has happened."""
+    def failed(self, now: datetime, status: Sync, message: str, *, unclear: bool) -> Mirror:
+        """Tried again, later each time, so that a page with a trouble of its own doesn't stay ahead of the others;
+        after an unclear end not before whatever was asked for has happened."""
         pause = min(FIRST_PAUSE_SECONDS * 4 ** min(self.failures, 8), LAST_PAUSE_SECONDS)
         until = now + seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
         after = replace(
-            self, status=Sync.PENDING, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_let_go(until)
+            self, status=status, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_let_go(until)
         )
         return replace(after, unclear=unclear or self.unclear, held_until=until if unclear else None)
 

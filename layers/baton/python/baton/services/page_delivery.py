@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import Conflict, PageHeld, PageRefused, TaskEnded
+from baton.domain.errors import Conflict, NotPermitted, PageHeld, PageRefused, TaskEnded
 from baton.domain.mirror import Mirror, PageRef, Sync
 from baton.domain.page_news import Ended, News, news_of
 from baton.domain.principal import is_tracker_human, tracker_human
@@ -59,6 +59,7 @@ class Delivery:
     tracker: Tracker
     dossier: Dossier
     row: Mirror = field(init=False)
+    doubt: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         if self.dossier.mirror is None:
@@ -88,7 +89,7 @@ class Delivery:
         else:
             made = self._shown(self.row.page)
         if self.task.is_ended and not self.row.is_settled:
-            self._tell_the_end(made.page)
+            made = replace(made, without=(*made.without, *self._tell_the_end(made.page)))
         self._note(made, looked, extras)
         return Sent(made.page, Sync.OK, " ".join(made.without), made.is_denied)
 
@@ -138,6 +139,8 @@ class Delivery:
         seen = self.tracker.look(page.id)
         if not seen.by_us:
             self._learn(seen)
+        if self.doubt:
+            return Made(page, self.row.page_status, (self.doubt,))  # left alone, and decided when that can be told
         if seen.in_trash:
             if not self.task.is_ended:
                 raise PageRefused(IN_TRASH)
@@ -156,7 +159,11 @@ class Delivery:
         news = news_of(self.task, self.row, seen, self.settings)
         if news in {News.NONE, News.TRASHED}:
             return
-        editor = self.tracker.who(seen.edited_by)
+        try:
+            editor = self.tracker.who(seen.edited_by)
+        except NotPermitted as trouble:
+            self.doubt = trouble.message
+            return
         if not editor.is_person:
             self.baton.log("not a person's change", action="bot_ignored", task_id=self.task.id)
         elif isinstance(news, Ended):
@@ -164,7 +171,8 @@ class Delivery:
             self._end(news.state, editor.id, f"set to {seen.status!r} in Notion{name}")
         else:
             text = reopened_comment(self.task, self.baton.task_url(self.task.id))
-            self.tracker.comment(seen.page_id, text, unless_there=True)
+            with suppress(NotPermitted):
+                self.tracker.comment(seen.page_id, text, unless_there=True)
 
     def _end(self, state: State, editor_id: str, reason: str) -> None:
         by = tracker_human(self.workspace, editor_id)
@@ -182,9 +190,13 @@ class Delivery:
         events = self.baton.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)
         return events[0] if events else None
 
-    def _tell_the_end(self, page: PageRef) -> None:
+    def _tell_the_end(self, page: PageRef) -> tuple[str, ...]:
+        """Why it isn't told, if it can't be: commenting is a right of its own, and not worth keeping the rest back."""
         last = self._last_event()
-        if last is not None and is_tracker_human(last.principal_id):
-            return
-        text = closing_comment(self.task, self.dossier.output, self.dossier.failure, last)
-        self.tracker.comment(page.id, text, unless_there=not self.row.is_first)
+        if last is None or not is_tracker_human(last.principal_id):
+            text = closing_comment(self.task, self.dossier.output, self.dossier.failure, last)
+            try:
+                self.tracker.comment(page.id, text, unless_there=not self.row.is_first)
+            except NotPermitted as trouble:
+                return (trouble.message,)
+        return ()

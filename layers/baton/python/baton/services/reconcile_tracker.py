@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import KeyTaken, TrackerTrouble
+from baton.domain.errors import KeyTaken, PageRefused, TrackerTrouble
 from baton.domain.idempotency import Once
 from baton.domain.principal import SYNC_TRACKER, system
 from baton.domain.times import rfc3339, seconds
@@ -38,6 +38,8 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
             found += sum(
                 report(baton, workspace, seen, holders[seen.page_id]) for seen in batch if seen.page_id in holders
             )
+    except PageRefused as trouble:  # a question that is never answered must not keep the answers to others back
+        baton.log("the tracker can't be reconciled", action="reconcile_refused", reason=trouble.code)
     except TrackerTrouble as trouble:
         close_gate(baton, workspace, trouble)
         raise

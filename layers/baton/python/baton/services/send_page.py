@@ -52,18 +52,17 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
         raise
     except Exception as exc:  # noqa: BLE001 - a bug of ours must not stop the other pages, nor make this one twice
         message = f"Sending failed inside of Baton ({type(exc).__name__}); it is tried again."
-        delivery.save(lambda held: held.failed(baton.clock.now(), message, unclear=True))
+        delivery.save(lambda held: held.failed(baton.clock.now(), Sync.PENDING, message, unclear=True))
         baton.log("sending a page failed", action="page_failed", task_id=task_id, error=type(exc).__name__)
         return Sent(delivery.row.page, Sync.PENDING, message)
 
 
 def _put_back(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None:
-    """A throttle or a denial is no page's fault, and holds for all of them. Anything else may be this page's, which
-    then goes behind the others."""
-    now = baton.clock.now()
+    """A throttle is no page's fault. Anything else may be this one's, which then goes behind the others."""
+    now, status = baton.clock.now(), Sync(trouble.status)
     gate = close_gate(baton, delivery.workspace, trouble)
-    if trouble.status == Sync.DENIED or trouble.retry_after is not None:
-        until = gate.closed_until or now
-        delivery.save(lambda held: held.put_off(until, Sync(trouble.status), trouble.message))
+    until = gate.closed_until or now
+    if trouble.retry_after is not None:
+        delivery.save(lambda held: held.put_off(until, status, trouble.message))
     else:
-        delivery.save(lambda held: held.failed(now, trouble.message, unclear=trouble.unclear))
+        delivery.save(lambda held: held.failed(now, status, trouble.message, unclear=trouble.unclear))

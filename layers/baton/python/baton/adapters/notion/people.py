@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from notion_client.helpers import is_full_user
 
 from baton.adapters.notion.schema import dashed
-from baton.adapters.notion.troubles import CONNECTION, Denied, NotThere, Restricted
+from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
 from baton.domain.page_news import Editor
 from baton.domain.tracker import notion_id
 
@@ -56,6 +56,6 @@ def _ask(notion: Connection, user_id: str) -> Editor:
     return Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))
 
 
-def _no_users() -> Denied:
+def _no_users() -> Restricted:
     problem = "The connection may not read users, so nobody can tell who closed a page"
-    return Denied(CONNECTION, problem, "give it the capability to read user information in Notion.")
+    return Restricted(CONNECTION, problem, "give it the capability to read user information in Notion.")

@@ -205,9 +205,9 @@ def _known(page_id: str) -> str:
     return dashed(known)
 
 
-def _no_comments() -> Denied:
+def _no_comments() -> Restricted:
     what_to_do = "give it the capabilities to read and to insert comments in Notion."
-    return Denied(CONNECTION, "The connection may not comment", what_to_do)
+    return Restricted(CONNECTION, "The connection may not comment", what_to_do)
 
 
 def _untrashed(page: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from baton.adapters.notion.transport import NoTimeLeft
-from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerDenies, TrackerTrouble
+from baton.domain.errors import NotPermitted, PageGone, PageRefused, TrackerAway, TrackerDenies, TrackerTrouble
 
 if TYPE_CHECKING:
     from notion_client.errors import HTTPResponseError
@@ -40,7 +40,7 @@ class TokenRefused(Denied):
         )
 
 
-class Restricted(Denied):
+class Restricted(Denied, NotPermitted):
     """The connection lacks a capability: which one, the caller may know."""
 
 
@@ -77,10 +77,10 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
         case HTTPStatus.UNAUTHORIZED:
             return TokenRefused()
         case HTTPStatus.FORBIDDEN if (exc.additional_data or {}).get("block_limit"):
-            return Denied(
-                CONNECTION,
-                "Notion's Free plan takes no more blocks in a workspace of several members",
-                "upgrade Notion's plan (https://developers.notion.com/reference/workspace-block-limits).",
+            # Pages that are there may still be written: only this one can't be made.
+            return PageRefused(
+                "Notion's Free plan takes no more blocks in a workspace of several members: upgrade it "
+                "(https://developers.notion.com/reference/workspace-block-limits), then POST /tracker/retry."
             )
         case HTTPStatus.FORBIDDEN:
             return Restricted(
