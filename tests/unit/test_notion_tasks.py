@@ -266,3 +266,20 @@ def test_a_workspace_without_a_tracker_asks_nobody_and_has_no_rows() -> None:
     world.sync()
     assert world.store.mirror("plain", answer.task_id) is None
     assert [call for call in world.notion.requests[before:] if call.path == "/v1/pages"] == []
+
+
+def test_a_retry_hurries_what_waits_but_not_what_may_yet_happen(world: NotionWorld) -> None:
+    world.notion.fault = lambda _method, _path: Fault(status=429, retry_after=3_000)
+    throttled = world.needing()
+    world.notion.fault = lambda method, _path: Fault.timeout_after() if method == "POST" else None
+    retry_tracker(world.baton, human(), None)
+    unclear = world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout")
+    world.notion.fault = None
+    retried = retry_tracker(world.baton, human(), None)
+    world.sync()
+    assert (retried.revived, retried.hurried) == (0, 0)  # the first was hurried before, the second may not be
+    assert world.row(throttled).status is Sync.OK
+    assert world.row(unclear).status is Sync.PENDING
+    world.minutes(3)
+    assert world.row(unclear).status is Sync.OK
+    assert len(world.notion.pages) == 2

@@ -1,12 +1,14 @@
-"""A human has mended something: what was given up is tried again, and at once."""
+"""Somebody has mended something: what was given up is tried again, and what waits is tried now."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Conflict, NoTracker, Unknown
-from baton.domain.mirror import Sync
+from baton.domain.gate import MAX_RETRY_AFTER_SECONDS
+from baton.domain.mirror import LAST_PAUSE_SECONDS, Sync
+from baton.domain.times import seconds
 from baton.ports import MirrorSaved, Remember
 from baton.services.tracker_gate import change_gate
 
@@ -22,15 +24,27 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """``complete``: False if more were given up than are tried again at once: call again."""
+    """``revived``: rows that were given up, ``hurried``: rows that waited for a later moment. ``complete``: False if
+    there are more of them than are dealt with at once: call again."""
 
-    revived: int
+    revived: int = 0
+    hurried: int = 0
     complete: bool = True
+
+    def counting(self, was: Sync | None) -> Retried:
+        if was is None:
+            return self
+        if was is Sync.DEAD:
+            return replace(self, revived=self.revived + 1)
+        return replace(self, hurried=self.hurried + 1)
+
+    def public(self) -> dict[str, Any]:
+        return {"revived": self.revived, "hurried": self.hurried, "complete": self.complete}
 
 
 def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once | None = None) -> Retried:
-    """All rows that were given up, or that of one task. Raises ``NoTracker`` and, for a task without a row,
-    ``Unknown``. May be stopped anywhere and repeated."""
+    """All rows, or that of one task. Raises ``NoTracker`` and, for a task without a row, ``Unknown``. May be stopped
+    anywhere and repeated."""
     by.must_not_be_agent("retry the tracker")
     if baton.store.settings(by.workspace).tracker is None:
         raise NoTracker
@@ -42,8 +56,7 @@ def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once |
     retried = _one(baton, by.workspace, task_id) if task_id else _all(baton, by.workspace)
     baton.tracker_bell.ring(by.workspace, task_id)
     if once:
-        answer = {"revived": retried.revived, "complete": retried.complete}
-        baton.store.commit(by.workspace, None, [Remember(once, answer)])
+        baton.store.commit(by.workspace, None, [Remember(once, retried.public())])
     return retried
 
 
@@ -51,26 +64,41 @@ def _one(baton: Baton, workspace: str, task_id: str) -> Retried:
     row = baton.store.mirror(workspace, task_id)
     if row is None:
         raise Unknown("task with a page")
-    return Retried(_revive(baton, row))
+    return Retried().counting(_revived(baton, row))
 
 
 def _all(baton: Baton, workspace: str) -> Retried:
-    revived, cursor = 0, None
-    while revived < MOST_AT_ONCE:
+    retried, cursor = Retried(), None
+    for _ in range(MOST_AT_ONCE // PAGE):
         page = baton.store.dead_mirrors(workspace, PAGE, cursor)
-        revived += sum(_revive(baton, row) for row in page.items)
+        for row in page.items:
+            retried = retried.counting(_revived(baton, row))
         cursor = page.cursor
         if cursor is None:
-            return Retried(revived)
-    return Retried(revived, complete=False)
+            return _hurried(baton, workspace, retried)
+    return replace(retried, complete=False)
 
 
-def _revive(baton: Baton, row: Mirror) -> int:
-    if row.status is not Sync.DEAD:
-        return 0
-    revived = replace(row.revived(baton.clock.now()), version=row.version + 1)
+def _hurried(baton: Baton, workspace: str, retried: Retried) -> Retried:
+    """Rows that wait for a moment that is still to come."""
+    ever = baton.clock.now() + seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)
+    for number, task_id in enumerate(baton.store.mirrors_due(workspace, ever)):
+        if number >= MOST_AT_ONCE:
+            return replace(retried, complete=False)
+        row = baton.store.mirror(workspace, task_id)
+        if row is not None:
+            retried = retried.counting(_revived(baton, row))
+    return retried
+
+
+def _revived(baton: Baton, row: Mirror) -> Sync | None:
+    """What the row was, if it is tried sooner now. Who holds it, or waits until something unclear has happened, is let
+    be."""
+    now = baton.clock.now()
+    if row.held_until is not None or (row.status is not Sync.DEAD and (row.due_at is None or row.due_at <= now)):
+        return None
     try:
-        baton.store.commit(row.workspace, None, [MirrorSaved(revived)])
+        baton.store.commit(row.workspace, None, [MirrorSaved(replace(row.revived(now), version=row.version + 1))])
     except Conflict:
-        return 0  # somebody is at it already
-    return 1
+        return None  # somebody is at it already
+    return row.status
