@@ -17,10 +17,12 @@ import textwrap
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
 import stack as local
+import stand_in
 from engine import StackError
 from stack import Stack
 
@@ -62,6 +64,8 @@ def play(player: Player) -> None:
     _scene_approval_and_work(player, task_id)
     _scene_the_lost_task_comes_back(player, *doomed)
     _scene_the_trail(player, doomed[0])
+    if stand_in.port_of(player.stack.notion_url) is not None:
+        _scene_notion(player)
 
 
 def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
@@ -142,6 +146,10 @@ def _scene_the_trail(player: Player, task_id: str) -> None:
     _heading(
         "5. Who did what", "Every change and its event are one transaction; each entry is chained to the one before."
     )
+    _trail_of(player, task_id)
+
+
+def _trail_of(player: Player, task_id: str) -> None:
     print(f"{DIM}    human  {BOLD}GET /tasks/{task_id}/events{PLAIN}")
     with player.stack.http(player.tokens["human"]) as client:
         events = client.get(f"/tasks/{task_id}/events").raise_for_status().json()["events"]
@@ -150,28 +158,87 @@ def _scene_the_trail(player: Player, task_id: str) -> None:
         print(f"           {event['seq']:>2}  {event['at']}  {event['type']:<18} {who:<24} {event['hash'][:12]}…")
 
 
-def _escalate(player: Player, target: str, reason: str, priority: str, *, aloud: bool = False) -> str:
+def _scene_notion(player: Player) -> None:
+    _heading("6. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
+    notion = player.stack.notion_url
+    with httpx.Client(base_url=notion, timeout=30, trust_env=False) as person:
+        database = person.get("/control/databases").raise_for_status().json()["databases"][0]
+        player.send("human", "PUT", "/tracker/token", {"token": "ntn_of_the_local_stand_in"})
+        settings = {"tracker": {"database": database["id"]}}
+        player.send("human", "PUT", "/workspace/settings", settings, show=("version",))
+        player.send("human", "POST", "/tracker/check", show=("ok",))
+        _shake_hands(player, person)
+        task_id, page_id = _mirrored(player)
+        print(f"\n           The page is at {notion}/ui/pages/{page_id}. A person sets its status to Done there:")
+        person.post(f"/control/pages/{page_id}", json={"status": "Done"}).raise_for_status()
+        path = f"/tasks/{task_id}/await?state=ended&timeout=25"
+        player.send("human", "GET", path, show=("state", "tracker", "timed_out"))
+    _trail_of(player, task_id)
+
+
+def _shake_hands(player: Player, person: httpx.Client) -> None:
+    """Opens the webhook, unless an earlier run has."""
+    health = player.send("human", "GET", "/tracker/health", show=("configured", "status", "waiting", "webhook"))
+    if health["webhook"]["state"] in {"installed", "verified"}:
+        return
+    opened = player.send("human", "POST", "/tracker/webhook", show=("expires_at",))
+    url = urlsplit(opened["url"])
+    target = {"url": player.stack.endpoint_url + url.path, "host": url.netloc}
+    person.post("/control/subscriptions", json=target).raise_for_status()
+
+
+def _mirrored(player: Player) -> tuple[str, str]:
+    """A new task, and its page."""
+    show = ("task_created", "task_url", "tracker_page_id", "degraded_capabilities")
+    task_id = _escalate(player, "scout", "The audit has found a leaked key", "🔴 High", source="reviewer", also=show)
+    for _ in range(60):
+        with player.stack.http(player.tokens["human"]) as client:
+            tracker = client.get(f"/tasks/{task_id}").raise_for_status().json()["tracker"]
+        if tracker["page_id"]:
+            return task_id, str(tracker["page_id"])
+        time.sleep(0.5)
+    raise Refused("the task has no page after 30 s")
+
+
+def _escalate(
+    player: Player,
+    target: str,
+    reason: str,
+    priority: str,
+    *,
+    source: str = "scout",
+    aloud: bool = False,
+    also: tuple[str, ...] = (),
+) -> str:
     """A new task, whatever earlier runs left behind: an open one is cancelled, the cap is lifted by a human's
     release."""
-    show = ("task_created", "task_id", "duplicate_prevented", "escalation_capped")
-    answer = _ask(player, target, reason, priority, show=show)
+    show = ("task_created", "task_id", "duplicate_prevented", "escalation_capped", *also)
+    answer = _ask(player, target, reason, priority, source=source, show=show)
     if answer["duplicate_prevented"]:
         print("           A task of an earlier run is still open; the human cancels it.")
-        left = answer["existing_task_url"].rsplit("/", 1)[1]
-        player.send("human", "POST", f"/tasks/{left}/cancel", {"reason": "left by an earlier demo"}, show=("state",))
-        answer = _ask(player, target, reason, priority, show=show)
+        for left in _open_tasks(player, source, target):
+            body = {"reason": "left by an earlier demo"}
+            player.send("human", "POST", f"/tasks/{left}/cancel", body, show=("state",))
+        answer = _ask(player, target, reason, priority, source=source, show=show)
     if aloud:
         print("\n           The block for the agent's digest:")
         print(textwrap.indent(answer["handoff_block"], "           │ "))
     if answer["escalation_capped"]:
-        return _release(player, target)
+        return _release(player, source, target)
     return str(answer["task_id"])
 
 
-def _release(player: Player, target: str) -> str:
+def _open_tasks(player: Player, source: str, target: str) -> list[str]:
+    with player.stack.http(player.tokens["human"]) as client:
+        path = f"/tasks?agent={target}&state=needs,delegated,next,claimed&limit=100"
+        found = client.get(path).raise_for_status().json()["items"]
+    return [task["id"] for task in found if task["source_agent"] == source]
+
+
+def _release(player: Player, source: str, target: str) -> str:
     print("           Two escalations in seven days are the cap. A human looks, and lets this one through:")
     reviews = player.send("human", "GET", "/manual-reviews?state=open", show=("next_cursor",))["items"]
-    review = next(each for each in reviews if each["target_agent"] == target)
+    review = next(each for each in reviews if (each["source_agent"], each["target_agent"]) == (source, target))
     released = player.send("human", "POST", f"/manual-reviews/{review['id']}/release", {}, show=("task_id",))
     task_id = str(released["task_id"])
     # A release approves at once; taking that back inside the undo window puts the task where the other runs have it.
@@ -179,15 +246,17 @@ def _release(player: Player, target: str) -> str:
     return task_id
 
 
-def _ask(player: Player, target: str, reason: str, priority: str, *, show: tuple[str, ...]) -> Any:
+def _ask(
+    player: Player, target: str, reason: str, priority: str, *, show: tuple[str, ...], source: str = "scout"
+) -> Any:
     body = {
-        "source_agent": "scout",
+        "source_agent": source,
         "target_agent": target,
         "escalation_reason": reason,
         "source_digest_url": "https://notes.example/digests/2026-11-21",
         "task_priority": priority,
     }
-    return player.send("scout", "POST", "/handoff-markers", body, show=show)
+    return player.send(source, "POST", "/handoff-markers", body, show=show)
 
 
 def _wait_until_ready(player: Player, task_id: str) -> None:
@@ -230,7 +299,14 @@ def _closing(stack: Stack) -> None:
     host = stack.api_url.split("//", 1)[1]
     print(f"\n{BOLD}It is yours now.{PLAIN}")
     print(f"  API     {stack.api_url}")
-    print(f"  tokens  {tokens} (readable by you only; good for this stack alone)\n")
+    print(f"  tokens  {tokens} (readable by you only; good for this stack alone)")
+    is_ours = stand_in.port_of(stack.notion_url) is not None
+    what = (
+        "a stand-in on this machine: its page lists the tasks, and closes them"
+        if is_ours
+        else "as BATON_NOTION_URL says"
+    )
+    print(f"  Notion  {stack.notion_url} ({what})\n")
     print("  Try:")
     print(f'    TOKEN=$(python3 -c \'import json; print(json.load(open("{tokens}"))["tokens"]["human"])\')')
     print(f'    curl -s -H "Authorization: Bearer $TOKEN" {stack.api_url}/agents')
