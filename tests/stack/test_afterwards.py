@@ -8,9 +8,10 @@ import re
 import pytest
 
 from support.deployed import CANARY, Deployed, until
-from support.tenant import new_workspace
+from support.tenant import marker_body, new_workspace
 
 FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
+FUNCTIONS += ["SyncTracker", "NotionWebhook"]
 _TOKEN = re.compile(r"baton_[0-9a-z]+_([0-9a-f]{64})")
 
 
@@ -27,6 +28,11 @@ def something_happened(deployed: Deployed) -> None:
     tenant.reviewer.refused("POST", f"/tasks/{claim['task']['id']}/complete", {**body, "output": [CANARY]})
     tenant.human.refused("POST", "/tokens", {"kind": CANARY, "subject": CANARY, CANARY: CANARY})
     deployed.client(f"baton_{'0' * 26}_{'f' * 64}").send("GET", f"/tasks?agent={CANARY}")
+    tenant.human.put("/tracker/token", {"token": f"ntn_{CANARY}"})
+    tenant.human.put("/workspace/settings", {"tracker": {"database": "0" * 32}})
+    tenant.scout.post("/handoff-markers", marker_body(target_agent="runner"))
+    for address in (CANARY, f"{tenant.name}.{'f' * 64}"):
+        deployed.client(None).refused("POST", f"/notion/webhook/{address}", {"verification_token": CANARY})
     deployed.sweep()
 
 
@@ -63,7 +69,6 @@ def test_the_schedule_runs_the_sweeper_every_minute(deployed: Deployed) -> None:
 
 def test_no_bell_is_left_and_none_was_given_up(deployed: Deployed) -> None:
     deployed.await_silence()
-    asked = deployed.aws("sqs").get_queue_attributes(
-        QueueUrl=deployed.stack.dlq_url, AttributeNames=["ApproximateNumberOfMessages"]
-    )
-    assert asked["Attributes"]["ApproximateNumberOfMessages"] == "0"
+    for queue in (deployed.stack.dlq_url, deployed.stack.tracker_dlq_url):
+        asked = deployed.aws("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["ApproximateNumberOfMessages"])
+        assert asked["Attributes"]["ApproximateNumberOfMessages"] == "0"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from support.deployed import until
 from support.tenant import Tenant, Workspaces, task_of
 
 
@@ -21,7 +21,7 @@ class Notion:
     http: httpx.Client
     database: str
 
-    def control(self, method: str, path: str, **body: Any) -> dict[str, Any]:
+    def control(self, method: str, path: str, /, **body: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self.http.request(method, f"/control{path}", json=body).raise_for_status().json()
         return answer
 
@@ -42,15 +42,6 @@ def notion(tenant: Tenant) -> Iterator[Notion]:
         tenant.human.put("/workspace/settings", {"tracker": {"database": database}})
         yield Notion(http, database)
         http.delete("/control/fault")
-
-
-def until(holds: Callable[[], Any], seconds: float = 45.0) -> Any:
-    """What ``holds`` says as soon as that is something."""
-    deadline = time.monotonic() + seconds
-    while not (found := holds()) and time.monotonic() < deadline:
-        time.sleep(0.25)
-    assert found
-    return found
 
 
 def test_a_task_arrives_in_notion_follows_its_state_and_is_told_of_its_end(tenant: Tenant, notion: Notion) -> None:

@@ -90,6 +90,9 @@ class Client:
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         return self.ok("POST", path, {} if body is None else body, key=key)
 
+    def put(self, path: str, body: Any) -> Any:
+        return self.ok("PUT", path, body)
+
     def refused(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> tuple[int, str]:
         """Status and code of a request that has to be refused with problem details."""
         response = self.send(method, path, body, key=key)
