@@ -17,11 +17,11 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from api import handler as api
-from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
+from notion_webhook import handler as notion_webhook
 from rest.answers import PROBLEM_JSON, Problem
-from rest.routing import Route
+from rest.routing import PATTERNS, Route
 from wait import handler as wait
 
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
@@ -32,7 +32,7 @@ fields and query parameters are refused. Whatever isn't 2xx wrote nothing."""
 MEANINGS = {
     200: "Done",
     201: "Created",
-    204: "Nothing to claim",
+    204: "Done, or nothing to claim: no body",
     400: "The body isn't JSON as Baton takes it: one object, UTF-8, at most 16 levels deep, no NaN, no duplicate keys",
     401: "No token: the gateway's own body",
     403: "A token that was refused (the gateway's own body), or one that may not do this",
@@ -41,7 +41,7 @@ MEANINGS = {
     413: "The body is larger than 262,144 bytes; `errors` names its largest field",
     422: "A field, parameter or header is wrong; `errors` names it",
     500: "A fault of Baton's; the same request may be sent again",
-    503: "Too busy; the same request may be sent again after `Retry-After` seconds",
+    503: "Too busy, or the tracker doesn't answer; the same request may be sent again after `Retry-After` seconds",
 }
 REQUEST_ID = {
     "name": "X-Request-Id",
@@ -55,6 +55,14 @@ IDEMPOTENCY_KEY = {
     "description": "The same key with the same body gets the first answer again; with another body, 422.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[ -~]+$"},
 }
+
+SIGNATURE = {
+    "name": "X-Notion-Signature",
+    "in": "header",
+    "description": "`sha256=` and the HMAC-SHA256 of the body's very bytes, keyed with the verification token.",
+    "schema": {"type": "string"},
+}
+UNSIGNED = "The signature isn't that of the body"
 
 
 class Schemas:
@@ -76,7 +84,7 @@ class Schemas:
 
 
 def document() -> dict[str, Any]:
-    routes = [*create_handoff_marker.routes, *api.routes, *wait.routes]
+    routes = [*create_handoff_marker.routes, *api.routes, *wait.routes, *notion_webhook.routes]
     used = {Problem, MarkerProblem}
     for route in routes:
         used |= {shape for shape in route.answers.values() if shape is not None}
@@ -95,7 +103,7 @@ def document() -> dict[str, Any]:
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "`baton_<id>_<secret>`"},
             },
-            "parameters": {"RequestId": REQUEST_ID, "IdempotencyKey": IDEMPOTENCY_KEY},
+            "parameters": {"RequestId": REQUEST_ID, "IdempotencyKey": IDEMPOTENCY_KEY, "NotionSignature": SIGNATURE},
             "responses": _all_refusals(schemas),
             "schemas": {name: shape for name, shape in sorted(schemas.all.items()) if name not in queries},
         },
@@ -114,7 +122,7 @@ def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
     if route.body is not None:
         content = {"application/json": {"schema": schemas.reference(route.body.schema)}}
         shape = schemas.shape(route.body.schema)
-        shape["additionalProperties"] = False
+        shape["additionalProperties"] = route.raw
         is_required = bool(shape.get("required"))
         operation["requestBody"] = {"required": is_required, "content": content}
     if not route.needs_token:
@@ -125,18 +133,15 @@ def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
 
 def _parameters(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
     found = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": _pattern(name)}}
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": PATTERNS[name]}}
         for name in re.findall(r"{(\w+)}", route.path)
     ]
     if route.query is not None:
         for name, schema in schemas.shape(route.query.schema)["properties"].items():
             found.append({"name": name, "in": "query", "required": False, "schema": _without_null(schema)})
-    headers = ["RequestId", "IdempotencyKey"] if route.is_idempotent else ["RequestId"]
+    named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": route.raw}
+    headers = ["RequestId", *(name for name, is_taken in named.items() if is_taken)]
     return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in headers)]
-
-
-def _pattern(name: str) -> str:
-    return SLUG_PATTERN if name == "slug" else ID_PATTERN
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +153,10 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
     found = {str(status): _response(status, shape, schemas) for status, shape in route.answers.items()}
     kind = "marker" if route.path == "/handoff-markers" else "problem"
-    return found | {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
+    refusals = {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
+    if route.raw:
+        refusals["401"] = {"$ref": "#/components/responses/unsigned-401"}
+    return found | refusals
 
 
 def _response(status: int, shape: type | None, schemas: Schemas) -> dict[str, Any]:
@@ -158,9 +166,11 @@ def _response(status: int, shape: type | None, schemas: Schemas) -> dict[str, An
 
 
 def _refusals(route: Route) -> list[int]:
-    found = {422, 500}
+    found = {422, 500, *route.refusals}
     if route.needs_token:
-        found |= {401, 403, 503}
+        found |= {401, 403}
+    if route.needs_token or route.body is not None:
+        found.add(503)
     if "{" in route.path:
         found.add(404)
     if route.method != "GET":
@@ -171,7 +181,8 @@ def _refusals(route: Route) -> list[int]:
 
 
 def _all_refusals(schemas: Schemas) -> dict[str, Any]:
-    return {
+    unsigned = {"description": UNSIGNED, "content": {PROBLEM_JSON: {"schema": schemas.reference(Problem)}}}
+    return {"unsigned-401": unsigned} | {
         f"{kind}-{status}": _refusal(status, schemas.reference(shape))
         for kind, shape in (("marker", MarkerProblem), ("problem", Problem))
         for status in MEANINGS

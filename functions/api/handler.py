@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.routes import agents, claims, health, reviews, settings, task_verbs, tasks, tokens
+from api.routes import agents, claims, health, reviews, settings, task_verbs, tasks, tokens, tracker
 from baton.bootstrap import wire
 from rest.app import App
 from rest.routing import Routes
 
 routes = Routes()
-for each in (health, agents, tasks, task_verbs, claims, reviews, settings, tokens):
+for each in (health, agents, tasks, task_verbs, claims, reviews, settings, tokens, tracker):
     routes.include(each.routes)
 
 # What the gateway sends to other functions: here only to answer other methods on these paths with 405.
@@ -19,6 +19,7 @@ ELSEWHERE = {
     "/tasks/{task_id}/await": "GET",
     "/tasks/{task_id}/events/wait": "GET",
     "/agents/{slug}/claims/wait": "POST",
+    "/notion/webhook/{secret}": "POST",
 }
 
 app = App(routes, wire, elsewhere=ELSEWHERE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
+from api.tracker_views import TrackerSettingsView
 from baton.domain.settings import SETTING_NAMES
 from baton.domain.times import rfc3339
 from rest.task_views import ChangedTask, NoteView, note_view, when
@@ -86,6 +87,7 @@ class SettingsView(TypedDict):
     breaker_scope: Literal["open", "any"]
     dispatch_delay_seconds: int
     unclaimed_alert_seconds: int
+    tracker: TrackerSettingsView | None
     version: int
 
 
@@ -168,6 +170,7 @@ def whole_review(baton: Baton, review: Review, notes: tuple[Note, ...]) -> Whole
 def settings_view(settings: Settings) -> SettingsView:
     shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
     shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
+    shown["tracker"] = settings.tracker.public() if settings.tracker else None
     view: SettingsView = shown
     return view
 

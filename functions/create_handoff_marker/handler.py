@@ -26,12 +26,13 @@ def create_marker(baton: Baton, call: Call[dict[str, Any], None]) -> Answer:
     """
     answer = create_handoff_marker(baton, call.by, call.body, call.once)
     view = marker_view(baton, answer)
-    return created(view, view["task_url"]) if view["task_created"] else ok(view)
+    return created(view, baton.task_url(answer.task_id)) if answer.task_id else ok(view)
 
 
 def marker_view(baton: Baton, answer: MarkerAnswer) -> MarkerView:
     degraded: Any = answer.degraded_capabilities
     own_url = baton.task_url(answer.task_id) if answer.task_id else None
+    existing = baton.task_url(answer.duplicate_of) if answer.duplicate_of else None
     return {
         "success": True,
         "handoff_block": answer.handoff_block,
@@ -40,7 +41,7 @@ def marker_view(baton: Baton, answer: MarkerAnswer) -> MarkerView:
         "task_id": answer.task_id,
         "tracker_page_id": answer.tracker_page_id,
         "duplicate_prevented": answer.duplicate_of is not None,
-        "existing_task_url": baton.task_url(answer.duplicate_of) if answer.duplicate_of else None,
+        "existing_task_url": answer.existing_task_url or existing,
         "escalation_capped": answer.review_id is not None,
         "needs_manual_review": answer.review_id is not None,
         "handoff_id": answer.handoff_id,

@@ -44,7 +44,8 @@ class DegradedCapability(TypedDict):
 
 class MarkerView(TypedDict):
     """``handoff_block``: five lines, ready to paste. ``duplicate_prevented``: an open task stands in the way;
-    ``escalation_capped``: a human has to release this one."""
+    ``escalation_capped``: a human has to release this one. The URLs are those of the tracker's pages where there are
+    any, else Baton's; ``degraded_capabilities`` says why the page isn't there yet."""
 
     success: Literal[True]
     handoff_block: str

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from baton.domain.errors import BatonError
 
+RETRY_AFTER_SECONDS = 5
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
 
@@ -59,13 +60,15 @@ def nothing() -> Answer:
 
 
 def problem(error: BatonError, request_id: str) -> Answer:
-    """The refusal with its stable ``code`` and its own fields: ``state``, ``agent``, ``expires_at`` …"""
+    """The refusal with its stable ``code`` and its own fields: ``state``, ``agent``, ``expires_at`` … What passes tells
+    when to try again."""
     body = _problem(status_of(error), error.code, error.message, request_id, error.fields)
     headers = {}
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
-    if "retry_after" in error.fields:
-        headers["Retry-After"] = str(error.fields["retry_after"])
+    usual = RETRY_AFTER_SECONDS if body["status"] == HTTPStatus.SERVICE_UNAVAILABLE else None
+    if (retry_after := error.fields.get("retry_after", usual)) is not None:
+        headers["Retry-After"] = str(retry_after)
     return Answer(body["status"], body, headers, PROBLEM_JSON)
 
 

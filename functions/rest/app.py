@@ -68,5 +68,5 @@ class App:
         by = request.principal if route.needs_token else NOBODY
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         call = route.call(request, by, params)
-        logger().append_keys(**params)
+        logger().append_keys(**{name: value for name, value in params.items() if name in THINGS})
         return route.handler(self._wire(), call)

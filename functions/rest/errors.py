@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import (
+    BadSignature,
     BatonError,
     Busy,
     Conflict,
@@ -12,6 +13,8 @@ from baton.domain.errors import (
     InvalidInput,
     Refused,
     TooLarge,
+    TrackerAway,
+    TrackerTrouble,
     Unknown,
 )
 
@@ -59,15 +62,18 @@ class MethodNotAllowed(BatonError):
 STATUSES: dict[type[BatonError], int] = {
     MalformedJson: 400,
     NotAuthenticated: 401,
+    BadSignature: 401,
     Forbidden: 403,
     Unknown: 404,
     MethodNotAllowed: 405,
     Refused: 409,
     Conflict: 409,
+    TrackerTrouble: 409,
     TooLarge: 413,
     InvalidInput: 422,
     BatonError: 500,
     Busy: 503,
+    TrackerAway: 503,
 }
 
 

@@ -53,16 +53,21 @@ def _without_defaults(schema: dict[str, Any]) -> None:
         property_.pop("default", None)
 
 
-class Changes(Body):
-    """Fields left out keep their value, so a default says nothing. ``version``: the one that was seen, for refusing the
-    change if it isn't the present one."""
+class Part(Body):
+    """Fields left out keep their value, so a default says nothing."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
-    version: Annotated[int, Field(ge=0, lt=2**53)] = 0
-
     def given(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.model_fields_set - {"version"}}
+        """What was said, in parts of it too."""
+        return self.model_dump(exclude_unset=True, exclude={"version"})
+
+
+class Changes(Part):
+    """Fields left out keep their value, so a default says nothing. ``version``: the one that was seen, for refusing the
+    change if it isn't the present one."""
+
+    version: Annotated[int, Field(ge=0, lt=2**53)] = 0
 
     @property
     def expected_version(self) -> int | None:

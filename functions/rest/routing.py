@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.events import canonical_json
-from baton.domain.ids import is_id, is_slug
+from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
 
@@ -27,6 +27,12 @@ QueryT = TypeVar("QueryT")
 
 # What a path's parameter names; an id that can't be one is unknown like any other.
 THINGS = {"task_id": "task", "slug": "agent", "review_id": "manual review", "token_id": "token"}
+# The same where it is a secret: never logged, and in no answer but the first.
+SECRETS = {"secret": "webhook"}
+PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
+    "slug": SLUG_PATTERN,
+    "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,9 @@ class Call(Generic[BodyT, QueryT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """``answers``: status → shape, None for an empty body. ``needs_token``: False for the one public route."""
+    """``answers``: status → shape, None for an empty body. ``refusals``: statuses beside those that all routes of its
+    kind have. ``needs_token``: False where nobody has one. ``raw``: ``body`` reads the request itself, whose very bytes
+    and headers count."""
 
     method: str
     path: str
@@ -85,8 +93,10 @@ class Route:
     body: Reader[Any] | None = None
     query: Reader[Any] | None = None
     only: Only | None = None
+    refusals: tuple[int, ...] = ()
     is_idempotent: bool = False
     needs_token: bool = True
+    raw: bool = False
     pattern: re.Pattern[str] = field(repr=False)
 
     @property
@@ -99,14 +109,14 @@ class Route:
             self.only.check(by)
         self._check_ids(params)
         query = self._query(request)
-        body = EMPTY if self.body is None else read_json(request.body)
+        body = EMPTY if self.body is None or self.raw else read_json(request.body)
         body_hash = hashlib.sha256(canonical_json(body.value).encode()).hexdigest()
         return Call(
             by=by,
             path=request.path,
             params=params,
             query=query,
-            body=None if self.body is None else self.body.read(body),
+            body=None if self.body is None else self.body.read(request if self.raw else body),
             body_hash=body_hash,
             once=request.once(by, body_hash) if self.is_idempotent else None,
         )
@@ -121,11 +131,11 @@ class Route:
 
     def _check_ids(self, params: Mapping[str, str]) -> None:
         for name, value in params.items():
-            if is_slug(value) if name == "slug" else is_id(value):
+            if re.fullmatch(PATTERNS[name], value):
                 continue
             if self.method == "PUT":
                 raise InvalidInput(name, "must be 1 to 63 of a-z, 0-9 and hyphens, not beginning or ending with one")
-            raise Unknown(THINGS[name])
+            raise Unknown((THINGS | SECRETS)[name])
 
 
 class Routes:

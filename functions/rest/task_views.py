@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.events import Event
+    from baton.domain.mirror import Mirror
     from baton.domain.task import Claim, Recovery, Task
     from baton.ports import Baton, Dossier, Note
     from baton.services.claim_task import Claimed
@@ -51,12 +52,18 @@ class FailureView(TypedDict):
 
 
 class TrackerView(TypedDict):
-    page_id: str
-    url: str
+    """The task's page in the tracker. ``status``: ``ok`` once the page shows the task; ``pending``, ``denied`` and
+    ``error`` are tried again; ``dead`` waits for POST /tracker/retry. ``message``: what is wrong, or what the page had
+    to be made without."""
+
+    page_id: str | None
+    url: str | None
+    status: Literal["ok", "pending", "denied", "error", "dead"]
+    message: str
 
 
 class ListedTask(TypedDict):
-    """A task in a list: without what lies beside it (its output, failure and recoveries)."""
+    """A task in a list: without what lies beside it (its output, failure, recoveries and page)."""
 
     id: str
     state: StateName
@@ -81,21 +88,26 @@ class ListedTask(TypedDict):
     depth: int
     flags: list[str]
     claim: ClaimView | None
-    tracker: TrackerView | None
     url: str
 
 
 class ChangedTask(ListedTask):
-    """The task after a verb: without its recoveries."""
+    """The task after a verb: without its recoveries and its page."""
 
     output: Any
     failure: FailureView | None
 
 
-class TaskView(ChangedTask):
-    """The whole task."""
+class ClaimedTask(ChangedTask):
+    """The task for its worker: without its page."""
 
     recoveries: list[RecoveryView]
+
+
+class TaskView(ClaimedTask):
+    """The whole task. ``tracker``: null for one that was made while there was no tracker."""
+
+    tracker: TrackerView | None
 
 
 class AwaitedTask(TaskView):
@@ -110,7 +122,7 @@ class TaskPage(TypedDict):
 class ClaimAnswer(TypedDict):
     """All that a worker needs. ``claim_id`` is shown here and nowhere else."""
 
-    task: TaskView
+    task: ClaimedTask
     body: dict[str, Any]
     claim_id: str
     fence: int
@@ -188,7 +200,6 @@ def listed_task(baton: Baton, task: Task) -> ListedTask:
         "depth": task.depth,
         "flags": sorted(flag.value for flag in task.flags),
         "claim": claim_view(task.claim) if task.claim else None,
-        "tracker": None,
         "url": baton.task_url(task.id),
     }
 
@@ -199,8 +210,22 @@ def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
     return {**listed_task(baton, dossier.task), "output": dossier.output, "failure": failure}
 
 
-def task_view(baton: Baton, dossier: Dossier) -> TaskView:
+def claimed_task(baton: Baton, dossier: Dossier) -> ClaimedTask:
     return {**changed_task(baton, dossier), "recoveries": recovery_views(dossier.recoveries)}
+
+
+def task_view(baton: Baton, dossier: Dossier) -> TaskView:
+    row = dossier.mirror
+    return {**claimed_task(baton, dossier), "tracker": tracker_view(row) if row else None}
+
+
+def tracker_view(row: Mirror) -> TrackerView:
+    return {
+        "page_id": row.page.id if row.page else None,
+        "url": row.page.url if row.page else None,
+        "status": row.status.value,
+        "message": row.message,
+    }
 
 
 def claim_view(claim: Claim) -> ClaimView:
@@ -234,7 +259,7 @@ def claim_answer(baton: Baton, claimed: Claimed) -> ClaimAnswer:
     if claim is None:
         raise ValueError("a claim's answer needs a claimed task")
     return {
-        "task": task_view(baton, dossier),
+        "task": claimed_task(baton, dossier),
         "body": dossier.body or {},
         "claim_id": claimed.claim_id,
         "fence": claim.fence,

@@ -124,7 +124,7 @@ def test_complete_ends_the_task_with_its_output(world: World, gateway: Gateway) 
     reply = gateway.post(AUDITOR, f"{path}/complete", {"claim_id": claim["claim_id"], "output": output})
     assert (reply.status, reply.json["state"], reply.json["output"]) == (200, "done", output)
     assert "recoveries" not in reply.json
-    assert gateway.get(AUDITOR, path).json == {**reply.json, "recoveries": []}
+    assert gateway.get(AUDITOR, path).json == {**reply.json, "recoveries": [], "tracker": None}
 
 
 def test_exact_repeat_of_the_ending_verb_gets_the_first_answer_again(world: World, gateway: Gateway) -> None:

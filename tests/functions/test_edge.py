@@ -12,6 +12,7 @@ import openapi
 from api import handler as api
 from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
+from notion_webhook import handler as notion_webhook
 from rest.routing import Route
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.schema import DOCUMENT
@@ -28,14 +29,17 @@ BODIES: dict[str, Any] = {
     "fail": {"claim_id": "c", "failure": {"type": "error", "description": "x"}},
     "release": {"claim_id": "c"},
     "create_token": {"kind": "human", "subject": "x"},
+    "put_tracker_token": {"token": "ntn_fake"},
 }
+ADDRESS = f"acme.{'0' * 64}"
 
 
 OF_TASKS = [route for route in ROUTES if "{task_id}" in route.path]
 
 
 def send(gateway: Gateway, by: Any, route: Route, **ids: str) -> Any:
-    names = {"task_id": "task_unknown", "slug": "auditor", "review_id": "review_unknown", "token_id": "unknown"} | ids
+    names = {"task_id": "task_unknown", "slug": "auditor", "review_id": "review_unknown", "token_id": "unknown"}
+    names |= {"secret": ADDRESS} | ids
     query = "timeout=0" if route.name in {"await_a_task", "wait_for_more_events", "wait_for_a_claim"} else ""
     return gateway.send(by, route.method, route.path.format(**names), BODIES.get(route.name), query=query)
 
@@ -56,6 +60,13 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("POST", "/tokens"),
         ("GET", "/tokens"),
         ("DELETE", "/tokens/{token_id}"),
+        ("PUT", "/tracker/token"),
+        ("POST", "/tracker/check"),
+        ("POST", "/tracker/retry"),
+        ("POST", "/tracker/import"),
+        ("POST", "/tracker/webhook"),
+        ("GET", "/tracker/webhook"),
+        ("DELETE", "/tracker/webhook"),
     }
 
 
@@ -72,7 +83,9 @@ def test_agent_is_refused_where_a_human_is_needed_whether_the_thing_exists_or_no
     assert stored(world) == before
 
 
-@pytest.mark.parametrize("route", [r for r in HUMAN_ONLY if r.name != "put_agent"], ids=lambda route: route.name)
+@pytest.mark.parametrize(
+    "route", [r for r in HUMAN_ONLY if r.only and r.only.who == "humans"], ids=lambda route: route.name
+)
 def test_service_is_no_human_whoever_it_acts_for(world: World, gateway: Gateway, route: Route) -> None:
     assert send(gateway, service(), route, task_id=world.needing()).code == "human_required"
 
@@ -132,6 +145,9 @@ def test_unknown_route_is_a_problem(gateway: Gateway) -> None:
         ("GET", "/handoff-markers", "POST"),
         ("POST", "/tasks/task_1/await", "GET"),
         ("GET", "/agents/auditor/claims/wait", "POST"),
+        ("GET", f"/notion/webhook/{ADDRESS}", "POST"),
+        ("POST", "/tracker/token", "PUT"),
+        ("PUT", "/tracker/webhook", "DELETE, GET, POST"),
     ],
 )
 def test_other_methods_are_refused_with_what_is_allowed(gateway: Gateway, method: str, path: str, allowed: str) -> None:
@@ -140,7 +156,9 @@ def test_other_methods_are_refused_with_what_is_allowed(gateway: Gateway, method
 
 
 def test_what_the_api_says_of_other_functions_is_so() -> None:
-    elsewhere = {route.path: route.method for route in [*create_handoff_marker.routes, *wait.routes]}
+    elsewhere = {
+        route.path: route.method for route in [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes]
+    }
     assert elsewhere == api.ELSEWHERE
 
 

@@ -18,15 +18,21 @@ from moto import mock_aws
 from authorize.handler import AuthorizerFailed
 from baton.bootstrap import forget_all, wire
 from baton.domain.agent import Approval, Runtime
+from baton.domain.mirror import Mirror, PageRef
 from baton.domain.principal import Kind, Principal
-from baton.ports import Baton
+from baton.ports import Baton, MirrorSaved, PageTaken
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimer, claim_next
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.open_webhook import open_webhook
+from baton.services.receive_webhook import Delivery, receive_webhook
 from baton.services.register_agent import register_agent
+from notion_webhook import handler as notion_webhook
+from rest.app import App
 from rest.request import Request
+from support.clock import FakeClock
 from support.context import FakeContext
 from support.dynamo import create_table
 from support.world import agent, human, marker_body
@@ -56,14 +62,24 @@ class Account:
 
     baton: Baton
     dead_letters_url: str
+    tracker_queue_url: str
 
     def invoke(self, name: str) -> Any:
-        event = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
         handler = import_module(f"{name.partition('-')[0]}.handler").lambda_handler
-        return handler(event, FakeContext())
+        return handler(event_of(name), FakeContext())
 
     def task(self) -> Any:
         return self.baton.store.read(DEMO, TASK).task
+
+    def row(self) -> Mirror:
+        row = self.baton.store.mirror(DEMO, TASK)
+        assert row is not None
+        return row
+
+
+def event_of(name: str) -> dict[str, Any]:
+    event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
+    return event
 
 
 @pytest.fixture
@@ -71,9 +87,10 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
     with mock_aws():
         create_table(boto3.client("dynamodb"), "baton-test")
         sqs = boto3.client("sqs")
-        urls = [sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("dispatch", "dead")]
+        urls = [sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("dispatch", "dead", "tracker")]
         monkeypatch.setenv("BATON_QUEUE_URL", urls[0])
         monkeypatch.setenv("BATON_DLQ_URL", urls[1])
+        monkeypatch.setenv("BATON_TRACKER_QUEUE_URL", urls[2])
         forget_all()
         baton = replace(wire(), ids=KnownIds())
         for slug, values in {
@@ -83,7 +100,7 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
         }.items():
             register_agent(baton, human(DEMO), slug, values)
         change_settings(baton, human(DEMO), {"dispatch_delay_seconds": 0})
-        yield Account(baton, urls[1])
+        yield Account(baton, *urls[1:])
 
 
 def needing(account: Account, target: str = "auditor") -> None:
@@ -106,6 +123,29 @@ def of_runner(account: Account) -> None:
 
 def with_token(account: Account) -> None:
     issue_token(account.baton, human(DEMO), TokenRequest(kind=Kind.AGENT, subject="auditor"))
+
+
+def tracked(account: Account) -> None:
+    change_settings(account.baton, human(DEMO), {"tracker": {"database": "0" * 32}})
+
+
+def with_webhook(account: Account) -> None:
+    tracked(account)
+    open_webhook(account.baton, human(DEMO))
+
+
+def installed(account: Account) -> None:
+    with_webhook(account)
+    handshake = {"verification_token": "secret_example_not-a-real-token"}
+    receive_webhook(account.baton, f"{DEMO}.{'0' * 64}", Delivery(b"", handshake, None))
+
+
+def with_page(account: Account, page_id: str) -> None:
+    """As if the task's page had been made."""
+    row = account.row()
+    page = PageRef(page_id, "https://www.notion.so/a-page")
+    made = replace(row, page=page, version=row.version + 1)
+    account.baton.store.commit(DEMO, None, [MirrorSaved(made), PageTaken(page_id, TASK)])
 
 
 def nothing(_account: Account) -> None:
@@ -143,6 +183,12 @@ HTTP: dict[str, Case] = {
     "api-complete_stale": Case(claimed, 409, {"code": "stale_claim"}, "claimed"),
     "api-fail": Case(claimed, 200, {"state": "failed"}, "failed"),
     "api-nested_1000_deep": Case(needing, 400, {"code": "malformed_json"}, "needs"),
+    "api-tracker_settings": Case(nothing, 200, {"version": 2}),
+    "api-tracker_token": Case(nothing, 204),
+    "api-tracker_health": Case(installed, 200, {"configured": True, "status": "ok", "waiting": 0}),
+    "api-tracker_webhook": Case(tracked, 201),
+    "notion_webhook-handshake": Case(with_webhook, 200, {"received": "installed"}),
+    "notion_webhook-forged": Case(installed, 401, {"code": "bad_signature"}),
     "wait-await_task": Case(needing, 200, {"id": TASK, "timed_out": True}, "needs"),
     "wait-events": Case(needing, 200, {"next_after": 1}, "needs"),
     "wait-claim": Case(ready, 200, {"fence": 1}, "claimed"),
@@ -155,11 +201,14 @@ OTHERS = {
     "authorize-known_token",
     "authorize-wrong_secret",
     "authorize-not_ours",
+    "notion_webhook-closed_by_person",
 }
 
 
 def test_every_event_file_has_its_test() -> None:
-    assert {path.stem for path in EVENTS.glob("*.json")} == set(HTTP) | OTHERS
+    """Those of sync-tracker have theirs in test_sync_tracker.py."""
+    stems = {path.stem for path in EVENTS.glob("*.json") if not path.stem.startswith("sync_tracker-")}
+    assert stems == set(HTTP) | OTHERS
 
 
 @pytest.mark.parametrize("name", HTTP)
@@ -181,6 +230,27 @@ def test_created_task_is_in_the_table(account: Account) -> None:
     assert dossier.body["client_relation_ids"] == ["0c1f5d3a9b7e4c2f8a6d1e3b5c7f9a0d"]
     again = account.invoke("create_handoff_marker-created")
     assert json.loads(again["body"]) == body
+
+
+def test_closing_in_notion_is_reported_once_and_rings(account: Account) -> None:
+    """At the time of the event: a late one is left alone."""
+    account.baton = replace(account.baton, clock=FakeClock())
+    installed(account)
+    needing(account)
+    with_page(account, "153104cd-477e-809d-8dc4-ff2d96ae3090")
+    boto3.client("sqs").purge_queue(QueueUrl=account.tracker_queue_url)
+    app = App(notion_webhook.routes, lambda: account.baton)
+    answers = [app(event_of("notion_webhook-closed_by_person")) for _ in range(2)]
+    assert [json.loads(answer["body"])["received"] for answer in answers] == ["reported", "repeated"]
+    assert account.row().looks == 1
+    (bell,) = boto3.client("sqs").receive_message(QueueUrl=account.tracker_queue_url)["Messages"]
+    assert json.loads(bell["Body"]) == {"workspace": DEMO, "task_id": TASK}
+
+
+def test_token_is_kept_under_the_workspaces_name(account: Account) -> None:
+    account.invoke("api-tracker_token")
+    kept = boto3.client("secretsmanager").get_secret_value(SecretId="baton/demo/notion")
+    assert kept["SecretString"] == "ntn_example_not-a-real-token"
 
 
 @pytest.mark.parametrize("name", ["process_task-bell", "process_task-bell_twice"])

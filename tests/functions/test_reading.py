@@ -16,6 +16,7 @@ from support.gateway import ROUTES, Gateway, gateway_event
 from support.world import World, human
 
 ALICE = human()
+ADDRESS = f"acme.{'0' * 64}"
 BODY_ROUTES = [route for route in ROUTES if route.body is not None]
 
 
@@ -63,7 +64,9 @@ def test_bad_json_is_4xx_names_the_field_and_writes_nothing(
     world: World, gateway: Gateway, route: Any, name: str
 ) -> None:
     body, status, field = BAD[name]
-    path = route.path.format(task_id=world.needing(), slug="auditor", review_id="review_1", token_id="t1")
+    path = route.path.format(
+        task_id=world.needing(), slug="auditor", review_id="review_1", token_id="t1", secret=ADDRESS
+    )
     before = stored(world)
     reply = gateway.send(ALICE, route.method, path, body)
     assert (reply.status, reply.fields) == (status, [field])
@@ -142,6 +145,14 @@ WRONG: list[tuple[str, str, Any, list[str]]] = [
     ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": "9999-12-31T23:59:59-01:00"}, ["expires_at"]),
     ("POST", "/tokens", {"kind": "human", "subject": "x", "expires_at": "0001-01-01T00:00:00+23:59"}, ["expires_at"]),
     ("POST", "/manual-reviews/review_1/release", {"x": 1}, ["x"]),
+    ("PUT", "/tracker/token", {"token": "ntn_fake", "workspace": "other"}, ["workspace"]),
+    ("POST", "/tracker/check", {"database": "x"}, ["database"]),
+    ("POST", "/tracker/check", {"tracker": []}, ["tracker"]),
+    ("POST", "/tracker/retry", {"task_id": 5}, ["task_id"]),
+    ("POST", "/tracker/retry", {"task_id": "a b"}, ["task_id"]),
+    ("POST", "/tracker/retry", {"task": "x"}, ["task"]),
+    ("POST", "/tracker/import", {"days": 7}, ["days"]),
+    ("POST", "/tracker/webhook", {"url": "https://x.example"}, ["url"]),
 ]
 
 

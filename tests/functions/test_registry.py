@@ -104,6 +104,7 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "breaker_scope": "open",
         "dispatch_delay_seconds": 3,
         "unclaimed_alert_seconds": 3_600,
+        "tracker": None,
         "version": 0,
     }
     body = {"time_zone": "Asia/Tokyo", "holidays": ["2026-12-31", "2026-11-23"], "version": 0}

@@ -44,11 +44,16 @@ class Operation:
         return "For humans " in self.told.get("description", "")
 
     @property
+    def takes_key(self) -> bool:
+        """The header Idempotency-Key."""
+        return "Idempotency-Key" in self.parameters("header")
+
+    @property
     def has_ids(self) -> bool:
         return "{" in self.path
 
     def parameters(self, where: str) -> dict[str, Schema]:
-        """Name → schema of those in ``path`` or ``query``."""
+        """Name → schema of those in ``path``, ``query`` or ``header``."""
         found = map(resolved, self.told.get("parameters", []))
         return {each["name"]: each["schema"] for each in found if each["in"] == where}
 
@@ -134,6 +139,7 @@ class Exhibit:
             "slug": slug,
             "review_id": self.review,
             "token_id": self.token_id,
+            "secret": f"{self.tenant.name}.{'0' * 64}",
         }
         path = of.path.format_map({name: ids[name] for name in of.parameters("path")})
         return path + ("?timeout=0" if "timeout" in of.parameters("query") else "")

@@ -12,13 +12,14 @@ from api import handler as api
 from baton.domain.principal import Principal
 from baton.ports import Baton
 from create_handoff_marker import handler as create_handoff_marker
+from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.errors import MethodNotAllowed, UnknownRoute
 from rest.routing import Route
 from support.schema import DOCUMENT, resolved, violations
 from wait import handler as wait
 
-ROUTES: list[Route] = [*create_handoff_marker.routes, *wait.routes, *api.routes]
+ROUTES: list[Route] = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *api.routes]
 
 
 def gateway_event(
@@ -78,6 +79,7 @@ class Gateway:
     def __post_init__(self) -> None:
         self._marker = App(create_handoff_marker.routes, self._wire, refused=create_handoff_marker.refused)
         self._wait = App(wait.routes, self._wire)
+        self._webhook = App(notion_webhook.routes, self._wire)
         self._api = App(api.routes, self._wire, elsewhere=api.ELSEWHERE)
 
     def _wire(self) -> Baton:
@@ -102,14 +104,19 @@ class Gateway:
     def put(self, by: Principal, path: str, body: Any = None, **options: Any) -> Reply:
         return self.send(by, "PUT", path, body, **options)
 
+    def delete(self, by: Principal, path: str, **options: Any) -> Reply:
+        return self.send(by, "DELETE", path, **options)
+
     def _app(self, route: Route | None) -> App:
         if route in create_handoff_marker.routes.all:
             return self._marker
+        if route in notion_webhook.routes.all:
+            return self._webhook
         return self._wait if route in wait.routes.all else self._api
 
 
 def route_of(method: str, path: str) -> Route | None:
-    for routes in (create_handoff_marker.routes, wait.routes, api.routes):
+    for routes in (create_handoff_marker.routes, wait.routes, notion_webhook.routes, api.routes):
         try:
             return routes.match(method, path, {})[0]
         except (UnknownRoute, MethodNotAllowed):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from api.tracker_models import TrackerRequest
 from api.views import SettingsView, settings_view
 from baton.domain.settings import (
     MAX_ALERT_SECONDS,
@@ -26,8 +27,8 @@ routes = Routes()
 
 
 class SettingsRequest(Changes):
-    """Settings left out keep their value. ``version``: the one that was seen, for refusing the change if it isn't the
-    present one."""
+    """Settings left out keep their value, those of ``tracker`` too; null switches it off. ``version``: the one that was
+    seen, for refusing the change if it isn't the present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[Day], Field(max_length=MAX_HOLIDAYS)] = frozenset()
@@ -36,6 +37,7 @@ class SettingsRequest(Changes):
     breaker_scope: Literal["open", "any"] = "open"
     dispatch_delay_seconds: Annotated[int, Field(ge=0, le=MAX_DISPATCH_DELAY_SECONDS)] = 0
     unclaimed_alert_seconds: Annotated[int, Field(ge=60, le=MAX_ALERT_SECONDS)] = 0
+    tracker: TrackerRequest | None = None
 
 
 @routes.get("/workspace/settings", answers={200: SettingsView})
@@ -51,5 +53,5 @@ def get_settings(baton: Baton, call: Call[None, None]) -> Answer:
     only=human("change the workspace's settings"),
 )
 def put_settings(baton: Baton, call: Call[SettingsRequest, None]) -> Answer:
-    """Change settings."""
+    """Change settings. The tracker's token is none of them: it is set with PUT /tracker/token."""
     return ok(settings_view(change_settings(baton, call.by, call.body.given(), call.body.expected_version)))

@@ -1,0 +1,145 @@
+"""The tracker: its token, how it is doing, and the ways to and from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import StringConstraints
+
+from api.tracker_models import TrackerRequest
+from api.tracker_views import (
+    ImportedView,
+    OpenedWebhook,
+    RetriedView,
+    TrackerCheck,
+    TrackerHealth,
+    WebhookView,
+    check_view,
+    health_view,
+    imported_view,
+    opened_webhook,
+    retried_view,
+    webhook_view,
+)
+from baton.domain.times import seconds
+from baton.services.import_tracker import import_tracker
+from baton.services.open_webhook import open_webhook, remove_webhook, webhook_of
+from baton.services.retry_tracker import retry_tracker
+from baton.services.set_tracker_token import MAX_TOKEN, set_tracker_token
+from baton.services.tracker_health import check_tracker, tracker_health
+from rest.answers import Answer, created, nothing, ok
+from rest.models import Body, Id, NoFields, strict
+from rest.routing import Call, Routes, human, not_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.ports import Baton
+
+routes = Routes()
+
+# The function is stopped after 25 s: a page that was begun by then has to be done.
+IMPORT_SECONDS = 18
+
+
+class TrackerToken(Body):
+    token: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOKEN)]
+
+
+class CheckRequest(Body):
+    """``tracker``: settings to try, as PUT /workspace/settings takes them; left out, the present ones."""
+
+    tracker: TrackerRequest | None = None
+
+
+class RetryRequest(Body):
+    """``task_id``: left out, whatever was given up."""
+
+    task_id: Id | None = None
+
+
+@routes.put("/tracker/token", body=strict(TrackerToken), answers={204: None}, only=human("set the tracker's token"))
+def put_tracker_token(baton: Baton, call: Call[TrackerToken, None]) -> Answer:
+    """Give Baton its Notion token. It is never shown again."""
+    set_tracker_token(baton, call.by, call.body.token)
+    return nothing()
+
+
+@routes.get("/tracker/health", answers={200: TrackerHealth})
+def get_tracker_health(baton: Baton, call: Call[None, None]) -> Answer:
+    """How the tracker is doing, from what is known here: it isn't asked."""
+    return ok(health_view(tracker_health(baton, call.by.workspace), baton.clock.now()))
+
+
+@routes.post(
+    "/tracker/check",
+    body=strict(CheckRequest),
+    answers={200: TrackerCheck},
+    only=not_agent("check the tracker"),
+    is_idempotent=False,
+)
+def check_the_tracker(baton: Baton, call: Call[CheckRequest, None]) -> Answer:
+    """Everything that is wrong with the tracker's database, and what to do about it. Changes nothing."""
+    values = call.body.tracker.given() if call.body.tracker else None
+    return ok(check_view(check_tracker(baton, call.by.workspace, values)))
+
+
+@routes.post(
+    "/tracker/retry",
+    body=strict(RetryRequest),
+    answers={200: RetriedView},
+    only=not_agent("retry the tracker"),
+    refusals=(404,),
+)
+def retry_the_tracker(baton: Baton, call: Call[RetryRequest, None]) -> Answer:
+    """Try again, and at once: all pages that were given up, or that of one task."""
+    return ok(retried_view(retry_tracker(baton, call.by, call.body.task_id, call.once)))
+
+
+@routes.post(
+    "/tracker/import",
+    body=strict(NoFields),
+    answers={200: ImportedView},
+    only=human("import the tracker's handoffs"),
+)
+def import_from_the_tracker(baton: Baton, call: Call[NoFields, None]) -> Answer:
+    """Make tasks of the handoffs of the window that exist only in the tracker.
+
+    May take 20 seconds. What was imported isn't imported again, and stays if the tracker is in trouble in the middle:
+    repeat it until it is `complete`.
+    """
+    return ok(imported_view(import_tracker(baton, call.by, _for_a_while(baton), call.once)))
+
+
+def _for_a_while(baton: Baton) -> Callable[[], bool]:
+    until = baton.clock.now() + seconds(IMPORT_SECONDS)
+    return lambda: baton.clock.now() < until
+
+
+@routes.post(
+    "/tracker/webhook",
+    body=strict(NoFields),
+    answers={201: OpenedWebhook},
+    only=human("open the webhook's handshake"),
+    is_idempotent=False,
+)
+def open_a_webhook(baton: Baton, call: Call[NoFields, None]) -> Answer:
+    """Open an address for Notion's webhook, for ten minutes.
+
+    The address is shown once, so this takes no Idempotency-Key: repeated, it opens another one, and the one before is
+    unknown from then on.
+    """
+    return created(opened_webhook(baton, *open_webhook(baton, call.by)))
+
+
+@routes.get("/tracker/webhook", answers={200: WebhookView}, only=human("look at the webhook"), refusals=(404,))
+def get_webhook(baton: Baton, call: Call[None, None]) -> Answer:
+    """How far the webhook's installation is, and the `verification_token` that Notion asks for."""
+    return ok(webhook_view(webhook_of(baton, call.by), baton.clock.now()))
+
+
+@routes.delete("/tracker/webhook", answers={204: None}, only=human("remove the webhook"), refusals=(404,))
+def delete_webhook(baton: Baton, call: Call[None, None]) -> Answer:
+    """Take the webhook down: its address is unknown from the next delivery on."""
+    remove_webhook(baton, call.by)
+    return nothing()

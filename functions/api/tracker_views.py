@@ -1,0 +1,237 @@
+"""The tracker as JSON. The types are what docs/openapi.json is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from baton.domain.webhook import HANDSHAKE
+from rest.task_views import when
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from baton.domain.mirror import Mirror
+    from baton.domain.webhook import Webhook
+    from baton.ports import Baton, Problem
+    from baton.services.import_tracker import Imported
+    from baton.services.retry_tracker import Retried
+    from baton.services.tracker_health import Health
+
+WebhookState = Literal["none", "open", "expired", "installed", "verified"]
+HOW = (
+    "Within ten minutes, in Notion: in your connection's settings, under Webhooks, create a subscription with this URL "
+    "and the page events. GET /tracker/webhook then shows the verification_token: paste it in Notion under Verify."
+)
+
+
+class PropertyNamesView(TypedDict):
+    status: str
+    priority: str
+    due: str
+    client: str
+    project: str
+    task_id: str
+
+
+class StatusWordsView(TypedDict):
+    needs: str
+    delegated: str
+    next: str
+    claimed: str
+    waiting: str
+    done: str
+    failed: str
+    rejected: str
+    cancelled: str
+
+
+class PriorityWordsView(TypedDict):
+    P0: str
+    P1: str
+    P2: str
+
+
+class TrackerSettingsView(TypedDict):
+    database: str
+    properties: PropertyNamesView
+    statuses: StatusWordsView
+    priorities: PriorityWordsView
+    closed_statuses: list[str]
+    cancelled_statuses: list[str]
+
+
+class DeadPage(TypedDict):
+    """``since``: when the task was made."""
+
+    task_id: str
+    status: Literal["dead"]
+    message: str
+    since: str
+    url: str | None
+
+
+class WebhookHealth(TypedDict):
+    """``expired``: nobody shook hands within ten minutes. ``verified``: a delivery came that Notion had signed."""
+
+    state: WebhookState
+    opened_at: str | None
+    installed_at: str | None
+    verified_at: str | None
+
+
+class TrackerHealth(TypedDict):
+    """``status``: of the latest attempt; the next is made at ``closed_until``. ``waiting``: pages to be sent, at most
+    1,000. ``dead``: the first 25 of those that were given up. ``last_reconciled_at``: what people changed in the
+    tracker before then was seen to."""
+
+    configured: bool
+    status: Literal["ok", "pending", "denied", "error"]
+    message: str
+    closed_until: str | None
+    waiting: int
+    dead: list[DeadPage]
+    webhook: WebhookHealth
+    last_reconciled_at: str | None
+
+
+class ProblemView(TypedDict):
+    """``about``: a property, the database or the token. An ``error`` keeps tasks from being mirrored, a ``warning``
+    leaves something of them out."""
+
+    about: str
+    severity: Literal["error", "warning"]
+    problem: str
+    what_to_do: str
+
+
+class TrackerCheck(TypedDict):
+    """``ok``: no problem is an ``error``."""
+
+    ok: bool
+    problems: list[ProblemView]
+
+
+class RetriedView(TypedDict):
+    """``complete``: false if more were given up than are tried again at once: call again."""
+
+    revived: int
+    complete: bool
+
+
+class SkippedPage(TypedDict):
+    title: str
+    reason: str
+
+
+class ImportedView(TypedDict):
+    """``opened``, ``closed``: pages that became tasks, open and ended ones. ``known``: pages that are a task's already.
+    ``skipped``: pages that look like handoffs and are none. ``complete``: false if time ran out: call again."""
+
+    opened: int
+    closed: int
+    known: int
+    skipped: list[SkippedPage]
+    complete: bool
+
+
+class OpenedWebhook(TypedDict):
+    """``url``: where Notion may shake hands until ``expires_at``; never shown again."""
+
+    url: str
+    expires_at: str
+    how: str
+
+
+class WebhookView(TypedDict):
+    """``verification_token``: to be pasted into Notion; shown from the handshake to the first signed delivery."""
+
+    state: WebhookState
+    opened_at: str
+    expires_at: str
+    installed_at: str | None
+    verified_at: str | None
+    verification_token: str | None
+
+
+def health_view(health: Health, now: datetime) -> TrackerHealth:
+    gate, webhook = health.gate, health.webhook
+    status: Any = gate.status.value
+    return {
+        "configured": health.is_configured,
+        "status": status,
+        "message": gate.message,
+        "closed_until": None if health.is_open else when(gate.closed_until),
+        "waiting": health.waiting,
+        "dead": [_dead_page(row) for row in health.dead],
+        "webhook": {
+            "state": _state(webhook, now),
+            "opened_at": when(webhook.opened_at) if webhook else None,
+            "installed_at": when(webhook.installed_at) if webhook else None,
+            "verified_at": when(webhook.verified_at) if webhook else None,
+        },
+        "last_reconciled_at": when(gate.reconciled_at),
+    }
+
+
+def check_view(problems: Iterable[Problem]) -> TrackerCheck:
+    found: list[Any] = [
+        {
+            "about": each.about,
+            "severity": each.severity,
+            "problem": each.problem,
+            "what_to_do": each.what_to_do,
+        }
+        for each in problems
+    ]
+    return {"ok": all(each["severity"] != "error" for each in found), "problems": found}
+
+
+def retried_view(retried: Retried) -> RetriedView:
+    return {"revived": retried.revived, "complete": retried.complete}
+
+
+def imported_view(imported: Imported) -> ImportedView:
+    view: Any = imported.public()
+    shown: ImportedView = view
+    return shown
+
+
+def opened_webhook(baton: Baton, webhook: Webhook, address: str) -> OpenedWebhook:
+    return {
+        "url": f"{baton.public_url}/notion/webhook/{address}",
+        "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
+        "how": HOW,
+    }
+
+
+def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
+    return {
+        "state": _state(webhook, now),
+        "opened_at": rfc3339(webhook.opened_at),
+        "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
+        "installed_at": when(webhook.installed_at),
+        "verified_at": when(webhook.verified_at),
+        "verification_token": None if webhook.verified_at else webhook.token,
+    }
+
+
+def _dead_page(row: Mirror) -> DeadPage:
+    return {
+        "task_id": row.task_id,
+        "status": "dead",
+        "message": row.message,
+        "since": rfc3339(row.since),
+        "url": row.page.url if row.page else None,
+    }
+
+
+def _state(webhook: Webhook | None, now: datetime) -> WebhookState:
+    if webhook is None:
+        return "none"
+    if webhook.is_installed:
+        return "verified" if webhook.verified_at else "installed"
+    return "open" if now - webhook.opened_at < HANDSHAKE else "expired"

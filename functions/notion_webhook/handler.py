@@ -1,0 +1,54 @@
+"""Notion tells that something happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.bootstrap import logger, wire
+from baton.services.receive_webhook import Delivery, receive_webhook
+from notion_webhook.shapes import NotionDelivery, ReceivedView
+from rest.answers import Answer, ok
+from rest.app import App
+from rest.routing import Call, Reader, Routes
+from rest.strict_json import read_json
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+    from rest.request import Request
+
+routes = Routes()
+
+
+def delivery_of(request: Request) -> Delivery:
+    """Raises ``MalformedJson``, ``TooLarge``."""
+    raw = request.body
+    return Delivery(raw=raw, content=read_json(raw).value, signature=request.header("x-notion-signature"))
+
+
+@routes.post(
+    "/notion/webhook/{secret}",
+    body=Reader(NotionDelivery, delivery_of),
+    answers={200: ReceivedView},
+    refusals=(401,),
+    is_idempotent=False,
+    needs_token=False,
+    raw=True,
+)
+def receive_delivery(baton: Baton, call: Call[Delivery, None]) -> Answer:
+    """For Notion: shake hands while the address is open, and tell of changes afterwards.
+
+    Takes no token: the address is a secret, and every delivery after the handshake is signed. What has changed is then
+    read from Notion itself. A repeated delivery changes nothing.
+    """
+    address = call.params["secret"]
+    logger().append_keys(workspace=address.partition(".")[0])
+    received = receive_webhook(baton, address, call.body)
+    logger().info("delivery received", action="webhook_received", received=received.value)
+    return ok({"received": received.value})
+
+
+app = App(routes, wire)
+
+
+def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    return app(event)

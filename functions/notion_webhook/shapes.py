@@ -1,0 +1,35 @@
+"""What Notion sends, and what it is answered, for docs/openapi.json."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class NotionAuthor(TypedDict):
+    id: str
+    type: str
+
+
+class NotionEntity(TypedDict):
+    id: str
+    type: str
+
+
+class NotionDelivery(TypedDict):
+    """The handshake has a ``verification_token``, everything else an ``id`` and a ``timestamp``. Other fields are of no
+    interest."""
+
+    verification_token: NotRequired[str]
+    id: NotRequired[str]
+    timestamp: NotRequired[str]
+    type: NotRequired[str]
+    authors: NotRequired[list[NotionAuthor]]
+    entity: NotRequired[NotionEntity]
+
+
+class ReceivedView(TypedDict):
+    """What became of the delivery. All of them mean that it need not come again."""
+
+    received: Literal["installed", "reported", "too_old", "not_a_person", "not_a_page", "unknown_page", "repeated"]
