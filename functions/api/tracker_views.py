@@ -116,9 +116,11 @@ class TrackerCheck(TypedDict):
 
 
 class RetriedView(TypedDict):
-    """``complete``: false if more were given up than are tried again at once: call again."""
+    """``revived``: pages that had been given up, ``hurried``: pages that waited for a later moment. ``complete``: false
+    if there are more than are dealt with at once: call again."""
 
     revived: int
+    hurried: int
     complete: bool
 
 
@@ -191,7 +193,7 @@ def check_view(problems: Iterable[Problem]) -> TrackerCheck:
 
 
 def retried_view(retried: Retried) -> RetriedView:
-    return {"revived": retried.revived, "complete": retried.complete}
+    return {"revived": retried.revived, "hurried": retried.hurried, "complete": retried.complete}
 
 
 def imported_view(imported: Imported) -> ImportedView:
@@ -230,8 +232,6 @@ def _dead_page(row: Mirror) -> DeadPage:
 
 
 def _state(webhook: Webhook | None, now: datetime) -> WebhookState:
-    if webhook is None:
-        return "none"
-    if webhook.is_installed:
-        return "verified" if webhook.verified_at else "installed"
-    return "open" if now - webhook.opened_at < HANDSHAKE else "expired"
+    state: Any = webhook.state(now) if webhook else "none"
+    shown: WebhookState = state
+    return shown

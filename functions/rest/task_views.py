@@ -63,7 +63,8 @@ class TrackerView(TypedDict):
 
 
 class ListedTask(TypedDict):
-    """A task in a list: without what lies beside it (its output, failure, recoveries and page)."""
+    """A task in a list: without its output, failure and recoveries. ``tracker``: null for one that was made while there
+    was no tracker."""
 
     id: str
     state: StateName
@@ -88,26 +89,21 @@ class ListedTask(TypedDict):
     depth: int
     flags: list[str]
     claim: ClaimView | None
+    tracker: TrackerView | None
     url: str
 
 
 class ChangedTask(ListedTask):
-    """The task after a verb: without its recoveries and its page."""
+    """The task after a verb: without its recoveries."""
 
     output: Any
     failure: FailureView | None
 
 
-class ClaimedTask(ChangedTask):
-    """The task for its worker: without its page."""
+class TaskView(ChangedTask):
+    """The whole task."""
 
     recoveries: list[RecoveryView]
-
-
-class TaskView(ClaimedTask):
-    """The whole task. ``tracker``: null for one that was made while there was no tracker."""
-
-    tracker: TrackerView | None
 
 
 class AwaitedTask(TaskView):
@@ -122,7 +118,7 @@ class TaskPage(TypedDict):
 class ClaimAnswer(TypedDict):
     """All that a worker needs. ``claim_id`` is shown here and nowhere else."""
 
-    task: ClaimedTask
+    task: TaskView
     body: dict[str, Any]
     claim_id: str
     fence: int
@@ -175,7 +171,7 @@ class NotePage(TypedDict):
     next_cursor: str | None
 
 
-def listed_task(baton: Baton, task: Task) -> ListedTask:
+def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
     return {
         "id": task.id,
         "state": task.state.value,
@@ -200,6 +196,7 @@ def listed_task(baton: Baton, task: Task) -> ListedTask:
         "depth": task.depth,
         "flags": sorted(flag.value for flag in task.flags),
         "claim": claim_view(task.claim) if task.claim else None,
+        "tracker": tracker_view(row) if row else None,
         "url": baton.task_url(task.id),
     }
 
@@ -207,16 +204,11 @@ def listed_task(baton: Baton, task: Task) -> ListedTask:
 def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
     """A task that was done in the end shows no failure of an earlier attempt."""
     failure: Any = None if dossier.task.state is State.DONE else dossier.failure
-    return {**listed_task(baton, dossier.task), "output": dossier.output, "failure": failure}
-
-
-def claimed_task(baton: Baton, dossier: Dossier) -> ClaimedTask:
-    return {**changed_task(baton, dossier), "recoveries": recovery_views(dossier.recoveries)}
+    return {**listed_task(baton, dossier.task, dossier.mirror), "output": dossier.output, "failure": failure}
 
 
 def task_view(baton: Baton, dossier: Dossier) -> TaskView:
-    row = dossier.mirror
-    return {**claimed_task(baton, dossier), "tracker": tracker_view(row) if row else None}
+    return {**changed_task(baton, dossier), "recoveries": recovery_views(dossier.recoveries)}
 
 
 def tracker_view(row: Mirror) -> TrackerView:
@@ -259,7 +251,7 @@ def claim_answer(baton: Baton, claimed: Claimed) -> ClaimAnswer:
     if claim is None:
         raise ValueError("a claim's answer needs a claimed task")
     return {
-        "task": claimed_task(baton, dossier),
+        "task": task_view(baton, dossier),
         "body": dossier.body or {},
         "claim_id": claimed.claim_id,
         "fence": claim.fence,

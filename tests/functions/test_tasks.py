@@ -14,14 +14,14 @@ ALICE = human()
 TASK = {
     *("id", "state", "title", "source_agent", "target_agent", "priority", "effort", "created_at", "updated_at"),
     *("ready_at", "due_date", "deadline", "attempt", "max_attempts", "version", "revision", "handoff_id"),
-    *("master_task_id", "parent_id", "workflow_id", "depth", "flags", "claim", "url"),
+    *("master_task_id", "parent_id", "workflow_id", "depth", "flags", "claim", "tracker", "url"),
 }
 BESIDE = {"output", "failure"}
 
 
 def test_task_has_every_key_of_its_shape(world: World, gateway: Gateway) -> None:
     task = gateway.get(ALICE, f"/tasks/{world.needing()}").json
-    assert set(task) == TASK | BESIDE | {"recoveries", "tracker"}
+    assert set(task) == TASK | BESIDE | {"recoveries"}
     assert task["created_at"] == "2026-11-18T12:00:00.000Z"
     assert (task["claim"], task["output"], task["failure"], task["tracker"]) == (None, None, None, None)
     assert (task["flags"], task["recoveries"]) == ([], [])

@@ -45,7 +45,9 @@ def notion(tenant: Tenant) -> Iterator[Notion]:
 
 
 def test_a_task_arrives_in_notion_follows_its_state_and_is_told_of_its_end(tenant: Tenant, notion: Notion) -> None:
-    assert tenant.human.post("/tracker/check", {}) == {"ok": True, "problems": []}
+    checked = tenant.human.post("/tracker/check", {})
+    assert checked["ok"]
+    assert [problem["problem"] for problem in checked["problems"]] == ['"Status" has no option "Rejected" (rejected)']
     answer = tenant.mark()
     task_id, page = task_of(answer), notion.page()
     assert answer["degraded_capabilities"] == []

@@ -17,7 +17,7 @@ from baton.domain.errors import (
     WebhookInstalled,
 )
 from baton.domain.mirror import Sync
-from baton.domain.task import State
+from baton.domain.task import Flag, State
 from baton.services.change_settings import change_settings
 from baton.services.complete_task import complete_task
 from baton.services.end_task import cancel_task
@@ -83,15 +83,32 @@ def test_any_other_status_changes_no_task_and_stays_until_the_task_moves_on(
     assert world.page(task_id).status == "Cancelled"
 
 
-def test_a_bots_closing_ends_nothing(world: NotionWorld, hook: Hook) -> None:
+def test_a_bots_closing_flags_the_task_and_frees_its_direction_but_ends_nothing(world: NotionWorld, hook: Hook) -> None:
     task_id, bot = world.needing(), world.notion.add_user(kind="bot", name="Automation")
+    world.clock.advance(60)
     world.notion.edit(world.page(task_id).id, by=bot, status="Done")
     world.sync()
-    world.minutes(30)
     assert hook.received[-1] is Received.NOT_A_PERSON
-    assert world.task(task_id).state is State.NEEDS
+    world.minutes(12)  # learnt by reconciling
+    task = world.task(task_id)
+    assert (task.state, task.flags) == (State.NEEDS, {Flag.CLOSED_BY_BOT})
     say(world, task_id, title="Renamed by a person afterwards")
     assert world.task(task_id).state is State.NEEDS
+    assert world.page(task_id).status == "Done"
+    assert world.trail(task_id) == ["handoff_initiated", "alert_raised"]
+    assert world.mark(agent("scout")).task_id  # it counts as closed, whoever closed it
+
+
+def test_what_befalls_a_task_without_changing_its_state_writes_nothing_over_what_people_set(
+    world: NotionWorld, hook: Hook
+) -> None:
+    task_id = world.ready()
+    world.sync()
+    say(world, task_id, status="Blocked")
+    world.minutes(75)
+    assert Flag.UNCLAIMED in world.task(task_id).flags
+    assert world.page(task_id).status == "Blocked"
+    assert world.row(task_id).shown == world.task(task_id).seq
 
 
 def test_a_worker_whose_task_was_closed_in_notion_is_refused(world: NotionWorld, hook: Hook) -> None:
@@ -139,6 +156,9 @@ def test_a_reopened_page_reopens_nothing_and_is_answered_once(world: NotionWorld
     assert world.page(task_id).status == "In progress"
     (comment,) = world.page(task_id).comment_texts
     assert "stays ended" in comment
+    notes = world.store.notes(WORKSPACE, task_id, 10)
+    assert [note.content for note in notes] == [{"reopened_in_tracker": "In progress"}] * 2
+    assert notes[0].by == f"human:notion:{world.notion.person}"
 
 
 def test_a_trashed_page_stops_the_mirror_but_not_the_task_until_it_is_restored(world: NotionWorld, hook: Hook) -> None:

@@ -57,8 +57,11 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
         day = asked.day or baton.clock.now().date()
         page = tasks_of_day(baton, call.by.workspace, day, asked.state, asked.limit, cursor)
 
+    mirrored = [task.id for task in page.items if task.mirrored]
+    rows = baton.store.mirrors(call.by.workspace, mirrored) if mirrored else {}
+
     def view(task: Task) -> ListedTask:
-        return listed_task(baton, task)
+        return listed_task(baton, task, rows.get(task.id))
 
     return ok(listing(call, page, view))
 

@@ -325,6 +325,9 @@ class TrackerStore(Protocol):
     def mirror(self, workspace: str, task_id: str) -> Mirror | None:
         """A task's row."""
 
+    def mirrors(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Mirror]:
+        """The rows of those that have one, by task; at most 100, in one reading."""
+
     def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
         """Tasks whose rows may have something to send, the longest due first. Lags, and may name a row that is held."""
 

@@ -89,7 +89,8 @@ class MemoryStore(MemoryOutbox):
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
         with self._lock:
-            return self.read(workspace, task_id, with_body=True), self.agent(workspace, agent)
+            dossier = self.read(workspace, task_id, with_body=True)
+            return replace(dossier, mirror=None), self.agent(workspace, agent)
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
         with self._lock:

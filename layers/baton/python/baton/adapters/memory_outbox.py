@@ -43,6 +43,10 @@ class MemoryOutbox(MemoryRegistry):
         with self._lock:
             return self._mirrors.get((workspace, task_id))
 
+    def mirrors(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Mirror]:
+        with self._lock:
+            return {row.task_id: row for row in self._rows(workspace) if row.task_id in task_ids}
+
     def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
         with self._lock:
             due = [(row.due_at, row.task_id) for row in self._rows(workspace) if row.due_at and row.due_at <= now]

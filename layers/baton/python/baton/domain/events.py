@@ -144,12 +144,20 @@ def from_facts(values: dict[str, Any], **bookkeeping: Any) -> Task:
 
 def snapshot(task: Task) -> dict[str, Any]:
     """The task as it stands, for answering a repeated call as the first one was answered."""
-    return {"told": told(task), "version": task.version, "seq": task.seq, "updated_at": rfc3339(task.updated_at)}
+    at = rfc3339(task.updated_at)
+    return {
+        "told": told(task),
+        "version": task.version,
+        "seq": task.seq,
+        "updated_at": at,
+        **({"mirrored": True} if task.mirrored else {}),
+    }
 
 
 def from_snapshot(kept: dict[str, Any]) -> Task:
-    at = parse_rfc3339(kept["updated_at"])
-    return from_facts(kept["told"], updated_at=at, version=int(kept["version"]), seq=int(kept["seq"]))
+    at, mirrored = parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
+    version, seq = int(kept["version"]), int(kept["seq"])
+    return from_facts(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
 
 
 def _hashed(event: Event) -> dict[str, Any]:

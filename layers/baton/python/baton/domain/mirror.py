@@ -47,8 +47,9 @@ class Mirror:
     """``wanted`` and ``shown``: the entry of the trail up to which the page should show the task, and does. ``looks``
     and ``looked``: how often somebody has reported a change of the page, and up to which report it was seen to.
     ``sender`` holds the row until ``held_until``; after a clean end nobody holds it, and nobody may before then.
-    ``page_status``: the page's status when it was last written or looked at. ``is_settled``: the page tells of the
-    task's end, and nothing more is written to it. ``due_at``: when there is something to send, None if there isn't."""
+    ``page_status``: the page's status when it was last written or looked at; ``shown_state``: the state that was
+    written. ``is_settled``: the page tells of the task's end, and nothing more is written to it. ``due_at``: when there
+    is something to send, None if there isn't."""
 
     workspace: str
     task_id: str
@@ -58,6 +59,7 @@ class Mirror:
     looked: int = 0
     page: PageRef | None = None
     page_status: str | None = None
+    shown_state: str | None = None
     is_settled: bool = False
     status: Sync = Sync.PENDING
     message: str = ""
@@ -97,13 +99,14 @@ class Mirror:
         )
 
     def sent(
-        self, seq: int, looked: int, page_status: str | None, now: datetime, *, note: str, settled: bool
+        self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str, settled: bool
     ) -> Mirror:
-        """All of it, up to ``seq``; ``note`` says what the page had to be made without."""
-        after = replace(self, shown=max(self.shown, seq), looked=max(self.looked, looked))
+        """All that there was of the task; ``note`` says what the page had to be made without."""
+        after = replace(self, shown=max(self.shown, task.seq), looked=max(self.looked, looked))
         return replace(
             after,
             page_status=page_status,
+            shown_state=str(task.state),
             is_settled=self.is_settled or settled,
             status=Sync.OK,
             message=note[:MAX_MESSAGE],
@@ -151,6 +154,7 @@ def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bo
         shown=task.seq,
         page=page,
         page_status=page_status,
+        shown_state=str(task.state),
         is_settled=is_closed,
         status=Sync.OK,
         since=task.created_at,

@@ -48,6 +48,7 @@ class Flag(StrEnum):
     DEADLINE_PASSED = "deadline_passed"
     ATTEMPTS_EXHAUSTED = "attempts_exhausted"
     RELEASED_TOO_OFTEN = "released_too_often"
+    CLOSED_BY_BOT = "closed_by_bot"
 
 
 # Raised because nobody has taken the task yet: a claim, or an approval anew, answers them.

@@ -208,6 +208,13 @@ def _cancel(task: Task, verb: verbs.Cancel, at: datetime) -> Change:
     return story.end()
 
 
+def _flag_closed_by_bot(task: Task, verb: verbs.FlagClosedByBot, at: datetime) -> Change:
+    _must_not_be_ended(task)
+    story = Story(task, task, verb.by, at)
+    story.alert(Flag.CLOSED_BY_BOT)
+    return story.end()
+
+
 def _must_be(task: Task, verb: verbs.Verb, state: State) -> None:
     _must_not_be_ended(task)
     if task.state is not state:
@@ -235,5 +242,6 @@ _RULES: dict[type[verbs.Verb], Callable[[Task, Any, datetime], Change]] = {
     verbs.Release: _release,
     verbs.Resolve: _resolve,
     verbs.Cancel: _cancel,
+    verbs.FlagClosedByBot: _flag_closed_by_bot,
     verbs.Sweep: sweep,
 }

@@ -95,6 +95,13 @@ class Cancel(Verb):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlagClosedByBot(Verb):
+    """Something that isn't a person has closed the task's page in the tracker."""
+
+    name: ClassVar[str] = "flag-closed-by-bot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(Verb):
     """The sweeper looks at a task that asked to be looked at. ``agent`` is the target as it is now, if it exists."""
 

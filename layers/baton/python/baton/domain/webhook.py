@@ -46,6 +46,12 @@ class Webhook:
     def is_installed(self) -> bool:
         return self.token is not None and not self.removed
 
+    def state(self, now: datetime) -> str:
+        """``open`` to a handshake, ``expired`` without one, ``installed`` by one, ``verified`` by a signed delivery."""
+        if self.is_installed:
+            return "verified" if self.verified_at else "installed"
+        return "open" if now - self.opened_at < HANDSHAKE else "expired"
+
     def knows(self, secret: str) -> bool:
         return not self.removed and _same(self.digest, digest(secret))
 
@@ -55,7 +61,7 @@ class Webhook:
             if _same(self.token, token):
                 return self
             raise HandshakeClosed
-        if now - self.opened_at >= HANDSHAKE:
+        if self.state(now) != "open":
             raise HandshakeClosed
         return replace(self, token=token, installed_at=now, version=self.version + 1)
 

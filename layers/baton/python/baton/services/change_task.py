@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.change import Change
+from baton.domain.errors import Busy
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.times import to_ms
 from baton.domain.transitions import transition
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from baton.domain.idempotency import Once
+    from baton.domain.mirror import Mirror
     from baton.domain.task import Task
     from baton.domain.verbs import Verb
     from baton.ports import Baton
@@ -86,4 +88,12 @@ def answered(baton: Baton, task: Task, output: Any = None, failure: dict[str, An
     """A verb's answer. A failure that an earlier attempt left behind is read for it: rare, and not worth carrying."""
     if task.has_failure and not task.has_output and failure is None:
         failure = baton.store.read(task.workspace, task.id).failure
-    return Dossier(task=task, output=output if task.has_output else None, failure=failure)
+    return Dossier(task=task, output=output if task.has_output else None, failure=failure, mirror=row_of(baton, task))
+
+
+def row_of(baton: Baton, task: Task) -> Mirror | None:
+    """For an answer about what is done already: it isn't refused because of a row that can't be read now."""
+    try:
+        return baton.store.mirror(task.workspace, task.id) if task.mirrored else None
+    except Busy:
+        return None

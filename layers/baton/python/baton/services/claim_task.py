@@ -20,7 +20,7 @@ from baton.domain.task import DEFAULT_LEASE_SECONDS
 from baton.domain.transitions import transition
 from baton.domain.verbs import ClaimTask
 from baton.ports import Dossier, Remember
-from baton.services.change_task import commit
+from baton.services.change_task import commit, row_of
 from baton.services.retrying import decided_again
 from baton.services.waiting import polled
 
@@ -132,7 +132,7 @@ def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Cl
         answer: dict[str, Any] = {"task_id": task_id, "claim_id": verb.claim_id, "task": snapshot(change.task)}
         extras.append(Remember(once, answer))
     commit(baton, change, extras)
-    return Claimed(replace(dossier, task=change.task), verb.claim_id)
+    return Claimed(replace(dossier, task=change.task, mirror=row_of(baton, change.task)), verb.claim_id)
 
 
 def _earlier_claim(baton: Baton, claimer: Claimer, once: Once) -> Claimed | None:

@@ -10,7 +10,7 @@ from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import NoTracker, PageHeld, TaskEnded
+from baton.domain.errors import Busy, KeyTaken, NoTracker, PageHeld, TaskEnded, TrackerTrouble
 from baton.domain.marker import Priority
 from baton.domain.mirror import PageRef, adopted
 from baton.domain.task import State, Task
@@ -70,10 +70,17 @@ def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], o
     tracker = baton.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(baton.clock.now() - settings.window, PREFIX)
     this = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace))
-    while this.tally.complete and (batch := list(islice(pages, BATCH))):
-        this.take(batch, may_go_on)
+    try:
+        while this.tally.complete and (batch := list(islice(pages, BATCH))):
+            this.take(batch, may_go_on)
+    except (TrackerTrouble, Busy) as trouble:
+        if this.tally == Imported():
+            raise
+        this.tally.complete = False  # what is done is done, and told
+        baton.log("an import was cut short", action="import_cut_short", reason=trouble.code)
     if once and this.tally.complete:
-        baton.store.commit(by.workspace, None, [Remember(once, this.tally.public())])
+        with suppress(KeyTaken):  # the same call at the same time
+            baton.store.commit(by.workspace, None, [Remember(once, this.tally.public())])
     return this.tally
 
 

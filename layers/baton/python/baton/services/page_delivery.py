@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import Conflict, NotPermitted, PageHeld, PageRefused, TaskEnded
 from baton.domain.mirror import Mirror, PageRef, Sync
 from baton.domain.page_news import Ended, News, news_of
-from baton.domain.principal import is_tracker_human, tracker_human
+from baton.domain.principal import SYNC_TRACKER, is_tracker_human, system, tracker_human
 from baton.domain.sheet import closing_comment, reopened_comment, sheet_of
-from baton.domain.task import State
+from baton.domain.task import Flag, State
 from baton.domain.tracker import folded
-from baton.domain.verbs import Cancel, Resolve
-from baton.ports import Dossier, Made, MirrorSaved, PageTaken
+from baton.domain.verbs import Cancel, FlagClosedByBot, Resolve
+from baton.ports import Closed, Dossier, Made, MirrorSaved, Note, PageTaken
 from baton.services.change_task import change_task
 from baton.services.retrying import decided_again
 
@@ -112,9 +112,9 @@ class Delivery:
         decided_again(self.baton.clock, attempt)
 
     def _note(self, made: Made, looked: int, extras: Sequence[Extra]) -> None:
-        seq, settled, now = self.task.seq, self.task.is_ended, self.baton.clock.now()
+        task, settled, now = self.task, self.task.is_ended, self.baton.clock.now()
         note = " ".join(made.without)
-        self.save(lambda held: held.sent(seq, looked, made.status, now, note=note, settled=settled), extras)
+        self.save(lambda held: held.sent(task, looked, made.status, now, note=note, settled=settled), extras)
 
     def _keep_found_page(self) -> None:
         """The page that an earlier sender made, if it did. Kept before anything else is done with it: it may be another
@@ -145,7 +145,7 @@ class Delivery:
             if not self.task.is_ended:
                 raise PageRefused(IN_TRASH)
             self.row = replace(self.row, is_settled=True)  # nobody wants to read of its end there
-        is_new = self.task.seq > self.row.shown and not self.row.is_settled and self._who_ended_it() is None
+        is_new = self._state_is_new() and not self.row.is_settled and self._who_ended_it() is None
         if is_new and folded(seen.status) != folded(self.settings.status_for(self.task.state)):
             return self.tracker.update(page.id, self.sheet)
         return Made(page, seen.status)
@@ -153,7 +153,13 @@ class Delivery:
     def _needs_a_look(self) -> bool:
         was_reported = self.row.looks > self.row.looked
         is_other = folded(self.settings.status_for(self.task.state)) != folded(self.row.page_status)
-        return was_reported or self.row.unclear or (not self.row.is_settled and (is_other or self.task.is_ended))
+        is_to_be_written = self.task.is_ended or (self._state_is_new() and is_other)
+        return was_reported or self.row.unclear or (is_to_be_written and not self.row.is_settled)
+
+    def _state_is_new(self) -> bool:
+        """Only a change of the state is written: what people set stays until then, whatever else befalls the task. After
+        an unclear end the page may show a state that has passed."""
+        return self.row.unclear or str(self.task.state) != self.row.shown_state
 
     def _learn(self, seen: Seen) -> None:
         news = news_of(self.task, self.row, seen, self.settings)
@@ -165,14 +171,12 @@ class Delivery:
             self.doubt = trouble.message
             return
         if not editor.is_person:
-            self.baton.log("not a person's change", action="bot_ignored", task_id=self.task.id)
+            self._flag(news)
         elif isinstance(news, Ended):
             name = f" by {editor.name}" if editor.name else ""
             self._end(news.state, editor.id, f"set to {seen.status!r} in Notion{name}")
         else:
-            text = reopened_comment(self.task, self.baton.task_url(self.task.id))
-            with suppress(NotPermitted):
-                self.tracker.comment(seen.page_id, text, unless_there=True)
+            self._answer_reopening(seen, editor.id)
 
     def _end(self, state: State, editor_id: str, reason: str) -> None:
         by = tracker_human(self.workspace, editor_id)
@@ -180,6 +184,27 @@ class Delivery:
         with suppress(TaskEnded):  # somebody was first; the page is brought to match
             change_task(self.baton, self.workspace, self.task.id, lambda _: verb)
         self.dossier = self.baton.store.read(self.workspace, self.task.id, with_body=True)
+
+    def _flag(self, news: Ended | News) -> None:
+        """A bot's closing frees the direction, but ends nothing (spec/lifecycle.md §1)."""
+        task = self.task
+        if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
+            return
+        verb = FlagClosedByBot(by=system(self.workspace, SYNC_TRACKER))
+        freed: list[Extra] = [Closed(task.source_agent, task.target_agent, task.id)] if task.is_escalation else []
+        with suppress(TaskEnded):
+            change_task(self.baton, self.workspace, task.id, lambda _: verb, also=lambda _: freed)
+        self.dossier = self.baton.store.read(self.workspace, task.id, with_body=True)
+
+    def _answer_reopening(self, seen: Seen, editor_id: str) -> None:
+        """An ended task never changes again: it is noted here, and said there, once."""
+        by, now = tracker_human(self.workspace, editor_id), self.baton.clock.now()
+        said = {"reopened_in_tracker": seen.status}
+        note = Note(self.task.id, self.baton.ids.new("note", now), now, by.key, said)
+        self.baton.store.commit(self.workspace, None, [note])
+        text = reopened_comment(self.task, self.baton.task_url(self.task.id))
+        with suppress(NotPermitted):
+            self.tracker.comment(seen.page_id, text, unless_there=True)
 
     def _who_ended_it(self) -> str | None:
         """The tracker's human, if it was one: their word on the page stays as it is."""

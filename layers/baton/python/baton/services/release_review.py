@@ -8,6 +8,7 @@ from baton.domain.errors import ReviewClosed
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.marker import parse_marker
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
+from baton.services.change_task import row_of
 from baton.services.open_escalation import commit_escalation, open_escalation
 from baton.services.retrying import decided_again
 
@@ -32,7 +33,8 @@ def release_review(baton: Baton, by: Principal, review_id: str, once: Once | Non
         settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
-            return review, Dossier(task=from_snapshot(first_answer))
+            first = from_snapshot(first_answer)
+            return review, Dossier(task=first, mirror=row_of(baton, first))
         return _release(baton, by, review, direction, settings, once)
 
     return decided_again(baton.clock, attempt)
@@ -53,4 +55,4 @@ def _release(
     if once:
         extras.append(Remember(once, snapshot(task)))
     commit_escalation(baton, escalation, direction, extras, ends_review=True)
-    return released, Dossier(task=task)
+    return released, Dossier(task=task, mirror=escalation.mirror)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import Conflict, NoTracker, Unknown
+from baton.domain.errors import Conflict, KeyTaken, NoTracker, Unknown
 from baton.domain.gate import MAX_RETRY_AFTER_SECONDS
 from baton.domain.mirror import LAST_PAUSE_SECONDS, Sync
 from baton.domain.times import seconds
@@ -56,7 +57,8 @@ def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once |
     retried = _one(baton, by.workspace, task_id) if task_id else _all(baton, by.workspace)
     baton.tracker_bell.ring(by.workspace, task_id)
     if once:
-        baton.store.commit(by.workspace, None, [Remember(once, retried.public())])
+        with suppress(KeyTaken):  # the same call at the same time
+            baton.store.commit(by.workspace, None, [Remember(once, retried.public())])
     return retried
 
 

@@ -23,6 +23,12 @@ class Outbox(Registry):
     def mirror(self, workspace: str, task_id: str) -> Mirror | None:
         return tracker_items.mirror_from(self._table.get(keys.beside(workspace, task_id, keys.MIRROR)))
 
+    def mirrors(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Mirror]:
+        wanted = [keys.beside(workspace, task_id, keys.MIRROR) for task_id in dict.fromkeys(task_ids)]
+        found = self._table.get_many(wanted) if wanted else {}
+        rows = [row for row in map(tracker_items.mirror_from, found.values()) if row is not None]
+        return {row.task_id: row for row in rows}
+
     def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
         yield from self._due(keys.mirror_queue(workspace), now, "queue")
 
