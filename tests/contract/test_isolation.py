@@ -11,12 +11,26 @@ import pytest
 
 from baton.domain.direction import Direction
 from baton.domain.idempotency import Once, Remembered
+from baton.domain.mirror import Sync
 from baton.domain.settings import Settings
 from baton.domain.task import State
-from baton.ports import Body, EndedClaim, Note, Opened, Output, Remember, Store
+from baton.ports import (
+    Body,
+    EndedClaim,
+    GateSaved,
+    MirrorOpened,
+    MirrorSaved,
+    Note,
+    Opened,
+    Output,
+    PageTaken,
+    Remember,
+    Store,
+    WebhookSaved,
+)
 from support.changes import claimed, new, queued, stored, then
 from support.clock import NOON
-from support.records import add_review, add_token
+from support.records import PAGE_ID, a_gate, a_row, a_webhook, add_review, add_token
 from support.tasks import an_agent
 from support.world import agent, human
 
@@ -30,7 +44,8 @@ def fill(store: Store, workspace: str) -> None:
     once = Once(human(workspace), "/x", "key", "hash")
     change = new("task_1", workspace=workspace)
     extras: list[Any] = [Body({}), Opened(Direction(workspace, *PAIR), "task_1", NOON), Remember(once, {})]
-    store.commit(workspace, change, [*extras, Note("task_1", "note_1", NOON, "x", {})])
+    row = MirrorOpened(a_row(workspace=workspace))
+    store.commit(workspace, change, [*extras, Note("task_1", "note_1", NOON, "x", {}), row])
     add_review(store, 1, workspace)
     task = claimed(store, "task_2", workspace=workspace)
     ended = EndedClaim("clm_1", Remembered("h", {}))
@@ -39,6 +54,9 @@ def fill(store: Store, workspace: str) -> None:
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
+    dead = MirrorSaved(a_row("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
+    about_tracker = [GateSaved(a_gate(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
+    store.commit(workspace, None, [dead, PageTaken(PAGE_ID, "task_2"), *about_tracker])
 
 
 READINGS: dict[str, Callable[[Store, str], Any]] = {
@@ -63,6 +81,14 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "dispatch facts": lambda store, w: store.dispatch_facts(w, "auditor"),
     "settings": lambda store, w: store.settings(w),
     "tokens": lambda store, w: store.tokens(w, 10, None),
+    "mirror": lambda store, w: store.mirror(w, "task_1"),
+    "mirrors": lambda store, w: store.mirrors(w, ["task_1", "task_2"]),
+    "mirrors due": lambda store, w: list(store.mirrors_due(w, NOON)),
+    "mirrors waiting": lambda store, w: store.mirrors_waiting(w, 10),
+    "dead mirrors": lambda store, w: store.dead_mirrors(w, 10, None),
+    "page holders": lambda store, w: store.page_holders(w, [PAGE_ID]),
+    "gate": lambda store, w: store.gate(w),
+    "webhook": lambda store, w: store.webhook(w),
 }
 
 
@@ -100,6 +126,27 @@ def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
     ours = stored(store, workspace=OURS)
     store.commit(OURS, then(ours, title="ours"))
     assert store.load(THEIRS, "task_1")[0] == task
+
+
+def test_a_page_may_be_a_tasks_in_each_of_two_workspaces(store: Store) -> None:
+    """Both keep their tasks in one database, say; neither learns of the other by being refused."""
+    fill(store, THEIRS)
+    store.commit(OURS, None, [MirrorSaved(a_row("task_9", workspace=OURS)), PageTaken(PAGE_ID, "task_9")])
+    assert store.page_holders(OURS, [PAGE_ID]) == {PAGE_ID: "task_9"}
+    assert store.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
+
+
+def test_a_saved_row_gate_or_webhook_leaves_the_neighbours(store: Store) -> None:
+    fill(store, THEIRS)
+    before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
+    ours = [
+        MirrorSaved(a_row(workspace=OURS, message="ours")),
+        GateSaved(a_gate(workspace=OURS, message="ours")),
+        WebhookSaved(a_webhook(workspace=OURS, digest="e" * 64)),
+    ]
+    store.commit(OURS, None, ours)
+    assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
+    assert sorted(store.gates_due(NOON)) == [OURS, THEIRS]
 
 
 def test_no_principal_renews_over_the_border(store: Store) -> None:

@@ -8,15 +8,19 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import items, keys, tracker_items
 from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.domain.agent import Runtime
+from baton.domain.gate import Gate
 from baton.domain.marker import Priority
+from baton.domain.mirror import MAX_MESSAGE, Mirror, PageRef, Sync
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, Claim, Flag, State, Task
+from baton.domain.webhook import Webhook
 from baton.ports import Ready
 from support.changes import a_claim
 from support.clock import NOON
 from support.lawful import check, size
+from support.records import a_gate, a_page, a_row
 from support.tasks import a_new_task
 
 ids = st.from_regex(r"\A[A-Za-z0-9_-]{1,64}\Z")
@@ -80,6 +84,53 @@ tasks = st.builds(
     wake_at=st.none() | moments,
     runtime=st.sampled_from(Runtime),
     alert_after_seconds=counts,
+    mirrored=st.booleans(),
+)
+mirrors = st.builds(
+    Mirror,
+    workspace=ids,
+    task_id=ids,
+    wanted=counts,
+    shown=counts,
+    looks=counts,
+    looked=counts,
+    page=st.none() | st.builds(PageRef, texts, texts),
+    page_status=st.none() | texts,
+    shown_state=st.none() | st.sampled_from(State).map(str),
+    is_settled=st.booleans(),
+    status=st.sampled_from(Sync),
+    message=texts,
+    sender=st.none() | ids,
+    held_until=st.none() | moments,
+    attempts=counts,
+    failures=counts,
+    unclear=st.booleans(),
+    due_at=st.none() | moments,
+    since=moments,
+    version=st.integers(1, 10**9),
+)
+gates = st.builds(
+    Gate,
+    workspace=ids,
+    closed_until=st.none() | moments,
+    failures=counts,
+    status=st.sampled_from(Sync),
+    message=texts,
+    reconciled_at=st.none() | moments,
+    wake_at=st.none() | moments,
+    version=st.integers(1, 10**9),
+)
+webhooks = st.builds(
+    Webhook,
+    workspace=ids,
+    digest=texts,
+    opened_at=moments,
+    opened_by=texts,
+    token=st.none() | texts,
+    installed_at=st.none() | moments,
+    verified_at=st.none() | moments,
+    removed=st.booleans(),
+    version=st.integers(1, 10**9),
 )
 
 
@@ -106,6 +157,48 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     )
 
 
+def wired(item: dict[str, Any]) -> dict[str, Any]:
+    """As it is read again, after a check that it may be written."""
+    wire = to_wire(item)
+    check("transact_write_items", {"TransactItems": [{"Put": {"Item": wire}}], "ClientRequestToken": "x"})
+    assert not any("NULL" in value for value in wire.values())
+    return from_wire(wire)
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(mirrors)
+def test_a_row_of_the_outbox_survives_its_item_and_is_where_it_is_looked_for(mirror: Mirror) -> None:
+    item = wired(tracker_items.mirror_item(mirror))
+    assert tracker_items.mirror_from(item) == mirror
+    if mirror.due_at is not None:
+        assert item["queue_pk"] == keys.mirror_queue(mirror.workspace)
+        assert keys.parse_due(item["queue_sk"]) == mirror.task_id
+        assert item["queue_sk"] <= keys.wake_until(mirror.due_at)
+        assert item["queue_sk"] > keys.wake_until(mirror.due_at - timedelta(milliseconds=1))
+    elif mirror.status is Sync.DEAD:
+        assert item["queue_pk"] == keys.dead_mirrors(mirror.workspace)
+    else:
+        assert "queue_pk" not in item
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(gates)
+def test_a_gate_survives_its_item_and_is_woken_in_time(gate: Gate) -> None:
+    item = wired(tracker_items.gate_item(gate))
+    assert tracker_items.gate_from(gate.workspace, item) == gate
+    assert ("wake_pk" in item) == (gate.wake_at is not None)
+    if gate.wake_at is not None:
+        assert keys.parse_due(item["wake_sk"]) == gate.workspace
+        assert item["wake_sk"] <= keys.wake_until(gate.wake_at)
+        assert item["wake_sk"] > keys.wake_until(gate.wake_at - timedelta(milliseconds=1))
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(webhooks)
+def test_a_webhook_survives_its_item(webhook: Webhook) -> None:
+    assert tracker_items.webhook_from(wired(tracker_items.webhook_item(webhook))) == webhook
+
+
 @settings(max_examples=100, derandomize=True, deadline=None)
 @given(slugs, slugs, slugs, slugs)
 def test_no_two_directions_share_a_key(a: str, b: str, c: str, d: str) -> None:
@@ -116,3 +209,10 @@ def test_a_head_stays_small_enough_to_be_written_with_every_commit() -> None:
     long: dict[str, Any] = {"title": "Handoff: " + "x" * 240, "created_by": "agent:" + "x" * 63}
     task = a_new_task(**long, claim=a_claim(), flags=frozenset(Flag), deadline=NOON, chain="0" * 64)
     assert size(to_wire(items.head_item(task))) < 2_000
+
+
+def test_a_row_and_a_gate_stay_small_whatever_the_tracker_said() -> None:
+    said = "\N{ROCKET}" * MAX_MESSAGE
+    row = a_row(page=a_page(), page_status="x" * 100, message=said, sender="send_" + "0" * 26, held_until=NOON)
+    assert size(to_wire(tracker_items.mirror_item(row))) < 3_000
+    assert size(to_wire(tracker_items.gate_item(a_gate(message=said, closed_until=NOON)))) < 3_000

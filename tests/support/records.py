@@ -1,15 +1,18 @@
-"""Notes, reviews and tokens, and putting them into a store."""
+"""Notes, reviews, tokens and what is about the tracker, and putting them into a store."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from baton.domain.direction import Direction
+from baton.domain.gate import Gate
+from baton.domain.mirror import Mirror, PageRef
 from baton.domain.principal import ACT_AS, Kind
 from baton.domain.review import Review
 from baton.domain.times import seconds
 from baton.domain.token import Token
-from baton.ports import Note, ReviewOpened, Store
+from baton.domain.webhook import Webhook
+from baton.ports import MirrorSaved, Note, ReviewOpened, Store
 from support.clock import NOON
 from support.world import WORKSPACE
 
@@ -59,3 +62,37 @@ def add_token(store: Store, number: int, workspace: str = WORKSPACE) -> Token:
     token = a_token(number, workspace=workspace)
     store.add_token(token)
     return token
+
+
+PAGE_ID = "1f0a5a5e-28f4-4bb5-9d9e-0c1d2e3f4a5b"
+
+
+def a_page(page_id: str = PAGE_ID) -> PageRef:
+    return PageRef(page_id, f"https://www.notion.so/{page_id.replace('-', '')}")
+
+
+def a_row(task_id: str = "task_1", **values: Any) -> Mirror:
+    """Of a task's first entry, with something to send since noon."""
+    usual: dict[str, Any] = {"workspace": WORKSPACE, "task_id": task_id, "wanted": 1, "since": NOON, "due_at": NOON}
+    return Mirror(**{**usual, **values})
+
+
+def a_gate(**values: Any) -> Gate:
+    """Saved once."""
+    return Gate(**{"workspace": WORKSPACE, "wake_at": NOON, "version": 1, **values})
+
+
+def a_webhook(**values: Any) -> Webhook:
+    usual: dict[str, Any] = {
+        "workspace": WORKSPACE,
+        "digest": "d" * 64,
+        "opened_at": NOON,
+        "opened_by": "human:alice",
+    }
+    return Webhook(**{**usual, **values})
+
+
+def add_rows(store: Store, *rows: Mirror) -> None:
+    """Rows in their first version, without their tasks; many in one transaction."""
+    for start in range(0, len(rows), 90):
+        store.commit(rows[0].workspace, None, list(map(MirrorSaved, rows[start : start + 90])))
