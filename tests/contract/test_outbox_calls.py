@@ -137,7 +137,7 @@ def steps(world: Any) -> dict[str, Callable[[], Any]]:
 
 
 def test_a_change_of_a_task_takes_no_write_more_and_a_bell(running: Emulator) -> None:
-    """What goes to the tracker is in the change's own transaction. The answer tells of the row, which is read for it."""
+    """What goes to the tracker is in the transaction of the change. The answer tells of the row, so that is read."""
     bare = running.world()
     bare.world.mark(agent("scout"))
     without = [bare.count(step) for step in steps(bare.world).values()]
