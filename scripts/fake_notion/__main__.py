@@ -16,6 +16,7 @@ import threading
 from pathlib import Path
 
 from fake_notion.control import database_json
+from fake_notion.model import Page
 from fake_notion.server import serve
 from fake_notion.state import open_kept
 
@@ -32,6 +33,7 @@ def main() -> int:
     fake.recording = False
     try:
         with serve(fake, chosen.port) as server:
+            Page.served_at = server.url
             databases = [database_json(database) for database in fake.databases.values()]
             print(json.dumps({"url": server.url, "databases": databases}), flush=True)
             ended.wait()

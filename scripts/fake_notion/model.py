@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from fake_notion.schema import SELECT, STATUS, Property
 from fake_notion.texts import RichText, address, iso, plain, rich, to_minute
@@ -148,7 +148,10 @@ class Database:
 
 @dataclass
 class Page:
-    """`values` are by property name: rich text, an option's name, page ids, or what JSON has for the rest."""
+    """`values` are by property name: rich text, an option's name, page ids, or what JSON has for the rest. `served_at`:
+    where the program answers, for addresses that open on this machine."""
+
+    served_at: ClassVar[str] = ""
 
     id: str
     database: Database | None
@@ -202,7 +205,7 @@ class Page:
 
     @property
     def url(self) -> str:
-        return address(self.title, self.id)
+        return f"{self.served_at}/ui/pages/{self.id}" if self.served_at else address(self.title, self.id)
 
     def value(self, name: str) -> Any:
         """The value of the property of this name, whatever its case."""

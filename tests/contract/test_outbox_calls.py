@@ -179,8 +179,8 @@ def test_telling_the_end_takes_a_reading_and_two_requests_more(office: Office) -
     office.rested()
     cancel_task(office.baton, human(), task_id, "not needed")
     calls, asked, _ = office.spent(lambda: office.sent(task_id))
-    # Who ended it is read twice: whether the page is theirs, and what is said of it.
-    send = ["query", "transact_write_items", "query", "query", "transact_write_items"]
+    # Who ended it is read once: for whether the page is theirs, and for what is said of it.
+    send = ["query", "transact_write_items", "query", "transact_write_items"]
     assert calls == ["get_item", "get_item", *send, "query"]
     assert asked == ["GET pages", "PATCH pages", "GET comments", "POST comments"]
 

@@ -439,3 +439,13 @@ def test_and_so_it_is_on_dynamodb(running: Emulator) -> None:
     """One reply is lost, a page is found again, rows are held, saved and let go: all that the store does for this."""
     prepare, act, promise = STORIES["a marker whose page's reply is lost"]
     survive(lambda: Stage(prepare, running.rig()), act, promise, every=2)
+
+
+def test_a_page_whose_comment_failed_is_still_its_tasks() -> None:
+    stage = Stage(ended_before_its_page_was_made)
+    stage.notion.fault = ScriptedFault(Fault(status=429, retry_after=5), method="POST", path="/v1/comments")
+    sync(stage)
+    stage.survivor()
+    stage.quiet()
+    check(stage, "the comment failed once")
+    cancelled_and_told(stage, "the comment failed once")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from baton.domain.errors import (
 )
 from baton.domain.mirror import Sync
 from baton.domain.task import Flag, State
+from baton.ports import MirrorSaved
+from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.complete_task import complete_task
 from baton.services.end_task import cancel_task
@@ -384,8 +387,44 @@ def test_while_nobody_can_tell_who_closed_a_page_it_is_left_alone_and_says_why(w
     world.notion.fault = no_users
     say(world, task_id, status="Done")
     assert world.task(task_id).state is State.NEEDS
-    assert (world.row(task_id).status, world.page(task_id).status) == (Sync.OK, "Done")
+    approve_task(world.baton, human(), task_id, None)
+    world.clock.advance(3)
+    world.claim()
+    world.sync()
+    assert (world.row(task_id).status, world.page(task_id).status) == (Sync.DENIED, "Done")
     assert "users" in world.row(task_id).message
+    assert world.store.gate(WORKSPACE).failures == 0  # nothing else is kept back
     world.notion.fault = None
-    say(world, task_id, title="Another edit")
+    world.minutes(20)
     assert world.task(task_id).state is State.DONE
+
+
+def test_a_person_who_sets_a_status_after_a_sender_died_keeps_it(world: NotionWorld, hook: Hook) -> None:
+    task_id = world.ready()
+    world.sync()
+    row, now = world.row(task_id), world.clock.now()
+    dead = replace(row.held("send_of_the_dead", now, 20), version=row.version + 1)
+    world.store.commit(WORKSPACE, None, [MirrorSaved(dead)])
+    say(world, task_id, status="Blocked")
+    world.minutes(15)
+    assert world.row(task_id).status is Sync.OK
+    assert world.page(task_id).status == "Blocked"
+
+
+def test_a_change_that_came_while_its_page_was_being_made_is_shown_at_once(world: NotionWorld) -> None:
+    world.minutes(1)
+    cancelled: list[str] = []
+
+    def meanwhile(method: str, path: str) -> Fault | None:
+        if (method, path) == ("POST", "/v1/pages") and not cancelled:
+            (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
+            cancelled.append(task.id)
+            cancel_task(world.baton, human(), task.id, None)
+            world.sync()  # its bell finds the row held
+        return None
+
+    world.notion.fault = meanwhile
+    task_id = world.needing()
+    assert cancelled == [task_id]
+    world.sync()
+    assert world.page(task_id).status == "Cancelled"

@@ -79,7 +79,7 @@ def test_what_is_unclear_stays_so_until_the_page_was_shown() -> None:
     assert row.unclear
     row = row.held("send_3", NOON, BUDGET).put_off(NOON, Sync.PENDING, "busy")
     assert row.unclear
-    assert not row.held("send_4", NOON, BUDGET).sent(task(1), 0, "Done", NOON, note="", settled=False).unclear
+    assert not row.held("send_4", NOON, BUDGET).sent(task(1), 0, "Done", NOON, note="").unclear
 
 
 @pytest.mark.parametrize(
@@ -136,15 +136,13 @@ def test_messages_are_cut() -> None:
         held().failed(NOON, Sync.PENDING, said, unclear=False),
         held().put_off(NOON, Sync.ERROR, said),
         held().died(said),
-        held().sent(task(1), 0, None, NOON, note=said, settled=False),
+        held().sent(task(1), 0, None, NOON, note=said),
     ]
     assert {len(row.message) for row in rows} == {MAX_MESSAGE}
 
 
 def test_a_row_that_was_sent_rests() -> None:
-    row = held(wanted=3, failures=2, unclear=True, looks=2).sent(
-        task(3), 2, "In progress", NOON, note="", settled=False
-    )
+    row = held(wanted=3, failures=2, unclear=True, looks=2).sent(task(3), 2, "In progress", NOON, note="")
     assert (row.shown, row.looked, row.page_status, row.status) == (3, 2, "In progress", Sync.OK)
     assert (row.failures, row.unclear, row.message, row.is_settled) == (0, False, "", False)
     assert (row.sender, row.held_until, row.due_at) == (None, None, None)
@@ -153,7 +151,7 @@ def test_a_row_that_was_sent_rests() -> None:
 
 @pytest.mark.parametrize("meanwhile", [{"wanted": 4}, {"looks": 3}])
 def test_a_row_that_was_sent_while_something_newer_came_is_due_at_once(meanwhile: dict[str, Any]) -> None:
-    row = replace(held(wanted=3, looks=2), **meanwhile).sent(task(3), 2, "In progress", NOON, note="", settled=False)
+    row = replace(held(wanted=3, looks=2), **meanwhile).sent(task(3), 2, "In progress", NOON, note="")
     assert (row.shown, row.looked, row.status) == (3, 2, Sync.OK)
     assert row.is_behind
     assert row.due_at == NOON
@@ -162,12 +160,12 @@ def test_a_row_that_was_sent_while_something_newer_came_is_due_at_once(meanwhile
 
 def test_a_late_sender_takes_nothing_back() -> None:
     row = replace(held(wanted=5), shown=5, looked=4, looks=4, is_settled=True)
-    row = row.sent(task(3), 2, "Done", NOON, note="", settled=False)
+    row = row.sent(task(3), 2, "Done", NOON, note="")
     assert (row.shown, row.looked, row.is_settled, row.due_at) == (5, 4, True, None)
 
 
 def test_what_the_page_was_made_without_is_said() -> None:
-    row = held().sent(task(1), 0, None, NOON, note="No status.", settled=False)
+    row = held().sent(task(1), 0, None, NOON, note="No status.")
     assert (row.status, row.message) == (Sync.OK, "No status.")
 
 

@@ -98,16 +98,14 @@ class Mirror:
             unclear=self.unclear or self.sender is not None,
         )
 
-    def sent(
-        self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str, settled: bool
-    ) -> Mirror:
+    def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> Mirror:
         """All that there was of the task; ``note`` says what the page had to be made without."""
         after = replace(self, shown=max(self.shown, task.seq), looked=max(self.looked, looked))
         return replace(
             after,
             page_status=page_status,
             shown_state=str(task.state),
-            is_settled=self.is_settled or settled,
+            is_settled=self.is_settled or task.is_ended,
             status=Sync.OK,
             message=note[:MAX_MESSAGE],
             failures=0,

@@ -37,7 +37,7 @@ STATUSES = {
     State.CANCELLED: "Cancelled",
 }
 PRIORITIES = {Priority.P0: "🔴 High", Priority.P1: "🟡 Medium", Priority.P2: "🟢 Low"}
-_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z")
 _MAPS: dict[str, Mapping[Any, str]] = {"properties": PROPERTIES, "statuses": STATUSES, "priorities": PRIORITIES}
 _LISTS = ("closed_statuses", "cancelled_statuses")
 
@@ -121,8 +121,8 @@ def notion_id(text: str) -> str | None:
         return None
     if parts.scheme in {"http", "https"}:
         query = parse_qs(parts.query)
-        places = [parts.path.rsplit("/", 1)[-1], *query.get("database_id", []), *query.get("p", [])]
-        found = [ids[-1] for place in places if (ids := _ID.findall(place))]
+        places = [parts.path.rstrip("/").rsplit("/", 1)[-1], *query.get("database_id", []), *query.get("p", [])]
+        found = next(filter(None, map(_ID.search, places)), None)  # what comes before is the title
         return found[0].replace("-", "") if found else None
     return text.replace("-", "") if _ID.fullmatch(text) else None
 

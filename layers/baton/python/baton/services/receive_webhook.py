@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import InvalidInput, KeyTaken, Unknown
+from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import Once
 from baton.domain.ids import is_slug
 from baton.domain.principal import SYNC_TRACKER, system
 from baton.domain.times import parse_rfc3339
 from baton.domain.tracker import notion_id
-from baton.domain.webhook import MAX_TOKEN, REPLAY_WINDOW, is_fresh
-from baton.ports import PageReported, Remember, WebhookSaved
+from baton.domain.webhook import MAX_TOKEN, is_fresh
+from baton.ports import PageReported, WebhookSaved
+from baton.services.learn_from_page import once_only
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.webhook import Webhook
-    from baton.ports import Baton, Extra
+    from baton.ports import Baton
 
 MAX_EVENT_ID = 100
 
@@ -108,10 +109,7 @@ def _report(baton: Baton, workspace: str, event: Mapping[str, Any]) -> Received:
     if task_id is None:
         return Received.UNKNOWN_PAGE
     once = Once(system(workspace, SYNC_TRACKER), "deliveries", event_id, "")
-    extras: list[Extra] = [PageReported(task_id, now), Remember(once, {}, now + 2 * REPLAY_WINDOW)]
-    try:
-        baton.store.commit(workspace, None, extras)
-    except KeyTaken:
+    if not once_only(baton, once, [PageReported(task_id, now)]):
         return Received.REPEATED
     baton.tracker_bell.ring(workspace, task_id)
     return Received.REPORTED

@@ -5,19 +5,18 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import KeyTaken, PageRefused, TrackerTrouble
-from baton.domain.idempotency import Once
+from baton.domain.errors import PageRefused, TrackerTrouble
 from baton.domain.principal import SYNC_TRACKER, system
-from baton.domain.times import rfc3339, seconds
-from baton.domain.webhook import REPLAY_WINDOW
-from baton.ports import PageReported, Remember
+from baton.domain.times import seconds
+from baton.ports import PageReported
+from baton.services.learn_from_page import once_for_edit
 from baton.services.tracker_gate import change_gate, close_gate
 
 if TYPE_CHECKING:
     from baton.domain.gate import Gate
     from baton.domain.page_news import Seen
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import Baton, Extra
+    from baton.ports import Baton
 
 BUDGET_SECONDS = 30.0
 # The tracker tells times by the minute, and its index lags behind.
@@ -49,13 +48,8 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
 
 def report(baton: Baton, workspace: str, seen: Seen, task_id: str) -> bool:
     """Once per edit, however often the same one is read."""
-    now = baton.clock.now()
-    edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
-    once = Once(system(workspace, SYNC_TRACKER), "edits of pages", edit, "")
-    try:
-        extras: list[Extra] = [PageReported(task_id, now), Remember(once, {}, now + 2 * REPLAY_WINDOW)]
-        baton.store.commit(workspace, None, extras)
-    except KeyTaken:
+    reported = [PageReported(task_id, baton.clock.now())]
+    if not once_for_edit(baton, system(workspace, SYNC_TRACKER), "edits of pages", seen, reported):
         return False
     baton.tracker_bell.ring(workspace, task_id)
     return True

@@ -44,7 +44,7 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
         return delivery.run()
     except (PageRefused, PageGone) as trouble:
         message = trouble.message
-        delivery.save(lambda held: held.died(message))
+        delivery.let_go(lambda held: held.died(message))
         baton.log("the page was given up", action="page_dead", task_id=task_id, reason=trouble.code)
         return Sent(delivery.row.page, Sync(trouble.status), message)
     except TrackerTrouble as trouble:
@@ -52,7 +52,7 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
         raise
     except Exception as exc:  # noqa: BLE001 - a bug of ours must not stop the other pages, nor make this one twice
         message = f"Sending failed inside of Baton ({type(exc).__name__}); it is tried again."
-        delivery.save(lambda held: held.failed(baton.clock.now(), Sync.PENDING, message, unclear=True))
+        delivery.let_go(lambda held: held.failed(baton.clock.now(), Sync.PENDING, message, unclear=True))
         baton.log("sending a page failed", action="page_failed", task_id=task_id, error=type(exc).__name__)
         return Sent(delivery.row.page, Sync.PENDING, message)
 
@@ -62,7 +62,7 @@ def _put_back(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None
     now, status = baton.clock.now(), Sync(trouble.status)
     gate = close_gate(baton, delivery.workspace, trouble)
     until = gate.closed_until or now
-    if trouble.retry_after is not None:
+    if trouble.retry_after is not None:  # the gate's bell is this row's as well
         delivery.save(lambda held: held.put_off(until, status, trouble.message))
     else:
-        delivery.save(lambda held: held.failed(now, status, trouble.message, unclear=trouble.unclear))
+        delivery.let_go(lambda held: held.failed(now, status, trouble.message, unclear=trouble.unclear))

@@ -10,6 +10,7 @@ from baton.domain.errors import TrackerTrouble
 from baton.domain.gate import BACKLOG_SECONDS, RECONCILE_SECONDS, Gate
 from baton.domain.mirror import Sync
 from baton.domain.times import seconds
+from baton.services.reconcile_tracker import BUDGET_SECONDS as RECONCILE_BUDGET_SECONDS
 from baton.services.reconcile_tracker import reconcile
 from baton.services.send_page import SEND_SECONDS, send_page
 from baton.services.tracker_gate import change_gate
@@ -52,7 +53,7 @@ def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: C
     try:
         rows = chain([task_id] if task_id else [], baton.store.mirrors_due(workspace, now))
         _send(baton, settings, gate, rows, this, time_left)
-        if this.complete and gate.is_reconcile_due(now):
+        if this.complete and gate.is_reconcile_due(now) and time_left() > RECONCILE_BUDGET_SECONDS + MARGIN_SECONDS:
             this.looked = reconcile(baton, settings, workspace, gate)
             this.reconciled = 1
     except TrackerTrouble:
