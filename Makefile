@@ -76,7 +76,7 @@ bench: setup ## measure: imports, calls and capacity per verb, throughput
 # ---- quality ---------------------------------------------------------------------------------------------------------
 
 test: setup ## every test, the deployed stack's included, and the coverage gate
-	@$(bin)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+	@$(bin)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
 
 check: setup ## lint, types, import contracts, template, OpenAPI drift
 	@$(bin)/ruff check .

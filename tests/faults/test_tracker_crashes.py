@@ -449,3 +449,48 @@ def test_a_page_whose_comment_failed_is_still_its_tasks() -> None:
     stage.quiet()
     check(stage, "the comment failed once")
     cancelled_and_told(stage, "the comment failed once")
+
+
+TROUBLES: dict[str, Fault] = {
+    "a throttle": Fault(status=429, retry_after=5),
+    "an error": Fault(status=500),
+    "an error after the effect": Fault(status=500, applied=True),
+    "no reply": Fault.timeout_before(),
+    "no reply after the effect": Fault.timeout_after(),
+    "no connection": Fault.refused(),
+    "a refused token": Fault(status=401, code="unauthorized"),
+}
+
+
+@dataclass
+class Nth:
+    """The n-th request and the ``count - 1`` after it go wrong."""
+
+    fault: Fault
+    number: int
+    count: int
+    seen: int = 0
+
+    def __call__(self, _method: str, _path: str) -> Fault | None:
+        self.seen += 1
+        return self.fault if self.number <= self.seen < self.number + self.count else None
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("name", [name for name in STORIES if "reply is lost" not in name])
+def test_whichever_request_goes_wrong_once_or_twice_the_end_is_the_same(name: str, trouble: str) -> None:
+    prepare, act, promise = STORIES[name]
+    number, went_wrong = 0, True
+    while went_wrong:
+        number += 1
+        for count in (1, 2):
+            stage = Stage(prepare)
+            stage.notion.fault = nth = Nth(TROUBLES[trouble], number, count)
+            act(stage)
+            went_wrong = nth.seen >= number
+            where = f"{trouble} at request {number}, {count} times"
+            stage.survivor()
+            stage.quiet()
+            check(stage, where)
+            promise(stage, where)
+    assert number > 1

@@ -15,11 +15,14 @@ from support.tenant import Tenant, Workspaces, new_workspace
 HERE = Path(__file__).parent
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker("stack")
+            item.add_marker(pytest.mark.xdist_group("stack"))  # all on one worker, as there is one stack
     items.sort(key=turn)
+    if hasattr(config, "workerinput"):  # among several workers the longest comes first
+        items.sort(key=lambda item: HERE not in item.path.parents)
 
 
 def turn(item: pytest.Item) -> int:
