@@ -13,49 +13,19 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
 import stack as local
 import stand_in
+from demo_stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, show_answer, trail_of
 from engine import StackError
 from stack import Stack
 
 LEASE_SECONDS = 15
-WIDTH = 100
-BOLD, DIM, PLAIN = ("\033[1m", "\033[2m", "\033[0m") if sys.stdout.isatty() else ("", "", "")
-
-
-class Refused(Exception):
-    """The API said no where the play needs a yes."""
-
-
-class Player:
-    """Sends the demo's requests, as the principal named, and shows them."""
-
-    def __init__(self, stack: Stack) -> None:
-        tokens = stack.tokens
-        self.tokens = {"human": tokens["human"], **tokens["agents"]}
-        self.stack = stack
-
-    def send(
-        self, who: str, method: str, path: str, body: Any = None, *, show: tuple[str, ...] = (), refused: bool = False
-    ) -> Any:
-        """The answer's body. ``show``: the fields to print, all of them if none is named. ``refused``: what it should
-        be."""
-        print(f"{DIM}{who:>9}  {BOLD}{method} {path}{PLAIN} {_short(body)}", flush=True)
-        with self.stack.http(self.tokens[who]) as client:
-            response = client.request(method, path, json=body)
-        answer = response.json() if response.content else {}
-        _show(response.status_code, answer, show)
-        if response.is_error is not refused:
-            raise Refused(f"{method} {path} was answered with {response.status_code}")
-        return answer
 
 
 def play(player: Player) -> None:
@@ -70,8 +40,8 @@ def play(player: Player) -> None:
 
 def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
     """The task, and the claim that the dead worker held."""
-    _heading("1. A worker takes a task, and dies", "A process of its own claims it for 15 s, then gets SIGKILL.")
-    task_id = _escalate(player, "reviewer", "The release checklist of v2.4 is unsigned", "🟡 Medium")
+    heading("1. A worker takes a task, and dies", "A process of its own claims it for 15 s, then gets SIGKILL.")
+    task_id = escalate(player, "reviewer", "The release checklist of v2.4 is unsigned", "🟡 Medium")
     player.send("human", "POST", f"/tasks/{task_id}/approve", {}, show=("state", "ready_at"))
     _wait_until_ready(player, task_id)
     # The token goes through the environment: arguments are for everybody on the machine to see.
@@ -84,7 +54,7 @@ def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
     if not line:
         raise Refused("the worker could not claim its task")
     claim = json.loads(line)
-    _show(200, claim, ("fence", "expires_at", "lease_seconds"))
+    show_answer(200, claim, ("fence", "expires_at", "lease_seconds"))
     worker.send_signal(signal.SIGKILL)
     worker.wait(timeout=10)
     print(f"           worker process {worker.pid} was killed. Its task is claimed by a dead worker now.")
@@ -92,12 +62,12 @@ def _scene_a_worker_dies(player: Player) -> tuple[str, str]:
 
 
 def _scene_a_handoff(player: Player) -> str:
-    _heading("2. One agent hands work to another", "The task is durable before the answer leaves.")
-    task_id = _escalate(
+    heading("2. One agent hands work to another", "The task is durable before the answer leaves.")
+    task_id = escalate(
         player, "auditor", "Stale spike in CI failures; needs a client repo audit", "🔴 High", aloud=True
     )
     print("\n           The agent asks again, as agents do. The circuit breaker knows the open task:")
-    again = _ask(
+    again = ask(
         player,
         "auditor",
         "CI is still red",
@@ -110,7 +80,7 @@ def _scene_a_handoff(player: Player) -> str:
 
 
 def _scene_approval_and_work(player: Player, task_id: str) -> None:
-    _heading("3. A human approves, process-task does the work", "The queue rings once the undo window of 3 s is over.")
+    heading("3. A human approves, process-task does the work", "The queue rings once the undo window of 3 s is over.")
     player.send("human", "POST", f"/tasks/{task_id}/approve", {"revision": 1}, show=("state", "ready_at"))
     player.send(
         "human",
@@ -122,7 +92,7 @@ def _scene_approval_and_work(player: Player, task_id: str) -> None:
 
 
 def _scene_the_lost_task_comes_back(player: Player, task_id: str, dead_claim: str) -> None:
-    _heading("4. The dead worker's task comes back", "The sweeper looks every minute at what is due, nothing else.")
+    heading("4. The dead worker's task comes back", "The sweeper looks every minute at what is due, nothing else.")
     for _ in range(8):
         path = f"/tasks/{task_id}/await?state=delegated&timeout=20"
         answer = player.send("reviewer", "GET", path, show=("state", "attempt", "timed_out"))
@@ -143,23 +113,14 @@ def _scene_the_lost_task_comes_back(player: Player, task_id: str, dead_claim: st
 
 
 def _scene_the_trail(player: Player, task_id: str) -> None:
-    _heading(
+    heading(
         "5. Who did what", "Every change and its event are one transaction; each entry is chained to the one before."
     )
-    _trail_of(player, task_id)
-
-
-def _trail_of(player: Player, task_id: str) -> None:
-    print(f"{DIM}    human  {BOLD}GET /tasks/{task_id}/events{PLAIN}")
-    with player.stack.http(player.tokens["human"]) as client:
-        events = client.get(f"/tasks/{task_id}/events").raise_for_status().json()["events"]
-    for event in events:
-        who = f"{event['principal']['kind']}:{event['principal']['id']}"
-        print(f"           {event['seq']:>2}  {event['at']}  {event['type']:<18} {who:<24} {event['hash'][:12]}…")
+    trail_of(player, task_id)
 
 
 def _scene_notion(player: Player) -> None:
-    _heading("6. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
+    heading("6. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
     notion = player.stack.notion_url
     with httpx.Client(base_url=notion, timeout=30, trust_env=False) as person:
         database = person.get("/control/databases").raise_for_status().json()["databases"][0]
@@ -173,7 +134,7 @@ def _scene_notion(player: Player) -> None:
         person.post(f"/control/pages/{page_id}", json={"status": "Done"}).raise_for_status()
         path = f"/tasks/{task_id}/await?state=ended&timeout=25"
         player.send("human", "GET", path, show=("state", "tracker", "timed_out"))
-    _trail_of(player, task_id)
+    trail_of(player, task_id)
 
 
 def _shake_hands(player: Player, person: httpx.Client) -> None:
@@ -190,7 +151,7 @@ def _shake_hands(player: Player, person: httpx.Client) -> None:
 def _mirrored(player: Player) -> tuple[str, str]:
     """A new task, and its page."""
     show = ("task_created", "task_url", "tracker_page_id", "degraded_capabilities")
-    task_id = _escalate(player, "scout", "The audit has found a leaked key", "🔴 High", source="reviewer", also=show)
+    task_id = escalate(player, "scout", "The audit has found a leaked key", "🔴 High", source="reviewer", also=show)
     for _ in range(60):
         with player.stack.http(player.tokens["human"]) as client:
             tracker = client.get(f"/tasks/{task_id}").raise_for_status().json()["tracker"]
@@ -198,65 +159,6 @@ def _mirrored(player: Player) -> tuple[str, str]:
             return task_id, str(tracker["page_id"])
         time.sleep(0.5)
     raise Refused("the task has no page after 30 s")
-
-
-def _escalate(
-    player: Player,
-    target: str,
-    reason: str,
-    priority: str,
-    *,
-    source: str = "scout",
-    aloud: bool = False,
-    also: tuple[str, ...] = (),
-) -> str:
-    """A new task, whatever earlier runs left behind: an open one is cancelled, the cap is lifted by a human's
-    release."""
-    show = ("task_created", "task_id", "duplicate_prevented", "escalation_capped", *also)
-    answer = _ask(player, target, reason, priority, source=source, show=show)
-    if answer["duplicate_prevented"]:
-        print("           A task of an earlier run is still open; the human cancels it.")
-        for left in _open_tasks(player, source, target):
-            body = {"reason": "left by an earlier demo"}
-            player.send("human", "POST", f"/tasks/{left}/cancel", body, show=("state",))
-        answer = _ask(player, target, reason, priority, source=source, show=show)
-    if aloud:
-        print("\n           The block for the agent's digest:")
-        print(textwrap.indent(answer["handoff_block"], "           │ "))
-    if answer["escalation_capped"]:
-        return _release(player, source, target)
-    return str(answer["task_id"])
-
-
-def _open_tasks(player: Player, source: str, target: str) -> list[str]:
-    with player.stack.http(player.tokens["human"]) as client:
-        path = f"/tasks?agent={target}&state=needs,delegated,next,claimed&limit=100"
-        found = client.get(path).raise_for_status().json()["items"]
-    return [task["id"] for task in found if task["source_agent"] == source]
-
-
-def _release(player: Player, source: str, target: str) -> str:
-    print("           Two escalations in seven days are the cap. A human looks, and lets this one through:")
-    reviews = player.send("human", "GET", "/manual-reviews?state=open", show=("next_cursor",))["items"]
-    review = next(each for each in reviews if (each["source_agent"], each["target_agent"]) == (source, target))
-    released = player.send("human", "POST", f"/manual-reviews/{review['id']}/release", {}, show=("task_id",))
-    task_id = str(released["task_id"])
-    # A release approves at once; taking that back inside the undo window puts the task where the other runs have it.
-    player.send("human", "POST", f"/tasks/{task_id}/undo", {}, show=("state",))
-    return task_id
-
-
-def _ask(
-    player: Player, target: str, reason: str, priority: str, *, show: tuple[str, ...], source: str = "scout"
-) -> Any:
-    body = {
-        "source_agent": source,
-        "target_agent": target,
-        "escalation_reason": reason,
-        "source_digest_url": "https://notes.example/digests/2026-11-21",
-        "task_priority": priority,
-    }
-    return player.send(source, "POST", "/handoff-markers", body, show=show)
 
 
 def _wait_until_ready(player: Player, task_id: str) -> None:
@@ -276,22 +178,6 @@ def worker(task_id: str) -> int:
     print(json.dumps(claim), flush=True)
     time.sleep(120)
     return 0
-
-
-def _heading(title: str, subtitle: str) -> None:
-    print(f"\n{BOLD}{title}{PLAIN}  {DIM}{subtitle}{PLAIN}\n{DIM}{'─' * WIDTH}{PLAIN}")
-
-
-def _short(value: Any) -> str:
-    return "" if value is None else textwrap.shorten(json.dumps(value, ensure_ascii=False), WIDTH, placeholder=" …")
-
-
-def _show(status: int, answer: Any, fields: tuple[str, ...]) -> None:
-    shown = {name: answer[name] for name in fields if name in answer} if fields else answer
-    dots = " …" if len(shown) < len(answer) else ""
-    text = json.dumps(shown, ensure_ascii=False)
-    lines = textwrap.wrap(f"{status} {text}{dots}", WIDTH, break_long_words=False, subsequent_indent="    ")
-    print(textwrap.indent("\n".join(lines), "        ↳  "), flush=True)
 
 
 def _closing(stack: Stack) -> None:
