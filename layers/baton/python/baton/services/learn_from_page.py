@@ -1,0 +1,73 @@
+"""What somebody else's change of a task's page does to the task (domain/page_news.py has the rule)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import KeyTaken, TaskEnded
+from baton.domain.idempotency import Once
+from baton.domain.page_news import Ended
+from baton.domain.principal import SYNC_TRACKER, system, tracker_human
+from baton.domain.task import Flag, State
+from baton.domain.times import rfc3339
+from baton.domain.verbs import Cancel, FlagClosedByBot, Resolve
+from baton.domain.webhook import REPLAY_WINDOW
+from baton.ports import Closed, Note, Remember
+from baton.services.change_task import change_task
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.domain.page_news import Editor, News, Seen
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from baton.ports import Baton, Extra
+
+
+def end_task(baton: Baton, task: Task, news: Ended, seen: Seen, editor: Editor) -> None:
+    """By the person who did it. Whoever was first stays it."""
+    by = tracker_human(task.workspace, editor.id)
+    reason = f"set to {seen.status!r} in Notion" + (f" by {editor.name}" if editor.name else "")
+    verb = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
+    with suppress(TaskEnded):
+        change_task(baton, task.workspace, task.id, lambda _: verb)
+
+
+def flag_closed_by_bot(baton: Baton, task: Task, news: Ended | News) -> None:
+    """A bot's closing frees the direction, but ends nothing (spec/lifecycle.md §1)."""
+    if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
+        return
+    verb = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
+    freed: list[Extra] = [Closed(task.source_agent, task.target_agent, task.id)] if task.is_escalation else []
+    with suppress(TaskEnded):
+        change_task(baton, task.workspace, task.id, lambda _: verb, also=lambda _: freed)
+
+
+def note_reopening(baton: Baton, task: Task, seen: Seen, editor: Editor) -> None:
+    """An ended task never changes again: it is noted beside it."""
+    now = baton.clock.now()
+    by = tracker_human(task.workspace, editor.id)
+    note = Note(task.id, baton.ids.new("note", now), now, by.key, {"reopened_in_tracker": seen.status})
+    once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "reopenings", seen, [note])
+
+
+def once_for_edit(baton: Baton, by: Principal, what: str, seen: Seen, extras: Sequence[Extra]) -> bool:
+    """Writes ``extras`` once per edit of a page, however often it is come upon; False if that was done before."""
+    edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
+    return once_only(baton, Once(by, what, edit, ""), extras)
+
+
+def once_only(baton: Baton, once: Once, extras: Sequence[Extra]) -> bool:
+    """For as long as the same may come again."""
+
+    def attempt() -> bool:
+        remember = Remember(once, {}, baton.clock.now() + 2 * REPLAY_WINDOW)
+        try:
+            baton.store.commit(once.principal.workspace, None, [*extras, remember])
+        except KeyTaken:
+            return False
+        return True
+
+    return decided_again(baton.clock, attempt)
