@@ -19,8 +19,10 @@ from bench_office import (
     BELL,
     CLAIM,
     COMPLETE,
+    IN_NOTION,
     MARK,
     RUN_APPROVE,
+    SENDS,
     SWEEP,
     VERBS,
     Verb,
@@ -36,7 +38,9 @@ SQS_REQUESTS = 0.40
 LAMBDA_REQUESTS = 0.20
 API_REQUESTS = 1.00
 LAMBDA_PER_GB_SECOND = 0.0000166667
-MEMORY_GB = {"authorize": 0.5, "others": 1.0}
+MEMORY_GB = {"authorize": 0.5, "sync_tracker": 0.5, "others": 1.0}
+# Of the marker, and of sync-tracker after the approval, the claim and the end: 0.35 s a request, 0.05 s of its own.
+NOTION_SECONDS = (0.35, 0.05, 0.75, 1.45)
 # Assumed, not measured: a warm function's time is its own work and the table's answers.
 OWN_MS, READ_MS, WRITE_MS = 4, 5, 10
 _tables = count(1)
@@ -79,6 +83,7 @@ def show_calls(stack: Stack) -> None:
         "one SendMessage.",
     )
     _show_items(measured)
+    _show_tracker(stack, measured)
     usage = {name: each.plain for name, each in measured.items()}
     _show_cost(
         "Cost of a million handoffs whose worker pulls: create, approve, claim, one heartbeat, complete over HTTP",
@@ -94,6 +99,39 @@ def show_calls(stack: Stack) -> None:
     )
 
 
+def _show_tracker(stack: Stack, measured: dict[str, Measured]) -> None:
+    """What Notion as the tracker adds to a handoff whose worker pulls."""
+    verbs = {verb.name: Measured(_usage(stack, verb, None), None) for verb in (*IN_NOTION, *SENDS)}
+    table(
+        "Calls and consumed capacity with Notion as the tracker",
+        ("", "reads", "writes", "table WU", "index WU", "RU", "bells", "", ""),
+        [_row(name, each) for name, each in verbs.items()],
+        "Bells include those for sync-tracker. A tracker that answers at once stands in for Notion.",
+    )
+    plain = [measured[verb.name].plain for verb in (MARK, APPROVE, CLAIM, COMPLETE)]
+    with_it = [each.plain for each in verbs.values()]
+    writes = sum(each.all_write_units for each in with_it) - sum(each.all_write_units for each in plain)
+    reads = sum(each.read_units for each in with_it) - sum(each.read_units for each in plain)
+    bells, seconds = len(SENDS), sum(NOTION_SECONDS)
+    bill = _Bill([])
+    total = bill.add("DynamoDB writes", f"{number(writes)} WU x ${WRITE_UNITS}", writes * WRITE_UNITS)
+    total += bill.add("DynamoDB reads", f"{number(reads)} RU x ${READ_UNITS}", reads * READ_UNITS)
+    total += bill.add("SQS", f"{bells} x (send, receive, delete) x ${SQS_REQUESTS:.2f}", 3 * bells * SQS_REQUESTS)
+    total += bill.add("Lambda requests", f"{bells} sync-tracker x ${LAMBDA_REQUESTS:.2f}", bells * LAMBDA_REQUESTS)
+    total += _duration(bill, "Lambda time, marker", f"{NOTION_SECONDS[0]} s", int(NOTION_SECONDS[0] * 1_000), "others")
+    rest = int((seconds - NOTION_SECONDS[0]) * 1_000)
+    total += _duration(bill, "Lambda time, sync-tracker", f"{_sum(list(NOTION_SECONDS[1:]))} s", rest, "sync_tracker")
+    bill.rows.append(["total", "", f"{total:.2f}"])
+    note = "Assumed: Notion answers each request within 0.35 s (1 to create, 0, 2 for the claim, 4 at the end)."
+    table(
+        "What Notion adds to a million handoffs",
+        ("per million", "arithmetic per handoff", "$"),
+        bill.rows,
+        note,
+        left=2,
+    )
+
+
 def _measure(stack: Stack, verb: Verb) -> Measured:
     return Measured(_usage(stack, verb, None), _usage(stack, verb, "key") if verb.takes_key else None)
 
@@ -105,7 +143,7 @@ def _usage(stack: Stack, verb: Verb, key: str | None) -> Usage:
     once = Once(office.human, f"POST /{verb.name}", key, "0" * 64) if key else None
     meter.taken()
     verb.act(office, once)
-    return meter.taken(len(office.doorbell.bells))
+    return meter.taken(len(office.doorbell.bells) + len(office.tracker_bell.bells))
 
 
 def _beside_the_due_page(sweep: Usage) -> Usage:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import permutations
 from typing import Any
 
 from baton.adapters.memory import MemoryDoorbell
-from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
+from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
 from baton.domain.idempotency import Once
@@ -28,6 +28,8 @@ from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
+from baton.services.sync_tracker import sync_tracker
+from bench_notion import InstantTrackers
 
 LEASE_SECONDS = 300
 REASON = (
@@ -77,8 +79,10 @@ class Office:
     agents: int = 5
     auto: bool = False
     runtime: Runtime = Runtime.PULL
+    has_tracker: bool = False
     clock: MovableClock = field(default_factory=MovableClock)
     doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
+    tracker_bell: MemoryTrackerBell = field(default_factory=MemoryTrackerBell)
     task_id: str = ""
     claim_id: str = ""
     header: str = ""
@@ -94,8 +98,8 @@ class Office:
             doorbell=self.doorbell,
             clock=self.clock,
             ids=RandomIds(),
-            trackers=NoTrackers(),
-            tracker_bell=MemoryTrackerBell(),
+            trackers=InstantTrackers(),
+            tracker_bell=self.tracker_bell,
             secrets=MemorySecrets(),
             public_url="https://baton.example",
             log=lambda _message, **_fields: None,
@@ -104,6 +108,8 @@ class Office:
     def open(self) -> Office:
         if self.auto:
             change_settings(self.baton, self.human, {"escalation_cap": 20})
+        if self.has_tracker:
+            change_settings(self.baton, self.human, {"tracker": {"database": "0" * 32}})
         for slug in self.slugs:
             values: dict[str, Any] = {"name": f"Client {slug.title()}", "runtime": self.runtime}
             if self.auto:
@@ -171,6 +177,10 @@ def look(office: Office, _once: Once | None = None) -> None:
     sweep(office.baton)
 
 
+def send(office: Office, _once: Once | None = None) -> None:
+    sync_tracker(office.baton, office.workspace, office.task_id, lambda: 100.0)
+
+
 def get_token(office: Office, _once: Once | None = None) -> None:
     office.header = f"Bearer {office.token()}"
 
@@ -212,6 +222,7 @@ class Verb:
     request: Request | None = None
     takes_key: bool = False
     runtime: Runtime = Runtime.PULL
+    has_tracker: bool = False
 
 
 CLAIMED = (mark, approve, wait, claim)
@@ -243,6 +254,17 @@ IDLE_SWEEP = Verb("sweep, nothing due", CLAIMED, look)
 SWEEP = Verb("sweep, a claim is lost", (*CLAIMED, outlive), look)
 BELL = Verb("process-task, one bell", (mark, approve, wait), answer_bell, runtime=Runtime.RUN)
 RUN_APPROVE = Verb("approve, agent is run", (mark,), approve, runtime=Runtime.RUN)
+IN_NOTION = (
+    replace(MARK, name="marker, with its page", has_tracker=True),
+    replace(APPROVE, has_tracker=True),
+    replace(CLAIM, before=(mark, approve, wait, send), has_tracker=True),
+    replace(COMPLETE, before=(*CLAIMED, send), has_tracker=True),
+)
+SENDS = (
+    Verb("sync-tracker, approved: nothing to write", (mark, send, approve), send, has_tracker=True),
+    Verb("sync-tracker, claimed: the status", (mark, send, approve, wait, send, claim), send, has_tracker=True),
+    Verb("sync-tracker, done: status and comment", (mark, *CLAIMED[1:], send, complete), send, has_tracker=True),
+)
 VERBS = (
     MARK,
     Verb("marker, duplicate", (mark,), mark, _mark_request, takes_key=True),
@@ -280,8 +302,9 @@ VERBS = (
 
 def brought_to(verb: Verb, store: Store, workspace: str) -> Office:
     """A new office where the verb can be done."""
-    office = Office(store, workspace, runtime=verb.runtime).open()
+    office = Office(store, workspace, runtime=verb.runtime, has_tracker=verb.has_tracker).open()
     for step in verb.before:
         step(office, None)
     office.doorbell.bells.clear()
+    office.tracker_bell.bells.clear()
     return office

@@ -190,7 +190,7 @@ def test_a_change_that_the_page_need_not_show_asks_for_nothing(office: Office) -
     office.rested()
     approve_task(office.baton, human(), task_id, None)
     calls, asked, _ = office.spent(lambda: office.sent(task_id))
-    assert len(calls) == 6
+    assert len(calls) == 5
     assert asked == []
 
 

@@ -154,7 +154,7 @@ class Delivery:
 
     def _shown(self, page: PageRef) -> Made:
         """The page as it should be. What people did to it meanwhile is learnt before anything is written over it."""
-        if not self._needs_a_look():
+        if not self.row.needs_a_look(self.task, self.settings.status_for(self.task.state)):
             return Made(page, self.row.page_status)
         seen = self.tracker.look(page.id)
         self.is_in_trash = seen.in_trash
@@ -165,13 +165,6 @@ class Delivery:
         if self.doubt or not self._is_to_be_written(seen):
             return Made(page, seen.status)
         return self.tracker.update(page.id, self.sheet)
-
-    def _needs_a_look(self) -> bool:
-        was_reported = self.row.looks > self.row.looked
-        is_other = folded(self.settings.status_for(self.task.state)) != folded(self.row.page_status)
-        is_new = str(self.task.state) != self.row.shown_state
-        is_ours_to_write = (self.task.is_ended or (is_new and is_other)) and not self.row.is_settled
-        return was_reported or self.row.unclear or is_ours_to_write
 
     def _is_to_be_written(self, seen: Seen) -> bool:
         """Only a change of the state is written: what people set stays until then, whatever else befalls the task.

@@ -28,12 +28,20 @@ def send_page(baton: Baton, settings: TrackerSettings, workspace: str, task_id: 
     row, now = dossier.mirror, baton.clock.now()
     if row is None or not row.is_due(now):
         return None
-    held = replace(row.held(baton.ids.new("send", now), now, SEND_SECONDS), version=row.version + 1)
+    is_known = row.page is not None and row.sender is None  # nobody died while sending
+    is_shown = is_known and not row.needs_a_look(dossier.task, settings.status_for(dossier.task.state))
+    if is_shown:
+        after = row.sent(dossier.task, row.looked, row.page_status, now, note=row.message)
+    else:
+        after = row.held(baton.ids.new("send", now), now, SEND_SECONDS)
+    after = replace(after, version=row.version + 1)
     try:
-        baton.store.commit(workspace, None, [MirrorSaved(held)])
+        baton.store.commit(workspace, None, [MirrorSaved(after)])
     except Conflict:
         return None  # somebody else holds it; or it changed, and that change has rung
-    return deliver(baton, settings, replace(dossier, mirror=held), SEND_SECONDS)
+    if is_shown:
+        return Sent(after.page, after.status, after.message)
+    return deliver(baton, settings, replace(dossier, mirror=after), SEND_SECONDS)
 
 
 def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_seconds: float) -> Sent:
