@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from baton.domain.change import Change
-from baton.domain.errors import Busy, TrackerAway, Unknown
+from baton.domain.errors import Busy, NotPermitted, TrackerAway, Unknown
 from baton.domain.idempotency import Once
 from baton.domain.mirror import Sync
 from baton.domain.tracker import TrackerSettings
@@ -138,12 +138,20 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
     world.clock.advance(400)
     world.notion.fault = None
     nobodys = world.notion.add_page(world.tasks.data_source_id, title=world.task(first).title)
-    settings = settings_of(world)
-    called = at_call(world, "GET", f"/v1/blocks/{nobodys}", lambda: send_page(world.baton, settings, WORKSPACE, second))
+    settings, holders = settings_of(world), world.store.page_holders
+    called: list[Sequence[str]] = []
+
+    def overtaken(workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
+        found = holders(workspace, page_ids)
+        if not called:
+            called.append(page_ids)
+            send_page(world.baton, settings, WORKSPACE, second)
+        return found
+
+    world.store.page_holders = overtaken  # type: ignore[method-assign]
     send_page(world.baton, settings, WORKSPACE, first)
-    world.notion.fault = None
     world.minutes(5)
-    assert called
+    assert called == [[nobodys]]
     pages = {task_id: world.row(task_id).page for task_id in (first, second)}
     ids = {task_id: page.id for task_id, page in pages.items() if page}
     assert ids[second] == nobodys
@@ -180,6 +188,78 @@ def test_what_was_closed_before_it_was_imported_is_never_written_to(world: Notio
     world.sync()
     assert [call.method for call in world.notion.requests[before:]] == ["GET"]
     assert world.notion.pages[page_id].comment_texts == []
+
+
+def test_a_task_that_ended_is_told_of_where_its_status_says_nothing_new() -> None:
+    world = NotionWorld(tracker={"statuses": {"failed": "In progress"}}).settle()
+    claimed = world.claimed()
+    task_id = claimed.dossier.task.id
+    world.sync()
+    failure = {"type": "error", "description": "no access"}
+    fail_task(world.baton, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    world.sync()
+    assert world.page(task_id).status == "In progress"
+    assert world.page(task_id).comment_texts == ["Failed by agent auditor in Baton.\nerror: no access"]
+
+
+def test_the_end_of_a_task_is_not_told_in_the_trash(world: NotionWorld) -> None:
+    task_id = world.needing()
+    world.notion.trash(world.page(task_id).id)
+    cancel_task(world.baton, human(), task_id, None)
+    before = len(world.notion.requests)
+    world.sync()
+    assert {call.method for call in world.notion.requests[before:] if "/query" not in call.path} == {"GET"}
+    assert (world.row(task_id).status, world.row(task_id).is_settled) == (Sync.OK, True)
+
+
+def test_a_status_that_is_there_already_is_not_written_again(world: NotionWorld) -> None:
+    task_id = world.needing()
+    cancel_task(world.baton, human(), task_id, None)
+    person_edits(world, task_id, status="Cancelled")
+    before = len(world.notion.requests)
+    world.sync()
+    assert [call for call in world.notion.requests[before:] if call.method == "PATCH"] == []
+    assert len(world.page(task_id).comment_texts) == 1
+
+
+def test_two_edits_within_one_minute_are_both_come_upon_by_reconciling(world: NotionWorld) -> None:
+    """Notion tells times by the minute."""
+    task_id = world.needing()
+    world.clock.advance(720)
+    page_id = world.page(task_id).id
+    for status, seconds in (("Blocked", 20), ("Done", 700)):
+        world.notion.edit(page_id, by=world.notion.person, status=status)
+        world.clock.advance(seconds)
+        sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0)
+        world.sync()
+    assert world.task(task_id).is_ended
+
+
+def test_reconciling_is_not_begun_without_the_time_for_it(world: NotionWorld) -> None:
+    world.needing()
+    world.clock.advance(700)
+    assert sync_tracker(world.baton, WORKSPACE, None, lambda: 35.0).reconciled == 0
+    assert sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0).reconciled == 1
+
+
+# Two workspaces in one process
+
+
+def test_what_one_workspace_has_learnt_of_notion_is_not_known_to_another(world: NotionWorld) -> None:
+    ours = world.baton.trackers.of(WORKSPACE, settings_of(world), 5.0)
+    assert ours.who(world.notion.person).is_person
+    assert world.needing()
+    world.settle("other")
+    theirs = world.baton.trackers.of("other", settings_of(world), 5.0)
+    world.notion.fault = lambda _method, path: Fault(status=403) if path.startswith("/v1/users/") else None
+    with pytest.raises(NotPermitted):
+        theirs.who(world.notion.person)
+    world.notion.fault = lambda method, path: (
+        Fault(status=404, code="object_not_found") if method == "GET" and not path.startswith("/v1/users") else None
+    )
+    made = len(world.notion.pages)
+    (trouble,) = world.mark(agent("scout", "other")).degraded_capabilities
+    assert (trouble["status"], len(world.notion.pages)) == ("denied", made)
 
 
 # The gate, and when the sweeper rings
