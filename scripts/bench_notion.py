@@ -32,6 +32,12 @@ class InstantTracker:
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
         pass
 
+    def tasks_named(self, page_id: str) -> frozenset[str]:  # noqa: ARG002
+        return frozenset()
+
+    def reach(self) -> None:
+        pass
+
     def look(self, page_id: str) -> Seen:
         return Seen(
             page_id=page_id,

@@ -445,6 +445,12 @@ class Tracker(Protocol):
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
         """``unless_there``: looks first whether it says so already."""
 
+    def tasks_named(self, page_id: str) -> frozenset[str]:
+        """The tasks that the page's body names."""
+
+    def reach(self) -> None:
+        """Raises ``TrackerTrouble`` if it is there for no page."""
+
     def look(self, page_id: str) -> Seen:
         """The page as it is now."""
 

@@ -57,6 +57,15 @@ class Gate:
             wake_at=until,
         )
 
+    def extended(self, trouble: TrackerTrouble, now: datetime) -> Gate | None:
+        """Closed already; for longer if the tracker asks for that. None if it doesn't."""
+        if trouble.retry_after is None:
+            return None
+        until = now + seconds(min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS))
+        if self.closed_until is not None and until <= self.closed_until:
+            return None
+        return self._next(closed_until=until, wake_at=until)
+
     def opened(self, now: datetime) -> Gate:
         """Whatever it was, it may be tried now."""
         return self._next(closed_until=None, failures=0, status=Sync.OK, message="", wake_at=now)
@@ -66,7 +75,7 @@ class Gate:
         return self._next(closed_until=None, failures=0, status=Sync.OK, message="")
 
     def reconciled(self, up_to: datetime) -> Gate:
-        return self._next(reconciled_at=up_to)
+        return self._next(reconciled_at=up_to, failures=0, status=Sync.OK, message="")
 
     def waking(self, at: datetime | None) -> Gate:
         return self._next(wake_at=at)

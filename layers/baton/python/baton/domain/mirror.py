@@ -87,11 +87,12 @@ class Mirror:
         return self.due_at is not None and self.due_at <= now and not held
 
     def needs_a_look(self, task: Task, word: str) -> bool:
-        """Whether the page has to be asked for at all: somebody reported a change of it, nobody knows what became of
-        the last request, or the task has ended, or its state is a new one that the page tells by another ``word``."""
+        """Whether the page has to be asked for at all: somebody reported a change of it, the last request didn't end
+        well, or the task has ended, or its state is a new one that the page tells by another ``word``."""
+        is_in_doubt = self.unclear or self.status is not Sync.OK
         is_new = str(task.state) != self.shown_state and folded(word) != folded(self.page_status)
         is_ours_to_write = (task.is_ended or is_new) and not self.is_settled
-        return self.looks > self.looked or self.unclear or is_ours_to_write
+        return self.looks > self.looked or is_in_doubt or is_ours_to_write
 
     def held(self, sender: str, now: datetime, budget_seconds: float) -> Mirror:
         """By a sender that will ask for nothing after its budget. One that takes over from another doesn't know what

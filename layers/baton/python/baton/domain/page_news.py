@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A page as it is in the tracker now. ``edited_by``: the id of whoever edited it last."""
+    """A page as it is in the tracker now. ``edited_by``: the id of whoever edited it last; ``task_id``: the task that
+    its property names, if it has one."""
 
     page_id: str
     url: str
@@ -34,6 +35,7 @@ class Seen:
     edited_at: datetime
     edited_by: str
     by_us: bool
+    task_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

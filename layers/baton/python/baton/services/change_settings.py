@@ -26,10 +26,14 @@ def change_settings(
         if expected_version is not None and expected_version != before.version:
             raise VersionConflict("settings", before.version)
         after = before.changed(**values, version=before.version + 1)
-        if after.tracker is not None and after.tracker != before.tracker:
+        opens = after.tracker is not None and after.tracker != before.tracker
+        if opens:
             # Before the settings: a tracker that nobody ever wakes would be worse than a wake-up without one.
             change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
         baton.store.save_settings(by.workspace, after, by, baton.clock.now())
+        if opens:
+            # And after them: who looked in between found no tracker, and is about to put the gate to sleep.
+            change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
         return after
 
     return decided_again(baton.clock, attempt)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from baton.domain.page_news import Seen
     from baton.domain.principal import Principal
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import Baton
+    from baton.ports import Baton, Tracker
 
 BUDGET_SECONDS = 20.0
 BATCH = 50
@@ -69,7 +69,7 @@ def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], o
         return Imported(**first_answer)
     tracker = baton.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(baton.clock.now() - settings.window, PREFIX)
-    this = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace))
+    this = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace), tracker)
     try:
         while this.tally.complete and (batch := list(islice(pages, BATCH))):
             this.take(batch, may_go_on)
@@ -90,6 +90,7 @@ class Importer:
     by: Principal
     settings: TrackerSettings
     roster: Roster
+    tracker: Tracker
     tally: Imported = field(default_factory=Imported)
 
     def take(self, batch: list[Seen], may_go_on: Callable[[], bool]) -> None:
@@ -107,6 +108,10 @@ class Importer:
     def _import(self, seen: Seen) -> None:
         try:
             agents = self._agents(seen.title)
+            if seen.task_id or self.tracker.tasks_named(seen.page_id):
+                # Baton's own, of another workspace or not kept yet: whoever made it will find it.
+                self.tally.known += 1
+                return
             task_id = decided_again(self.baton.clock, lambda: self._make(agents, seen))
         except NoHandoff as reason:
             if len(self.tally.skipped) < MOST_SKIPPED:

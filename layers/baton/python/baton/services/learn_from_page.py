@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import KeyTaken, TaskEnded
 from baton.domain.idempotency import Once
+from baton.domain.marker import one_line
 from baton.domain.page_news import Ended
 from baton.domain.principal import SYNC_TRACKER, system, tracker_human
+from baton.domain.sheet import plain
 from baton.domain.task import Flag, State
 from baton.domain.times import rfc3339
 from baton.domain.verbs import Cancel, FlagClosedByBot, Resolve
@@ -26,10 +28,14 @@ if TYPE_CHECKING:
     from baton.ports import Baton, Extra
 
 
+MAX_NAME = 100
+
+
 def end_task(baton: Baton, task: Task, news: Ended, seen: Seen, editor: Editor) -> None:
     """By the person who did it. Whoever was first stays it."""
     by = tracker_human(task.workspace, editor.id)
-    reason = f"set to {seen.status!r} in Notion" + (f" by {editor.name}" if editor.name else "")
+    name = one_line(plain(editor.name)).strip()[:MAX_NAME]
+    reason = f"set to {seen.status!r} in Notion" + (f" by {name}" if name else "")
     verb = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
     with suppress(TaskEnded):
         change_task(baton, task.workspace, task.id, lambda _: verb)
@@ -43,6 +49,13 @@ def flag_closed_by_bot(baton: Baton, task: Task, news: Ended | News) -> None:
     freed: list[Extra] = [Closed(task.source_agent, task.target_agent, task.id)] if task.is_escalation else []
     with suppress(TaskEnded):
         change_task(baton, task.workspace, task.id, lambda _: verb, also=lambda _: freed)
+
+
+def free_direction(baton: Baton, task: Task, seen: Seen) -> None:
+    """It counts as closed, whoever closed it (spec/marker.md §4), though nobody can tell who that was."""
+    if task.is_escalation and not task.is_ended:
+        closed = Closed(task.source_agent, task.target_agent, task.id)
+        once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, [closed])
 
 
 def note_reopening(baton: Baton, task: Task, seen: Seen, editor: Editor) -> None:

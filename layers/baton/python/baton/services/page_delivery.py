@@ -22,7 +22,7 @@ from baton.domain.sheet import closing_comment, reopened_comment, sheet_of
 from baton.domain.times import seconds
 from baton.domain.tracker import folded
 from baton.ports import Dossier, Made, MirrorSaved, PageTaken
-from baton.services.learn_from_page import end_task, flag_closed_by_bot, note_reopening
+from baton.services.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
 from baton.services.retrying import decided_again
 from baton.services.tracker_gate import MAX_BELL_DELAY_SECONDS
 
@@ -50,6 +50,10 @@ class Sent:
     status: Sync
     message: str = ""
     is_denied: bool = False
+
+
+class RowLost(Exception):
+    """Somebody else holds it now: nothing more is asked for."""
 
 
 @dataclass
@@ -104,7 +108,8 @@ class Delivery:
 
     def let_go(self, change: Callable[[Mirror], Mirror]) -> None:
         """The errand is over. What is left to do is rung for, as its own bells may have found the row held."""
-        self.save(change)
+        with suppress(RowLost):
+            self.save(change)
         if self.row.sender is None and self.row.due_at is not None:
             wait = (self.row.due_at - self.baton.clock.now()).total_seconds()
             delay = min(MAX_BELL_DELAY_SECONDS, max(0, math.ceil(wait)))
@@ -123,7 +128,7 @@ class Delivery:
                 held = self.baton.store.mirror(self.workspace, self.task.id)
                 if held is None or held.sender != self.row.sender:
                     self.baton.log("the row was lost", action="mirror_lost", task_id=self.task.id)
-                    return
+                    raise RowLost from None
                 self.row = replace(held, page=held.page or self.row.page)
                 raise
             self.row, self.has_page = after, after.page is not None
@@ -164,7 +169,9 @@ class Delivery:
             raise PageRefused(IN_TRASH)
         if self.doubt or not self._is_to_be_written(seen):
             return Made(page, seen.status)
-        return self.tracker.update(page.id, self.sheet)
+        made = self.tracker.update(page.id, self.sheet)
+        # What was left as it was is known from our own look only: in between somebody may have changed it.
+        return replace(made, status=seen.status) if made.without else made
 
     def _is_to_be_written(self, seen: Seen) -> bool:
         """Only a change of the state is written: what people set stays until then, whatever else befalls the task.
@@ -181,6 +188,8 @@ class Delivery:
             editor = self.tracker.who(seen.edited_by)
         except NotPermitted as trouble:
             self.doubt = trouble.message
+            if isinstance(news, Ended):
+                free_direction(self.baton, self.task, seen)
             return
         if not editor.is_person:
             flag_closed_by_bot(self.baton, self.task, news)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BUDGET_SECONDS = 30.0
 # The tracker tells times by the minute, and its index lags behind.
-OVERLAP_SECONDS = 180
+OVERLAP_SECONDS = 600
 BATCH = 100
 
 
@@ -28,18 +28,23 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
     """How many of our pages somebody else has changed since the last time; each is due a look now. Raises
     ``TrackerTrouble``, after the gate was closed."""
     started = baton.clock.now()
+    seen_to = gate.reconciled_at or started
     since = (gate.reconciled_at or started) - seconds(OVERLAP_SECONDS)
     tracker, found = baton.trackers.of(workspace, settings, BUDGET_SECONDS), 0
-    pages = (seen for seen in tracker.changed_since(since) if not seen.by_us)
+    pages = tracker.changed_since(since)
     try:
         while batch := list(islice(pages, BATCH)):
-            holders = baton.store.page_holders(workspace, [seen.page_id for seen in batch])
+            theirs = [seen for seen in batch if not seen.by_us]
+            holders = baton.store.page_holders(workspace, [seen.page_id for seen in theirs])
             found += sum(
-                report(baton, workspace, seen, holders[seen.page_id]) for seen in batch if seen.page_id in holders
+                report(baton, workspace, seen, holders[seen.page_id]) for seen in theirs if seen.page_id in holders
             )
+            seen_to = max(seen_to, min(batch[-1].edited_at, started))
     except PageRefused as trouble:  # a question that is never answered must not keep the answers to others back
         baton.log("the tracker can't be reconciled", action="reconcile_refused", reason=trouble.code)
     except TrackerTrouble as trouble:
+        if gate.reconciled_at is not None and seen_to > gate.reconciled_at:
+            change_gate(baton, workspace, lambda gate: gate.reconciled(seen_to))  # the rest follows
         close_gate(baton, workspace, trouble)
         raise
     change_gate(baton, workspace, lambda gate: gate.reconciled(started))

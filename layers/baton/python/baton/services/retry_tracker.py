@@ -81,6 +81,11 @@ def _all(baton: Baton, workspace: str) -> Retried:
     return replace(retried, complete=False)
 
 
+def hurry(baton: Baton, workspace: str) -> None:
+    """What waits for a later moment is tried now."""
+    _hurried(baton, workspace, Retried())
+
+
 def _hurried(baton: Baton, workspace: str, retried: Retried) -> Retried:
     """Rows that wait for a moment that is still to come."""
     ever = baton.clock.now() + seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import Conflict, PageGone, PageRefused, TrackerTrouble, Unknown
+from baton.domain.errors import Conflict, PageGone, PageHeld, PageRefused, TrackerTrouble, Unknown
 from baton.domain.mirror import Sync
 from baton.ports import MirrorSaved
-from baton.services.page_delivery import Delivery, Sent
+from baton.services.page_delivery import Delivery, RowLost, Sent
 from baton.services.tracker_gate import close_gate
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from baton.ports import Baton, Dossier
 
 SEND_SECONDS = 20.0
+REACH_SECONDS = 5.0
 
 
 def send_page(baton: Baton, settings: TrackerSettings, workspace: str, task_id: str) -> Sent | None:
@@ -56,13 +57,44 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
         baton.log("the page was given up", action="page_dead", task_id=task_id, reason=trouble.code)
         return Sent(delivery.row.page, Sync(trouble.status), message)
     except TrackerTrouble as trouble:
+        if trouble.retry_after is None and delivery.row.failures and _answers(baton, settings, workspace):
+            return _own_trouble(baton, delivery, trouble)
         _put_back(baton, delivery, trouble)
         raise
+    except RowLost:
+        return Sent(delivery.row.page, Sync.PENDING, "Somebody else is at it.")
+    except PageHeld:
+        return _without_page(baton, delivery)
     except Exception as exc:  # noqa: BLE001 - a bug of ours must not stop the other pages, nor make this one twice
         message = f"Sending failed inside of Baton ({type(exc).__name__}); it is tried again."
         delivery.let_go(lambda held: held.failed(baton.clock.now(), Sync.PENDING, message, unclear=True))
         baton.log("sending a page failed", action="page_failed", task_id=task_id, error=type(exc).__name__)
         return Sent(delivery.row.page, Sync.PENDING, message)
+
+
+def _answers(baton: Baton, settings: TrackerSettings, workspace: str) -> bool:
+    """Whether it is there for other pages; asked when one has failed before, so that it closes the gate for all only
+    once."""
+    try:
+        baton.trackers.of(workspace, settings, REACH_SECONDS).reach()
+    except TrackerTrouble:
+        return False
+    return True
+
+
+def _own_trouble(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> Sent:
+    status, message, task_id = Sync(trouble.status), trouble.message, delivery.task.id
+    delivery.let_go(lambda held: held.failed(baton.clock.now(), status, message, unclear=trouble.unclear))
+    baton.log("a page has trouble of its own", action="page_in_trouble", task_id=task_id, reason=trouble.code)
+    return Sent(delivery.row.page, status, message)
+
+
+def _without_page(baton: Baton, delivery: Delivery) -> Sent:
+    """The page that the tracker answered with is another task's."""
+    message, now = "The page that Notion answered with is another task's; it is tried again.", baton.clock.now()
+    delivery.row = replace(delivery.row, page=None)
+    delivery.let_go(lambda held: replace(held, page=None).failed(now, Sync.ERROR, message, unclear=False))
+    return Sent(None, Sync.ERROR, message)
 
 
 def _put_back(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None:

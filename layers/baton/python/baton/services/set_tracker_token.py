@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
+from baton.services.retry_tracker import hurry
 from baton.services.tracker_gate import change_gate
 
 if TYPE_CHECKING:
@@ -22,4 +23,5 @@ def set_tracker_token(baton: Baton, by: Principal, token: str) -> None:
     baton.secrets.put(by.workspace, token)
     if baton.store.settings(by.workspace).tracker is not None:
         change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
+        hurry(baton, by.workspace)
         baton.tracker_bell.ring(by.workspace)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import Busy, Conflict
+from baton.domain.errors import Conflict
 from baton.domain.principal import SWEEPER, system
 from baton.domain.transitions import transition
 from baton.domain.verbs import Sweep
@@ -60,7 +60,7 @@ def _ring_for_trackers(baton: Baton, this: Round) -> None:
         for workspace in baton.store.gates_due(baton.clock.now()):
             baton.tracker_bell.ring(workspace)
             this.reasons["tracker_due"] += 1
-    except Busy as exc:
+    except Exception as exc:  # noqa: BLE001 - it never stops the tasks
         this.failed += 1
         baton.log("ringing for the trackers failed", action="sweep_failed", error=type(exc).__name__)
 

@@ -45,7 +45,7 @@ def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: C
     settings, gate, now = baton.store.settings(workspace).tracker, baton.store.gate(workspace), baton.clock.now()
     if settings is None:
         if gate.wake_at is not None:
-            change_gate(baton, workspace, lambda gate: gate.waking(None))
+            change_gate(baton, workspace, lambda gate: None if _has_tracker(baton, workspace) else gate.waking(None))
         return this
     if not gate.is_open(now):
         this.gate_open = False
@@ -62,6 +62,10 @@ def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: C
         return this
     _rest(baton, workspace, gate, now)
     return this
+
+
+def _has_tracker(baton: Baton, workspace: str) -> bool:
+    return baton.store.settings(workspace).tracker is not None
 
 
 def _send(

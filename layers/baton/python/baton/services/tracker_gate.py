@@ -35,8 +35,12 @@ def change_gate(baton: Baton, workspace: str, change: Callable[[Gate], Gate | No
 def close_gate(baton: Baton, workspace: str, trouble: TrackerTrouble) -> Gate:
     """Rings for when it may be tried again; should that bell be lost, the sweeper rings."""
     now = baton.clock.now()
-    # Whoever failed beside us has closed it already: one trouble counts once.
-    gate = change_gate(baton, workspace, lambda gate: gate.closed(trouble, now) if gate.is_open(now) else None)
+
+    def closed(gate: Gate) -> Gate | None:
+        # Whoever failed beside us has closed it already: one trouble counts once.
+        return gate.closed(trouble, now) if gate.is_open(now) else gate.extended(trouble, now)
+
+    gate = change_gate(baton, workspace, closed)
     until = gate.closed_until or now
     delay = min(MAX_BELL_DELAY_SECONDS, -(-(to_ms(until) - to_ms(now)) // 1_000))
     baton.tracker_bell.ring(workspace, None, delay)

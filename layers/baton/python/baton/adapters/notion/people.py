@@ -28,7 +28,10 @@ class People:
         if key not in self._editors:
             if len(self._editors) >= _MAX_KEPT:
                 self._editors.clear()
-            self._editors[key] = _ask(notion, user_id)
+            try:
+                self._editors[key] = _ask(notion, user_id)
+            except NotThere:  # not kept: whoever isn't known today may be tomorrow
+                return Editor(user_id, is_person=False)
         return self._editors[key]
 
     def us(self, notion: Connection) -> str:
@@ -45,8 +48,6 @@ def _ask(notion: Connection, user_id: str) -> Editor:
         return Editor(user_id, is_person=False)
     try:
         user = notion.read(notion.api.users.retrieve, dashed(known))
-    except NotThere:
-        return Editor(user_id, is_person=False)
     except Restricted as exc:
         raise _no_users() from exc
     if not is_full_user(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from baton.ports import Tracker
 
 # Between our clock and Notion's, beside what its rounding takes.
-_SLACK = timedelta(minutes=1)
+_SLACK = timedelta(minutes=10)
 
 
 class NotionTracker:
@@ -93,6 +93,15 @@ class NotionTracker:
         except Restricted as exc:
             raise _no_comments() from exc
 
+    def tasks_named(self, page_id: str) -> frozenset[str]:
+        try:
+            return frozenset(queries.tasks_named(self._notion, _known(page_id)))
+        except NotThere as exc:
+            raise self._gone() from exc
+
+    def reach(self) -> None:
+        self._schema(afresh=True)
+
     def look(self, page_id: str) -> Seen:
         return self._seen(self._page(page_id))
 
@@ -101,7 +110,11 @@ class NotionTracker:
 
     def changed_since(self, since: datetime) -> Iterator[Seen]:
         for page in self._pages(self._schema(), queries.since(EDITED, since), EDITED):
-            yield self._seen(page)
+            try:
+                seen = self._seen(page)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                continue  # one odd page must not hide all the others
+            yield seen
 
     def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
         schema = self._schema()
@@ -171,7 +184,10 @@ class NotionTracker:
     def _rank(self, page: dict[str, Any], task_id: str) -> int | None:
         """0: the page is the task's; 1: nobody's; None: another's."""
         written = words.task_id_of(page, self._settings).strip()
-        named = {written} if written else queries.tasks_named(self._notion, page["id"])
+        try:
+            named = {written} if written else queries.tasks_named(self._notion, page["id"])
+        except (NotThere, Refused):
+            return None  # gone since it was found
         if task_id in named:
             return 0
         return None if named else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from notion_client.errors import HTTPResponseError
 
 MAX_QUOTE = 300
+MAX_RETRY_AFTER_SECONDS = 86_400.0
 CONFLICT_PAUSE_SECONDS = 1.0
 TOKEN = "token"  # noqa: S105 - what a problem is about
 DATABASE = "database"
@@ -107,7 +109,8 @@ def _retry_after(headers: httpx.Headers, now: datetime) -> float | None:
     """In seconds; Notion gives a number, proxies may give a date."""
     value = headers.get("retry-after", "")
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
+        return None if math.isnan(seconds) else min(max(0.0, seconds), MAX_RETRY_AFTER_SECONDS)
     except ValueError:
         pass
     try:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.notion import texts
 from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
+from baton.domain.marker import one_line
 from baton.domain.mirror import PageRef
 from baton.domain.page_news import Seen
+from baton.domain.sheet import plain
 from baton.domain.times import parse_rfc3339
 from baton.domain.tracker import folded, notion_id
 
@@ -65,8 +67,11 @@ def related_ids(sheet: Sheet, role: str) -> tuple[str, ...]:
 
 
 def page_ref(page: dict[str, Any]) -> PageRef:
-    """A connection that may write but not read is told nothing but the id."""
-    page_id = str(page["id"])
+    """A connection that may write but not read is told nothing but the id. Raises ``ValueError`` for what is none."""
+    known = notion_id(str(page.get("id")))
+    if known is None:
+        raise ValueError("a page without an id")
+    page_id = dashed(known)
     return PageRef(page_id, page.get("url") or f"https://www.notion.so/{page_id.replace('-', '')}")
 
 
@@ -74,7 +79,7 @@ def status_of(page: dict[str, Any], settings: TrackerSettings) -> str | None:
     """From the page itself, which tells its properties' types: it may have been moved to another database."""
     for kind, told in _named(page, settings.properties["status"]):
         if kind in TYPES["status"]:
-            return (told or {}).get("name") or None
+            return one_line(plain(str((told or {}).get("name") or ""))) or None
     return None
 
 
@@ -86,7 +91,8 @@ def task_id_of(page: dict[str, Any], settings: TrackerSettings) -> str:
 
 def title_of(page: dict[str, Any]) -> str:
     properties = (page.get("properties") or {}).values()
-    return next((texts.read(told.get("title")) for told in properties if told.get("type") == "title"), "")
+    title = next((texts.read(told.get("title")) for told in properties if told.get("type") == "title"), "")
+    return one_line(plain(title))
 
 
 def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> Seen:
@@ -102,6 +108,7 @@ def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> Seen:
         edited_at=parse_rfc3339(page["last_edited_time"]),
         edited_by=editor,
         by_us=editor == us,
+        task_id=task_id_of(page, settings).strip() or None,
     )
 
 
