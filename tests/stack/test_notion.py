@@ -81,7 +81,7 @@ def test_a_person_closes_a_task_in_notion(tenant: Tenant, notion: Notion) -> Non
 
 def test_a_slow_notion_costs_the_marker_its_page_and_no_more_than_its_time(tenant: Tenant, notion: Notion) -> None:
     tenant.mark(tenant.human, target_agent="runner")  # the schema is known from here on
-    notion.control("POST", "/fault", kind="slow", seconds=20, count=1, method="POST", path="/v1/pages")
+    notion.control("POST", "/fault", kind="slow", seconds=20, count=100, method="POST", path="/v1/pages")
     answer = tenant.mark()
     (trouble,) = answer["degraded_capabilities"]
     assert (trouble["capability"], trouble["status"], answer["tracker_page_id"]) == ("tracker", "pending", None)
@@ -90,7 +90,7 @@ def test_a_slow_notion_costs_the_marker_its_page_and_no_more_than_its_time(tenan
 
 
 def test_what_waited_for_notion_is_sent_when_it_answers_again(tenant: Tenant, notion: Notion) -> None:
-    notion.control("POST", "/fault", status=429, retry_after=600, path="/v1/")
+    notion.control("POST", "/fault", status=429, retry_after=600, path="/v1/", count=1_000)
     answer = tenant.mark()
     assert [trouble["status"] for trouble in answer["degraded_capabilities"]] == ["pending"]
     assert tenant.human.get("/tracker/health")["status"] == "pending"
