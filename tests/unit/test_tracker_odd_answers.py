@@ -240,3 +240,41 @@ def test_a_closing_beside_a_status_that_cannot_be_set_is_not_lost() -> None:
     world.minutes(30)
     assert world.task(task_id).state is State.DONE
     assert page.status == "Done"
+
+
+@pytest.mark.parametrize(
+    "odd", [{"properties": {"Name": None}}, {"last_edited_by": "somebody"}, {"id": None}, None, "x"]
+)
+def test_one_odd_page_hides_no_other_from_an_import(world: NotionWorld, odd: Any) -> None:
+    titles = ("Handoff: Scout → Client Repo Auditor — 2026-11-16", "Handoff: Client Repo Auditor → Scout — 2026-11-16")
+    ids = [world.notion.add_page(world.tasks.data_source_id, title=title) for title in titles]
+
+    def made_odd(page: dict[str, Any]) -> Any:
+        return {**page, **odd} if isinstance(odd, dict) else odd
+
+    def change(request: httpx.Request, answer: Any) -> Any:
+        if request.url.path.endswith("/query"):
+            answer["results"] = [made_odd(page) if page["id"] == ids[0] else page for page in answer["results"]]
+        return answer
+
+    instead(world, change)
+    assert import_tracker(world.baton, human(), lambda: True).opened >= 1
+
+
+@pytest.mark.parametrize("odd", [None, "x", {}, {"object": "user", "id": "x", "type": None}])
+def test_while_a_user_is_told_oddly_nothing_is_decided(world: NotionWorld, odd: Any) -> None:
+    world.hook()
+    task_id = world.needing()
+    is_odd = True
+
+    def change(request: httpx.Request, answer: Any) -> Any:
+        is_user = request.url.path.startswith("/v1/users/") and not request.url.path.endswith("/me")
+        return odd if is_odd and is_user else answer
+
+    instead(world, change)
+    closes(world, task_id)
+    world.minutes(20)
+    assert (world.task(task_id).state, world.task(task_id).flags) == (State.NEEDS, frozenset())
+    is_odd = False
+    world.minutes(40)
+    assert world.task(task_id).state is State.DONE

@@ -222,3 +222,27 @@ def test_a_run_that_puts_a_tracker_to_sleep_while_it_is_switched_on_is_too_late(
     switch_on(world)
     assert len(done) >= calls
     assert_it_wakes(world)
+
+
+def test_a_closing_in_an_outage_before_the_first_reconciliation_is_learnt(world: NotionWorld) -> None:
+    task_id = world.needing()
+    world.notion.fault = lambda _method, _path: Fault(status=503)
+    world.minutes(5)
+    world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Done")
+    world.minutes(40)
+    world.notion.fault = None
+    world.minutes(20)
+    assert world.task(task_id).state is State.DONE
+
+
+def test_a_bulk_edit_that_is_denser_than_the_overlap_is_got_past(world: NotionWorld) -> None:
+    task_id = world.needing()
+    world.minutes(12)
+    for _ in range(600):
+        world.notion.add_page(world.tasks.data_source_id, title="Bulk")
+        world.clock.advance(1)
+    world.clock.advance(120)
+    world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Done")
+    slowed(world, 7)
+    world.minutes(60)
+    assert world.task(task_id).state is State.DONE

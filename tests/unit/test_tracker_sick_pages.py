@@ -63,7 +63,9 @@ def tasks_of(world: NotionWorld, many: int) -> list[str]:
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
 @pytest.mark.parametrize(
-    ("many", "fault"), [(1, DENIED), (1, FAILING), (3, DENIED), (3, FAILING)], ids=["403", "500", "403s", "500s"]
+    ("many", "fault"),
+    [(1, DENIED), (1, FAILING), (3, DENIED), (3, FAILING), (3, Fault(status=409)), (3, Fault.timeout_before())],
+    ids=["403", "500", "403s", "500s", "409s", "silences"],
 )
 def test_sick_pages_keep_the_gate_closed_for_no_others(
     world: NotionWorld, many: int, fault: Fault, method: str

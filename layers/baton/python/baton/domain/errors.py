@@ -21,6 +21,7 @@ BatonError
 ├── Busy                  the store didn't answer, or too many changed the same thing: try again later
 └── TrackerTrouble        what came of asking the tracker
     ├── TrackerAway       it doesn't answer, or asks to be left alone: later, for all pages
+    │   └── PageBusy      somebody else is changing that very page
     ├── TrackerDenies     it doesn't let us in, or to the database: later, for all pages
     │   └── NotPermitted  it lets us in, but not do this
     ├── PageRefused       it doesn't take this page, and never will as it is
@@ -282,6 +283,12 @@ class TrackerTrouble(BatonError):
 
 class TrackerAway(TrackerTrouble):
     code = "tracker_away"
+
+
+class PageBusy(TrackerAway):
+    """Somebody else is changing that very page."""
+
+    code = "page_busy"
 
 
 class TrackerDenies(TrackerTrouble):

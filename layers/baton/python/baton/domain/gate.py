@@ -68,7 +68,8 @@ class Gate:
 
     def opened(self, now: datetime) -> Gate:
         """Whatever it was, it may be tried now."""
-        return self._next(closed_until=None, failures=0, status=Sync.OK, message="", wake_at=now)
+        since = self.reconciled_at or now - seconds(RECONCILE_SECONDS)  # whatever happens until the first time succeeds
+        return self._next(closed_until=None, failures=0, status=Sync.OK, message="", reconciled_at=since, wake_at=now)
 
     def answered(self) -> Gate:
         """The tracker answers: its trouble is over."""

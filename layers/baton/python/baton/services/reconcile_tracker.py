@@ -13,6 +13,8 @@ from baton.services.learn_from_page import once_for_edit
 from baton.services.tracker_gate import change_gate, close_gate
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from baton.domain.gate import Gate
     from baton.domain.page_news import Seen
     from baton.domain.tracker import TrackerSettings
@@ -28,7 +30,7 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
     """How many of our pages somebody else has changed since the last time; each is due a look now. Raises
     ``TrackerTrouble``, after the gate was closed."""
     started = baton.clock.now()
-    seen_to = gate.reconciled_at or started
+    read_to: datetime | None = None
     since = (gate.reconciled_at or started) - seconds(OVERLAP_SECONDS)
     tracker, found = baton.trackers.of(workspace, settings, BUDGET_SECONDS), 0
     pages = tracker.changed_since(since)
@@ -39,12 +41,14 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
             found += sum(
                 report(baton, workspace, seen, holders[seen.page_id]) for seen in theirs if seen.page_id in holders
             )
-            seen_to = max(seen_to, min(batch[-1].edited_at, started))
+            read_to = batch[-1].edited_at
     except PageRefused as trouble:  # a question that is never answered must not keep the answers to others back
         baton.log("the tracker can't be reconciled", action="reconcile_refused", reason=trouble.code)
     except TrackerTrouble as trouble:
-        if gate.reconciled_at is not None and seen_to > gate.reconciled_at:
-            change_gate(baton, workspace, lambda gate: gate.reconciled(seen_to))  # the rest follows
+        # The rest follows, from the last page that was read: what is older than the overlap needs none.
+        up_to = None if read_to is None else min(read_to + seconds(OVERLAP_SECONDS), started)
+        if up_to is not None and gate.reconciled_at is not None and up_to > gate.reconciled_at:
+            change_gate(baton, workspace, lambda gate: gate.reconciled(up_to))
         close_gate(baton, workspace, trouble)
         raise
     change_gate(baton, workspace, lambda gate: gate.reconciled(started))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import Conflict, PageGone, PageHeld, PageRefused, TrackerTrouble, Unknown
+from baton.domain.errors import Conflict, PageBusy, PageGone, PageHeld, PageRefused, TrackerTrouble, Unknown
 from baton.domain.mirror import Sync
 from baton.ports import MirrorSaved
 from baton.services.page_delivery import Delivery, RowLost, Sent
@@ -57,7 +57,7 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
         baton.log("the page was given up", action="page_dead", task_id=task_id, reason=trouble.code)
         return Sent(delivery.row.page, Sync(trouble.status), message)
     except TrackerTrouble as trouble:
-        if trouble.retry_after is None and delivery.row.failures and _answers(baton, settings, workspace):
+        if _may_be_its_own(trouble) and delivery.row.failures and _answers(baton, settings, workspace):
             return _own_trouble(baton, delivery, trouble)
         _put_back(baton, delivery, trouble)
         raise
@@ -70,6 +70,11 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
         delivery.let_go(lambda held: held.failed(baton.clock.now(), Sync.PENDING, message, unclear=True))
         baton.log("sending a page failed", action="page_failed", task_id=task_id, error=type(exc).__name__)
         return Sent(delivery.row.page, Sync.PENDING, message)
+
+
+def _may_be_its_own(trouble: TrackerTrouble) -> bool:
+    """A throttle is no page's; that somebody else is changing one is."""
+    return trouble.retry_after is None or isinstance(trouble, PageBusy)
 
 
 def _answers(baton: Baton, settings: TrackerSettings, workspace: str) -> bool:
@@ -102,7 +107,7 @@ def _put_back(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None
     now, status = baton.clock.now(), Sync(trouble.status)
     gate = close_gate(baton, delivery.workspace, trouble)
     until = gate.closed_until or now
-    if trouble.retry_after is not None:  # the gate's bell is this row's as well
+    if not _may_be_its_own(trouble):  # the gate's bell is this row's as well
         delivery.save(lambda held: held.put_off(until, status, trouble.message))
     else:
         delivery.let_go(lambda held: held.failed(now, status, trouble.message, unclear=trouble.unclear))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from notion_client.helpers import is_full_user
 
@@ -47,12 +47,11 @@ def _ask(notion: Connection, user_id: str) -> Editor:
     if known is None:
         return Editor(user_id, is_person=False)
     try:
-        user = notion.read(notion.api.users.retrieve, dashed(known))
+        user: Any = notion.read(notion.api.users.retrieve, dashed(known))
     except Restricted as exc:
         raise _no_users() from exc
-    if not is_full_user(
-        user
-    ):  # without the capability Notion may also tell the id alone; no person is to pass for none
+    # Without the capability Notion may also tell the id alone; no person is to pass for none.
+    if not isinstance(user, dict) or not is_full_user(user) or user["type"] not in {"person", "bot"}:
         raise _no_users()
     return Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))
 

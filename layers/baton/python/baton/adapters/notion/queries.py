@@ -39,13 +39,13 @@ def both(*conditions: Condition) -> Condition:
 
 def pages(notion: Connection, schema: Schema, condition: Condition, sort: str) -> Iterator[dict[str, Any]]:
     """Those outside of the trash, the oldest by ``sort`` first."""
-    found = notion.read_all(
+    found: Iterator[Any] = notion.read_all(
         notion.api.data_sources.query,
         schema.data_source_id,
         filter=condition,
         sorts=[{"timestamp": sort, "direction": "ascending"}],
     )
-    return (page for page in found if is_full_page(page) and not page.get("in_trash"))
+    return (page for page in found if isinstance(page, dict) and is_full_page(page) and not page.get("in_trash"))
 
 
 def tasks_named(notion: Connection, page_id: str) -> set[str]:

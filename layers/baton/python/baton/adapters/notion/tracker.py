@@ -109,18 +109,12 @@ class NotionTracker:
         return self._people.who(self._notion, self._workspace, user_id)
 
     def changed_since(self, since: datetime) -> Iterator[Seen]:
-        for page in self._pages(self._schema(), queries.since(EDITED, since), EDITED):
-            try:
-                seen = self._seen(page)
-            except (AttributeError, KeyError, TypeError, ValueError):
-                continue  # one odd page must not hide all the others
-            yield seen
+        yield from self._all_seen(self._pages(self._schema(), queries.since(EDITED, since), EDITED))
 
     def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
         schema = self._schema()
         condition = queries.both(queries.title(schema, "starts_with", title), queries.since(CREATED, since))
-        for page in self._pages(schema, condition, CREATED):
-            yield self._seen(page)
+        yield from self._all_seen(self._pages(schema, condition, CREATED))
 
     def problems(self) -> tuple[Problem, ...]:
         try:
@@ -199,6 +193,14 @@ class NotionTracker:
             return any(texts.read(comment.get("rich_text")).split() == wanted for comment in comments)
         except Restricted as exc:
             raise _no_comments() from exc
+
+    def _all_seen(self, pages: Iterator[dict[str, Any]]) -> Iterator[Seen]:
+        for page in pages:
+            try:
+                seen = self._seen(page)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                continue  # one odd page must not hide all the others
+            yield seen
 
     def _seen(self, page: dict[str, Any]) -> Seen:
         return words.seen(page, self._settings, self._people.us(self._notion))

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import httpx
 
 from baton.adapters.notion.transport import NoTimeLeft
-from baton.domain.errors import NotPermitted, PageGone, PageRefused, TrackerAway, TrackerDenies, TrackerTrouble
+from baton.domain.errors import (
+    NotPermitted,
+    PageBusy,
+    PageGone,
+    PageRefused,
+    TrackerAway,
+    TrackerDenies,
+    TrackerTrouble,
+)
 
 if TYPE_CHECKING:
     from notion_client.errors import HTTPResponseError
@@ -91,7 +99,7 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
         case HTTPStatus.NOT_FOUND:
             return NotThere(said)
         case HTTPStatus.CONFLICT:
-            return TrackerAway(f"Somebody else was changing it in Notion ({said}).", retry_after=CONFLICT_PAUSE_SECONDS)
+            return PageBusy(f"Somebody else was changing it in Notion ({said}).", retry_after=CONFLICT_PAUSE_SECONDS)
         case HTTPStatus.TOO_MANY_REQUESTS | 529:  # service_overload, which has no name in HTTP
             return TrackerAway("Notion asks to be left alone.", retry_after=_retry_after(exc.headers, now))
         case status if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -115,7 +123,7 @@ def _retry_after(headers: httpx.Headers, now: datetime) -> float | None:
         pass
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, (at - now).total_seconds())
