@@ -257,3 +257,18 @@ def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(world: NotionW
     this = sweep(world.baton)
     assert (this.looked_at, this.failed) == (1, 1)
     assert world.task(task_id).state is not State.CLAIMED
+
+
+def test_a_marker_whose_page_meets_a_bug_still_answers_with_its_task(world: NotionWorld) -> None:
+    class Broken:
+        def of(self, *_args: object) -> Any:
+            raise KeyError("a bug")
+
+    whole = world.baton
+    world.baton = world.baton_with(Broken())
+    answer = world.mark(agent("scout"))
+    assert answer.task_id
+    assert [trouble["status"] for trouble in answer.degraded_capabilities] == ["pending"]
+    world.baton = whole
+    world.minutes(12)
+    assert world.page(answer.task_id).status == "Not started"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import BatonError, TrackerTrouble
+from baton.domain.errors import TrackerTrouble
 from baton.domain.mirror import PageRef, Sync
 from baton.ports import Dossier
 from baton.services.open_escalation import AT_ONCE_SECONDS
@@ -29,8 +29,9 @@ def mirror_at_once(baton: Baton, settings: Settings, escalation: Escalation) -> 
         return deliver(baton, settings.tracker, dossier, AT_ONCE_SECONDS)
     except TrackerTrouble as trouble:
         return Sent(None, Sync(trouble.status), trouble.message)
-    except BatonError as exc:
-        baton.log("what became of the page isn't noted", action="mirror_lost", task_id=task.id, reason=exc.code)
+    except Exception as exc:  # noqa: BLE001 - the task is made, and that is what its caller has to be told
+        error = type(exc).__name__
+        baton.log("what became of the page isn't noted", action="mirror_lost", task_id=task.id, error=error)
         return Sent(None, Sync.PENDING, "The tracker is asked again.")
 
 
