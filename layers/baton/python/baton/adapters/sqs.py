@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.errors import Busy
+from baton.domain.wake import MAX_BELL_DELAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_REASON = 200
-_MAX_DELAY_SECONDS = 900
 
 
 class SqsClient(Protocol):
@@ -53,7 +53,7 @@ class SqsTrackerBell:
             self._client.send_message(
                 QueueUrl=self._queue_url,
                 MessageBody=json.dumps({"workspace": workspace, "task_id": task_id}),
-                DelaySeconds=min(delay_seconds, _MAX_DELAY_SECONDS),
+                DelaySeconds=min(delay_seconds, MAX_BELL_DELAY_SECONDS),
                 MessageGroupId=workspace,
             )
         except (ClientError, BotoCoreError) as exc:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from baton.domain.agent import Runtime
@@ -13,11 +14,19 @@ if TYPE_CHECKING:
 
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600
+# SQS delays a message by no more.
+MAX_BELL_DELAY_SECONDS = 900
 
 
 def ring_interval(rings: int) -> timedelta:
     """60 s after the first bell, doubling with each further one up to an hour."""
     return seconds(min(FIRST_RING_SECONDS * 2 ** min(rings, 16), LAST_RING_SECONDS))
+
+
+def bell_delay(due_at: datetime, now: datetime) -> int:
+    """Whole seconds, rounded up: a bell that comes a moment too early finds nothing to do. At most what a queue can
+    delay; the sweeper rings for what is due later."""
+    return min(max(0, math.ceil((due_at - now).total_seconds())), MAX_BELL_DELAY_SECONDS)
 
 
 def next_look(task: Task, now: datetime) -> datetime | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.change import Change
 from baton.domain.errors import Busy
 from baton.domain.events import from_snapshot, snapshot
-from baton.domain.times import to_ms
 from baton.domain.transitions import transition
+from baton.domain.wake import bell_delay
 from baton.ports import Closed, Dossier, Extra, MirrorBehind, Output, Remember
 from baton.services.retrying import decided_again
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.domain.verbs import Verb
     from baton.ports import Baton
-
-MAX_BELL_DELAY_SECONDS = 900
 
 
 def change_task(
@@ -79,8 +77,8 @@ def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
 
 def ring(baton: Baton, task: Task) -> None:
     """One bell for the task's agent, due when the task is."""
-    due_ms = 0 if task.ready_at is None else to_ms(task.ready_at) - to_ms(baton.clock.now())
-    delay = min(max(0, -(-due_ms // 1_000)), MAX_BELL_DELAY_SECONDS)
+    now = baton.clock.now()
+    delay = bell_delay(task.ready_at or now, now)
     baton.doorbell.ring(task.workspace, task.target_agent, task.id, delay)
 
 

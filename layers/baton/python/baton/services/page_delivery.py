@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -21,10 +20,10 @@ from baton.domain.principal import is_tracker_human
 from baton.domain.sheet import closing_comment, reopened_comment, sheet_of
 from baton.domain.times import seconds
 from baton.domain.tracker import folded
+from baton.domain.wake import bell_delay
 from baton.ports import Dossier, Made, MirrorSaved, PageTaken
 from baton.services.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
 from baton.services.retrying import decided_again
-from baton.services.tracker_gate import MAX_BELL_DELAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,8 +110,7 @@ class Delivery:
         with suppress(RowLost):
             self.save(change)
         if self.row.sender is None and self.row.due_at is not None:
-            wait = (self.row.due_at - self.baton.clock.now()).total_seconds()
-            delay = min(MAX_BELL_DELAY_SECONDS, max(0, math.ceil(wait)))
+            delay = bell_delay(self.row.due_at, self.baton.clock.now())
             self.baton.tracker_bell.ring(self.workspace, self.task.id, delay)
 
     def save(self, change: Callable[[Mirror], Mirror]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.times import to_ms
+from baton.domain.wake import bell_delay
 from baton.ports import GateSaved
 from baton.services.retrying import decided_again
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from baton.domain.errors import TrackerTrouble
     from baton.domain.gate import Gate
     from baton.ports import Baton
-
-MAX_BELL_DELAY_SECONDS = 900
 
 
 def change_gate(baton: Baton, workspace: str, change: Callable[[Gate], Gate | None]) -> Gate:
@@ -41,8 +39,7 @@ def close_gate(baton: Baton, workspace: str, trouble: TrackerTrouble) -> Gate:
         return gate.closed(trouble, now) if gate.is_open(now) else gate.extended(trouble, now)
 
     gate = change_gate(baton, workspace, closed)
-    until = gate.closed_until or now
-    delay = min(MAX_BELL_DELAY_SECONDS, -(-(to_ms(until) - to_ms(now)) // 1_000))
+    delay = bell_delay(gate.closed_until or now, now)
     baton.tracker_bell.ring(workspace, None, delay)
     baton.log("the tracker is in trouble", action="tracker_trouble", reason=trouble.code, delay_seconds=delay)
     return gate

@@ -1,0 +1,73 @@
+"""A queue's messages, one by one: what the functions behind a queue share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Set
+
+    from aws_lambda_powertools import Logger
+    from aws_lambda_powertools.metrics import Metrics
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from baton.ports import DeadLetters
+
+
+class MalformedMessage(ValueError):
+    """Trying it again would change nothing."""
+
+
+def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
+    """A message's object. Raises ``MalformedMessage`` for everything that hasn't exactly these fields."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as exc:
+        raise MalformedMessage("not JSON") from exc
+    if not isinstance(message, dict) or set(message) != fields:
+        raise MalformedMessage(f"not exactly the fields {', '.join(sorted(fields))}")
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """One batch. A message for which ``handle`` raises comes again; one that is malformed is given up at once, where
+    humans are alarmed; all the others may go. ``what``: the messages' name in the log."""
+
+    what: str
+    handle: Callable[[str], None]
+    dead_letters: DeadLetters
+    metrics: Metrics
+    logger: Logger
+
+    def answer(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        # A batch that fails as a whole is no error of the function: its messages come again like any others.
+        processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+        try:
+            result = process_partial_response(event, self._answer, processor, context)
+        finally:
+            if self.metrics.metric_set:
+                self.metrics.flush_metrics()
+        return dict(result)
+
+    def _answer(self, record: SQSRecord) -> None:
+        with self.logger.append_context_keys(message_id=record.message_id):
+            try:
+                self.handle(record.body)
+            except MalformedMessage as exc:
+                self._give_up(record.body, str(exc))
+            except Exception as exc:
+                told = {"action": f"{self.what}_failed", "error": type(exc).__name__}
+                self.logger.warning("%s not handled", self.what.replace("_", " "), extra=told)
+                raise
+
+    def _give_up(self, body: str, reason: str) -> None:
+        self.dead_letters.give_up(body, reason)
+        self.metrics.add_metric("MalformedMessage", MetricUnit.Count, 1)
+        self.logger.error("malformed message given up", extra={"action": "message_given_up", "reason": reason})
