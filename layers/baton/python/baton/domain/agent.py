@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import HumanNeeded, InactiveAgent, InvalidInput, NameTaken, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from baton.domain.principal import Principal
@@ -20,6 +20,11 @@ MAX_NAME = 100
 MAX_ALIASES = 20
 MAX_TYPES = 50
 MAX_DESCRIPTION = 2_000
+MAX_CONCURRENT = 100
+MAX_DISPATCH_RANK = 1_000
+DEFAULT_RANK = 100
+# Of an agent that declares neither what it accepts nor what it produces: it takes anything, and is made for nothing.
+UNDECLARED_MATCH = 0.5
 
 
 class Runtime(StrEnum):
@@ -43,6 +48,9 @@ class Requeue(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
+    """``max_concurrent``: how many claims it may hold at once, None for no limit. ``dispatch_rank``: the lower is rung
+    first."""
+
     workspace: str
     slug: str
     name: str
@@ -53,6 +61,8 @@ class Agent:
     runtime: Runtime = Runtime.PULL
     approval: Approval = Approval.MANUAL
     requeue: Requeue = Requeue.SAME
+    max_concurrent: int | None = None
+    dispatch_rank: int = DEFAULT_RANK
     active: bool = True
     version: int = 0
     created_at: datetime
@@ -71,6 +81,24 @@ class Agent:
     def names(self) -> frozenset[str]:
         return frozenset({self.slug, self.name, *self.aliases})
 
+    @property
+    def offers(self) -> frozenset[str]:
+        """What it declares, as ``accepts:<type>`` and ``produces:<type>``: the spelling of what a task requires."""
+        return frozenset(requirements(self.accepts, self.produces))
+
+    def lacks(self, requires: Iterable[str]) -> tuple[str, ...]:
+        """Which of ``requires`` it doesn't declare. An agent that declares neither accepts nor produces takes anything
+        (spec/protocol.md §2); one that declares only one of them has an empty list of the other."""
+        offers = self.offers
+        return tuple(each for each in dict.fromkeys(requires) if canonical(each) not in offers) if offers else ()
+
+    def match(self, requires: Iterable[str]) -> float:
+        """The share of ``requires`` that it declares, 0 to 1; all of it where nothing is required."""
+        wanted, offers = frozenset(map(canonical, requires)), self.offers
+        if not wanted:
+            return 1.0
+        return len(wanted & offers) / len(wanted) if offers else UNDECLARED_MATCH
+
     def must_be_active(self) -> Agent:
         if not self.active:
             raise InactiveAgent(self.slug)
@@ -84,7 +112,17 @@ class Agent:
                 raise HumanNeeded("give a standing approval (approval: auto)")
             values["approval"] = Approval.MANUAL
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
-        return replace(after, name=canonical(after.name), aliases=tuple(dict.fromkeys(map(canonical, after.aliases))))
+        return replace(after, name=canonical(after.name), aliases=distinct(after.aliases))
+
+
+def requirements(accepts: Iterable[str], produces: Iterable[str]) -> tuple[str, ...]:
+    """Types as tasks require them and agents offer them: compared like names."""
+    return (*(f"accepts:{each}" for each in distinct(accepts)), *(f"produces:{each}" for each in distinct(produces)))
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once, as it is compared."""
+    return tuple(dict.fromkeys(map(canonical, names)))
 
 
 def canonical(name: str) -> str:
@@ -114,6 +152,13 @@ class Roster:
         """The active agent with this slug, name or alias."""
         wanted = canonical(name)
         return next((agent for agent in self.agents if agent.active and wanted in agent.names), None)
+
+    def able(self, requires: Iterable[str], besides: str | None = None) -> tuple[Agent, ...]:
+        """The active agents, without the one called ``besides``, that lack nothing of what is required: those that
+        declare it before those that take anything, then by slug."""
+        wanted = tuple(requires)
+        found = [each for each in self.agents if each.active and each.slug != besides and not each.lacks(wanted)]
+        return tuple(sorted(found, key=lambda each: (-each.match(wanted), each.slug)))
 
     def valid_names(self) -> str:
         """The names of the active agents, sorted, for the messages of spec/marker.md §1."""

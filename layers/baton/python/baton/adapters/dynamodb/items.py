@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import keys
-from baton.domain.agent import Agent, Approval, Requeue, Runtime
+from baton.domain.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
 from baton.domain.direction import Direction, Escalation
 from baton.domain.events import Event, canonical_json, from_facts, told
 from baton.domain.idempotency import Remembered
@@ -241,6 +241,8 @@ def agent_from(item: Item) -> Agent:
         runtime=Runtime(item["runtime"]),
         approval=Approval(item["approval"]),
         requeue=Requeue(item["requeue"]),
+        max_concurrent=int(item["max_concurrent"]) if "max_concurrent" in item else None,
+        dispatch_rank=int(item.get("dispatch_rank", DEFAULT_RANK)),
         active=item["active"],
         version=int(item["version"]),
         created_at=parse_rfc3339(item["created_at"]),
