@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from baton.domain.agent import Agent, Roster
+    from baton.domain.alert import Alert, AlertState
     from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.events import Event
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from baton.domain.page_news import Editor, Seen
     from baton.domain.principal import Principal
     from baton.domain.review import Review
+    from baton.domain.route import Route, RoutingTable
     from baton.domain.settings import Settings
     from baton.domain.sheet import Sheet
     from baton.domain.task import Claim, Recovery, Task
@@ -140,6 +142,29 @@ class ReviewChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertRaised:
+    """A new alert. Never refused."""
+
+    alert: Alert
+
+
+@dataclass(frozen=True, slots=True)
+class AlertCounted:
+    """Another alert of a caller (its key) in an hour: holds only while there are fewer than ``MAX_PER_HOUR``, else
+    ``TooManyAlerts``."""
+
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AlertSaved:
+    """``alert`` in its next version: else ``Conflict``."""
+
+    alert: Alert
+
+
+@dataclass(frozen=True, slots=True)
 class MirrorOpened:
     """With a new task: its row in the outbox to the tracker."""
 
@@ -200,6 +225,9 @@ Extra = (
     | Note
     | ReviewOpened
     | ReviewChanged
+    | AlertRaised
+    | AlertCounted
+    | AlertSaved
     | MirrorOpened
     | MirrorBehind
     | PageReported
@@ -294,6 +322,33 @@ class AgentStore(Protocol):
         """The agent in its next version. Raises ``Conflict`` if any agent changed since ``roster`` was read."""
 
 
+class AlertStore(Protocol):
+    def alert(self, workspace: str, alert_id: str) -> Alert:
+        """Raises ``Unknown``."""
+
+    def alerts(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """All alerts, newest first."""
+
+    def alerts_of_task(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+        """Those about a task, newest first."""
+
+    def unresolved_alerts(self, workspace: str, state: AlertState, limit: int, cursor: str | None) -> Page:
+        """Open or acknowledged ones, newest first, without reading any others. Finding them lags, what is shown of them
+        doesn't: those that have moved on meanwhile are left out."""
+
+
+class RouteStore(Protocol):
+    def route(self, workspace: str, work_type: str) -> Route | None:
+        """None where there is none, or none any more."""
+
+    def routes(self, workspace: str) -> RoutingTable:
+        """All routes of the workspace, in one reading."""
+
+    def save_route(self, route: Route, table: RoutingTable) -> None:
+        """The route in its next version, which is kept for good. Raises ``Conflict`` if any route changed since
+        ``table`` was read."""
+
+
 class SettingsStore(Protocol):
     def settings(self, workspace: str) -> Settings:
         """The defaults, at version 0, where nothing was set."""
@@ -350,7 +405,17 @@ class TrackerStore(Protocol):
         """The workspace's webhook, taken down ones included."""
 
 
-class Store(TaskStore, MarkerStore, AgentStore, SettingsStore, TokenStore, TrackerStore, Protocol):
+class Store(
+    TaskStore,
+    MarkerStore,
+    AgentStore,
+    AlertStore,
+    RouteStore,
+    SettingsStore,
+    TokenStore,
+    TrackerStore,
+    Protocol,
+):
     """The whole of it: one table."""
 
 

@@ -4,6 +4,8 @@ BatonError
 ├── InvalidInput          a field is wrong
 │   ├── InvalidMarker     the same, with the source document's exact sentence (spec/marker.md §1)
 │   ├── TooLarge          a body or field is over its limit
+│   ├── UnknownAgent      no such agent, where one has to be named
+│   ├── TargetInactive    it is there, but gets no work
 │   └── KeyReused         an Idempotency-Key came with another body
 ├── Forbidden
 │   ├── HumanNeeded       only a human may do this
@@ -13,7 +15,7 @@ BatonError
 ├── Refused               the thing is in a state that doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · InactiveAgent
-│   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached
+│   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── BadSignature          a delivery that the tracker didn't sign
 ├── Conflict              somebody else changed it first: read again and decide again
@@ -69,6 +71,24 @@ class KeyReused(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__("Idempotency-Key", "was used before with another body; send a new key with a new request")
+
+
+class UnknownAgent(InvalidInput):
+    """``field``: where it was named."""
+
+    code = "unknown_agent"
+
+    def __init__(self, agent: str, field: str = "agent") -> None:
+        super().__init__(field, f"no agent {agent!r} is registered in this workspace")
+
+
+class TargetInactive(InvalidInput):
+    """``InactiveAgent`` is the same, said to the agent itself."""
+
+    code = "inactive_agent"
+
+    def __init__(self, agent: str, field: str = "agent") -> None:
+        super().__init__(field, f"the agent {agent!r} is not active")
 
 
 class Forbidden(BatonError):
@@ -209,6 +229,16 @@ class LimitReached(Refused):
 
     def __init__(self, what: str, limit: int) -> None:
         super().__init__(f"A workspace holds at most {limit} {what}.", limit=limit)
+
+
+class TooManyAlerts(Refused):
+    """``retry_after``: in seconds."""
+
+    code = "too_many_alerts"
+
+    def __init__(self, limit: int, retry_after: int) -> None:
+        message = f"At most {limit} alerts an hour are taken from one caller."
+        super().__init__(message, limit=limit, retry_after=retry_after)
 
 
 class Conflict(BatonError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from baton.domain.alert import AlertState, hour_of
 from baton.domain.mirror import Sync
 from baton.domain.task import State
 from baton.domain.times import from_ms, to_ms
@@ -15,6 +16,7 @@ from baton.ports import Ready
 if TYPE_CHECKING:
     from datetime import date, datetime
 
+    from baton.domain.alert import Alert
     from baton.domain.gate import Gate
     from baton.domain.mirror import Mirror
     from baton.domain.task import Task
@@ -109,6 +111,38 @@ def roster(workspace: str) -> Key:
     return Key(agents(workspace), "ROSTER")
 
 
+def routes(workspace: str) -> str:
+    return f"WS#{workspace}#ROUTES"
+
+
+def route(workspace: str, work_type: str) -> Key:
+    return Key(routes(workspace), f"ROUTE#{work_type}")
+
+
+def route_version(workspace: str, work_type: str, version: int) -> Key:
+    return Key(f"WS#{workspace}#ROUTE-VERSIONS#{work_type}", f"VERSION#{version:08d}")
+
+
+def routing_table(workspace: str) -> Key:
+    return Key(routes(workspace), "TABLE")
+
+
+def alerts(workspace: str) -> str:
+    return f"WS#{workspace}#ALERTS"
+
+
+def alert(workspace: str, alert_id: str) -> Key:
+    return Key(alerts(workspace), alert_id)
+
+
+def alerts_of_task(workspace: str, task_id: str) -> str:
+    return f"WS#{workspace}#ALERTS-OF-TASK#{task_id}"
+
+
+def alert_count(workspace: str, by: str, at: datetime) -> Key:
+    return Key(f"WS#{workspace}#ALERTS-BY#{by}", f"HOUR#{hour_of(at):08d}")
+
+
 def settings(workspace: str) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", "SETTINGS")
 
@@ -168,6 +202,17 @@ def queue_place(of: Task) -> Key | None:
     if of.state is State.DELEGATED and of.ready_at is not None:
         return Key(ready_queue(of.workspace, of.target_agent), _place(of.priority, of.ready_at, of.id))
     return None
+
+
+def unresolved_alerts(workspace: str, state: AlertState) -> str:
+    return f"WS#{workspace}#ALERTS-{state.upper()}"
+
+
+def alert_place(of: Alert) -> Key | None:
+    """What nobody has resolved, so that the pile of what somebody has isn't read for it."""
+    if of.state is AlertState.RESOLVED:
+        return None
+    return Key(unresolved_alerts(of.workspace, of.state), of.id)
 
 
 def mirror_queue(workspace: str) -> str:

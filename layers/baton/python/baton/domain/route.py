@@ -1,0 +1,63 @@
+"""Which agent gets the work of a type that names no target, and how it is taken up (spec/lifecycle.md §2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agent import DEFAULT_RANK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from baton.domain.principal import Principal
+
+MAX_ROUTES = 500
+
+
+class Mode(StrEnum):
+    """What an approval makes of the work: for the dispatcher, for whoever works on it right now, or a human decides."""
+
+    DISPATCH = "dispatch"
+    NEXT = "next"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """``dispatch_rank``: lower goes first. ``removed``: only what is left of it, so that a version never means two
+    things, even if the work type is routed again one day."""
+
+    workspace: str
+    work_type: str
+    agent: str
+    mode: Mode = Mode.DISPATCH
+    dispatch_rank: int = DEFAULT_RANK
+    version: int = 0
+    updated_at: datetime
+    updated_by: str
+    removed: bool = False
+
+    def changed(self, by: Principal, at: datetime, **values: Any) -> Route:
+        """A new version. Raises ``HumanNeeded``."""
+        by.must_be_human("change a route")
+        return replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingTable:
+    """The workspace's routes, by rank and then by work type. ``all``: those that were removed too; ``version`` rises
+    with every change to any of them, so that two changes at once can't make one too many."""
+
+    all: tuple[Route, ...] = ()
+    version: int = 0
+
+    def __iter__(self) -> Iterator[Route]:
+        live = (route for route in self.all if not route.removed)
+        return iter(sorted(live, key=lambda route: (route.dispatch_rank, route.work_type)))
+
+    def last(self, work_type: str) -> Route | None:
+        """The last version, be it a removed one."""
+        return next((route for route in self.all if route.work_type == work_type), None)
