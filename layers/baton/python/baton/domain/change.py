@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """``before``: None for a new task. ``ring``: the target agent's bell is due once this is committed."""
+    """``before``: None for a new task. ``ring``: the target agent's bell is due once this is committed. ``brought``: what
+    a task that has waited goes on with."""
 
     before: Task | None
     task: Task
     events: tuple[Event, ...] = ()
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
+    brought: dict[str, Any] | None = None
     ring: bool = False
     reasons: tuple[str, ...] = field(default=())
 
@@ -34,6 +36,8 @@ class Change:
         return self.task.is_ended and (self.before is None or not self.before.is_ended)
 
 
+# What an end from outside takes away, whatever the task was at.
+OVER: dict[str, Any] = {"claim": None, "wait": None, "deferred_until": None}
 # What changes when only a human can say how it goes on: the task waits for approval again.
 TO_HUMAN: dict[str, Any] = {"state": State.NEEDS, "claim": None, "ready_at": None, "origin": None}
 
@@ -59,7 +63,9 @@ class Story:
 
     def end(self, **extras: Any) -> Change:
         version = 1 if self.before is None else self.before.version + 1
-        task = self.task.changed(version=version, wake_at=next_look(self.task, self.at))
+        hidden_until = self.task.hidden_until
+        task = self.task.changed(version=version, parked=hidden_until is not None and hidden_until > self.at)
+        task = task.changed(wake_at=next_look(task, self.at))
         return Change(before=self.before, task=task, events=tuple(self.events), **self.extras, **extras)
 
 

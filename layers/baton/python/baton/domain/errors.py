@@ -4,9 +4,12 @@ BatonError
 ├── InvalidInput          a field is wrong
 │   ├── InvalidMarker     the same, with the source document's exact sentence (spec/marker.md §1)
 │   ├── TooLarge          a body or field is over its limit
+│   ├── KeyReused         an Idempotency-Key came with another body
 │   ├── UnknownAgent      no such agent, where one has to be named
 │   ├── TargetInactive    it is there, but gets no work
-│   └── KeyReused         an Idempotency-Key came with another body
+│   ├── CapabilityMismatch · ClaimRequired
+│   ├── CriteriaUnreported acceptance criteria without a report
+│   └── GuardrailRefused  the workspace doesn't let such content in
 ├── Forbidden
 │   ├── HumanNeeded       only a human may do this
 │   ├── NotYourAgent      an agent acts only as itself
@@ -16,9 +19,12 @@ BatonError
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · InactiveAgent
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
+│   ├── AlreadyRetried · CallbackUsed · OwnHandoff
+│   ├── LoopTripped       the loop guard stopped a handoff
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── BadSignature          a delivery that the tracker didn't sign
 ├── Conflict              somebody else changed it first: read again and decide again
+│   ├── SlotTaken         the same, where it was a permit of the claiming agent
 │   └── KeyTaken          the same, where it was an earlier call with the same key: reading again finds its answer
 ├── Busy                  the store didn't answer, or too many changed the same thing: try again later
 └── TrackerTrouble        what came of asking the tracker
@@ -89,6 +95,52 @@ class TargetInactive(InvalidInput):
 
     def __init__(self, agent: str, field: str = "agent") -> None:
         super().__init__(field, f"the agent {agent!r} is not active")
+
+
+class CapabilityMismatch(InvalidInput):
+    """``missing``: ``accepts:<type>`` and ``produces:<type>``; ``able``: agents that could, best match first."""
+
+    code = "capability_mismatch"
+
+    def __init__(self, agent: str | None, missing: tuple[str, ...], able: tuple[str, ...]) -> None:
+        who = "No active agent" if agent is None else f"The agent {agent!r}"
+        lacks = f"declares {', '.join(missing)}" if agent is None else f"doesn't declare {', '.join(missing)}"
+        others = f"; these could take it: {', '.join(able)}" if able else ""
+        super().__init__("target.agent", f"{who} {lacks}{others}")
+        self.fields |= {"missing": list(missing), "able": list(able)}
+
+
+class ClaimRequired(InvalidInput):
+    """An agent that holds claims says under which of them it hands off, so that nobody leaves the chain by leaving a
+    field out (spec/protocol.md §1)."""
+
+    code = "claim_required"
+
+    def __init__(self, agent: str) -> None:
+        super().__init__("claim_id", f"is required while {agent} holds claims: name the one that this belongs to")
+
+
+class CriteriaUnreported(InvalidInput):
+    """Nothing was changed: the claim goes on."""
+
+    code = "criteria_unreported"
+
+    def __init__(self, criteria: tuple[str, ...]) -> None:
+        said = "has to report every acceptance criterion, by its exact text"
+        super().__init__("verification.acceptance_criteria_met", said)
+        self.fields["criteria"] = list(criteria)
+
+
+class GuardrailRefused(InvalidInput):
+    """``rule``: the guardrail that was met, such as ``secrets.github_token`` or ``forbidden_patterns[2]``; ``field``:
+    where. What was found there is told nowhere."""
+
+    code = "guardrail"
+
+    def __init__(self, rule: str, field: str) -> None:
+        super().__init__(field, f"is refused by the workspace's guardrail {rule}")
+        self.rule = rule
+        self.fields["rule"] = rule
 
 
 class Forbidden(BatonError):
@@ -241,11 +293,52 @@ class TooManyAlerts(Refused):
         super().__init__(message, limit=limit, retry_after=retry_after)
 
 
+class OwnHandoff(Refused):
+    code = "own_handoff"
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__("The agent that handed this off can't take it itself.", task_id=task_id)
+
+
+class AlreadyRetried(Refused):
+    code = "already_retried"
+
+    def __init__(self, handoff_id: str, task_id: str) -> None:
+        message = f"A retry of it is under way ({task_id}); retry that one once it has ended."
+        super().__init__(message, handoff_id=handoff_id, task_id=task_id)
+
+
+class CallbackUsed(Refused):
+    """Each of these addresses takes one answer, and none once the wait is over."""
+
+    code = "callback_used"
+
+    def __init__(self) -> None:
+        super().__init__("This callback was answered before, or nobody waits for it any more.")
+
+
+class LoopTripped(Refused):
+    """``chain``: the agents, from the root on; ``review_id``: what a human sees and may release."""
+
+    code = "loop_guard"
+
+    def __init__(self, rule: str, message: str, chain: tuple[str, ...], review_id: str | None = None) -> None:
+        super().__init__(message, rule=rule, chain=list(chain), review_id=review_id)
+        self.rule, self.chain = rule, chain
+
+
 class Conflict(BatonError):
     code = "conflict"
 
     def __init__(self, what: str) -> None:
         super().__init__(f"The {what} changed meanwhile.")
+
+
+class SlotTaken(Conflict):
+    code = "slot_taken"
+
+    def __init__(self) -> None:
+        super().__init__("permit")
 
 
 class KeyTaken(Conflict):

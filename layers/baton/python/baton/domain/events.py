@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.marker import Priority
-from baton.domain.task import Claim, Flag, State, Task
+from baton.domain.task import Branch, Claim, Flag, Policy, State, Task, Wait
 from baton.domain.times import parse_rfc3339, rfc3339
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 GENESIS = "0" * 64
 _BOOKKEEPING = {
     *("version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "mirrored"),
+    "parked",
 }
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
-_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name != "claim_id")
+_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot"})
 # What a trail leaves unsaid as long as it is so. Written out, and never to be changed: a default of ``Task`` may change
-# one day, what the trails of before that day mean may not. A new field isn't implied; it is told.
+# one day, what the trails of before that day mean may not. A new field joins with the value that every earlier trail
+# meant, or isn't implied but told.
 _IMPLIED: dict[str, Any] = {
     "effort": None,
     "due_date": None,
@@ -50,8 +52,24 @@ _IMPLIED: dict[str, Any] = {
     "recoveries": 0,
     "has_output": False,
     "has_failure": False,
+    "requires": [],
+    "work_type": None,
+    "dispatch_rank": None,
+    "not_before": None,
+    "deferred_until": None,
+    "join_parent": None,
+    "call_id": None,
+    "successors": [],
+    "retry_of": None,
+    "checkpoints": 0,
+    "last_checkpoint_id": None,
+    "waits": 0,
+    "wait": None,
 }
-_TIMES = {"created_at", "deadline", "ready_at", "undo_until", "claimed_at", "heartbeat_at", "expires_at"}
+_TIMES = {
+    *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),
+    *("expires_at", "until"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,12 +192,16 @@ def _hashed(event: Event) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Claim):
         return {name: _plain(getattr(value, name)) for name in _CLAIM_FIELDS}
+    if isinstance(value, Wait | Branch):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, datetime):
         return rfc3339(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, frozenset):
         return sorted(str(item) for item in value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
     return value
 
 
@@ -198,4 +220,22 @@ def _rich(name: str, value: Any) -> Any:
         return Priority(value)
     if name == "claim":
         return Claim(claim_id="", **{inner: _rich(inner, item) for inner, item in value.items()})
+    if name == "wait":
+        return _wait(value)
+    if name in {"requires", "successors"}:
+        return tuple(value)
     return value
+
+
+def _wait(told_: dict[str, Any]) -> Wait:
+    quorum = told_.get("quorum")
+    return Wait(
+        number=int(told_["number"]),
+        since=parse_rfc3339(told_["since"]),
+        alert_at=parse_rfc3339(told_["alert_at"]),
+        policy=Policy(told_["policy"]),
+        quorum=None if quorum is None else int(quorum),
+        branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in told_["branches"]),
+        interaction_id=told_.get("interaction_id"),
+        until=_rich("until", told_.get("until")),
+    )

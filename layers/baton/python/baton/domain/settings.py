@@ -17,9 +17,27 @@ MAX_DISPATCH_DELAY_SECONDS = 900
 MAX_ALERT_SECONDS = 7 * 86_400
 MAX_HOLIDAYS = 200
 
+# Every number among the settings, from the lowest to the highest that it may be. A chain's depth and a workflow's size
+# bound what one task, one listing and one cascade can come to.
+BOUNDS = {
+    "handoff_window_days": (1, MAX_WINDOW_DAYS),
+    "escalation_cap": (1, MAX_CAP),
+    "dispatch_delay_seconds": (0, MAX_DISPATCH_DELAY_SECONDS),
+    "unclaimed_alert_seconds": (60, MAX_ALERT_SECONDS),
+    "waiting_alert_seconds": (60, MAX_ALERT_SECONDS),
+    "max_attempts": (1, 20),
+    "max_depth": (1, 50),
+    "max_handoffs_per_workflow": (1, 500),
+    "max_same_direction": (1, 20),
+    "ping_pong_window": (4, 20),
+    "root_handoffs_per_hour": (1, 300),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
+    """``loop_guard``: whether chains of handoffs are looked at at all (spec/protocol.md §3)."""
+
     time_zone: str = "UTC"
     holidays: frozenset[date] = field(default_factory=frozenset)
     handoff_window_days: int = 7
@@ -27,6 +45,14 @@ class Settings:
     breaker_scope: str = "open"
     dispatch_delay_seconds: int = 3
     unclaimed_alert_seconds: int = 3_600
+    waiting_alert_seconds: int = 86_400
+    max_attempts: int = 3
+    loop_guard: bool = True
+    max_depth: int = 10
+    max_handoffs_per_workflow: int = 50
+    max_same_direction: int = 3
+    ping_pong_window: int = 6
+    root_handoffs_per_hour: int = 30
     tracker: TrackerSettings | None = None
     version: int = 0
 
@@ -48,10 +74,8 @@ class Settings:
         if values.get("tracker") is not None:
             values["tracker"] = (self.tracker or TrackerSettings()).changed(values["tracker"])
         after = replace(self, **values)
-        _within("handoff_window_days", after.handoff_window_days, 1, MAX_WINDOW_DAYS)
-        _within("escalation_cap", after.escalation_cap, 1, MAX_CAP)
-        _within("dispatch_delay_seconds", after.dispatch_delay_seconds, 0, MAX_DISPATCH_DELAY_SECONDS)
-        _within("unclaimed_alert_seconds", after.unclaimed_alert_seconds, 60, MAX_ALERT_SECONDS)
+        for name, (low, high) in BOUNDS.items():
+            _within(name, getattr(after, name), low, high)
         if after.breaker_scope not in {"open", "any"}:
             raise InvalidInput("breaker_scope", "must be 'open' or 'any'")
         if len(after.holidays) > MAX_HOLIDAYS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.change import TO_HUMAN, Change, Story, put_back
+from baton.domain.change import OVER, TO_HUMAN, Change, Story, put_back
 from baton.domain.task import NEXT_STALE_AFTER, Flag, Recovery, State, Task
 from baton.domain.times import rfc3339
 from baton.domain.wake import unclaimed_since
@@ -22,7 +22,8 @@ def sweep(task: Task, verb: verbs.Sweep, at: datetime) -> Change:
     if _deadline_passed(story):
         reasons.append("deadline_passed")
     if not story.task.is_ended:
-        reasons += _sweep_claimed(story, verb) if task.claim else _sweep_untaken(story, verb)
+        look = _sweep_claimed if task.claim else _sweep_waiting if task.wait else _sweep_untaken
+        reasons += look(story, verb)
     return story.end(reasons=tuple(reasons))
 
 
@@ -33,7 +34,7 @@ def _deadline_passed(story: Story) -> bool:
     story.alert(Flag.DEADLINE_PASSED)
     if task.fail_on_deadline:
         failure = {"type": "timeout", "description": f"The deadline {rfc3339(task.deadline)} passed."}
-        story.tell("handoff_failed", {"failure": failure}, state=State.FAILED, claim=None, has_failure=True)
+        story.tell("handoff_failed", {"failure": failure}, state=State.FAILED, **OVER, has_failure=True)
         story.extras["failure"] = failure
     return True
 
@@ -58,7 +59,7 @@ def _sweep_claimed(story: Story, verb: verbs.Sweep) -> list[str]:
         prior_agent=claim.agent,
         prior_worker=claim.worker,
         prior_fence=claim.fence,
-        last_checkpoint_id=None,
+        last_checkpoint_id=task.last_checkpoint_id,
         action=action,
     )
     story.tell("heartbeat_lost", {"agent": claim.agent, "worker": claim.worker, "reason": recovery.reason})
@@ -73,18 +74,37 @@ def _sweep_claimed(story: Story, verb: verbs.Sweep) -> list[str]:
     return ["lease_over"]
 
 
+def _sweep_waiting(story: Story, verb: verbs.Sweep) -> list[str]:  # noqa: ARG001 - as its siblings
+    """A callback that didn't come in time is brought as none; branches are looked at by their joins."""
+    wait = story.task.wait
+    if wait is None:
+        return []
+    if wait.until is not None and story.at >= wait.until:
+        story.alert(Flag.CALLBACK_MISSED)
+        data = {"by": "timeout", "wait": wait.number}
+        put_back(story, "resumed", data, ready_at=story.at, wait=None)
+        story.extras["brought"] = {"callback": None, "interaction_id": wait.interaction_id, "timed_out": True}
+        return ["callback_missed"]
+    if story.at >= wait.alert_at and Flag.WAITING not in story.task.flags:
+        story.alert(Flag.WAITING)
+        return ["waiting_too_long"]
+    return []
+
+
 def _sweep_untaken(story: Story, verb: verbs.Sweep) -> list[str]:
     task, reasons = story.task, []
+    if task.parked and task.hidden_until is not None and story.at >= task.hidden_until:
+        reasons.append("due")  # the queue shows it from here on
     if task.state is State.NEXT and task.ready_at and story.at >= task.ready_at + NEXT_STALE_AFTER:
         story.alert(Flag.NEXT_STALE)
         reasons.append("next_stale")
     if not task.is_ready(story.at):
         return reasons
     agent = verb.agent
-    if agent is None or not agent.active:
+    if not _has_taker(task, verb):
         story.alert(Flag.UNDELIVERABLE)
         reasons.append("undeliverable")
-    else:
+    elif agent is not None:
         story.task = story.task.changed(runtime=agent.runtime)
         if agent.is_run:
             story.extras["ring"] = True
@@ -95,3 +115,9 @@ def _sweep_untaken(story: Story, verb: verbs.Sweep) -> list[str]:
         reasons.append("unclaimed_too_long")
     story.task = story.task.changed(rings=task.rings + 1)
     return reasons
+
+
+def _has_taker(task: Task, verb: verbs.Sweep) -> bool:
+    if task.target_agent is None:
+        return verb.is_takeable
+    return verb.agent is not None and verb.agent.active and not verb.agent.lacks(task.requires)

@@ -21,6 +21,7 @@ DEFAULT_LEASE_SECONDS = 300
 MAX_LEASE_SECONDS = 43_200
 DEFAULT_MAX_ATTEMPTS = 3
 MAX_RELEASES = 10
+MAX_BRANCHES = 10
 NEXT_STALE_AFTER = seconds(86_400)
 
 
@@ -39,6 +40,17 @@ class State(StrEnum):
 ENDED = frozenset({State.DONE, State.FAILED, State.REJECTED, State.CANCELLED})
 
 
+class Kind(StrEnum):
+    """Of handoffs."""
+
+    ESCALATION = "escalation"
+    TRANSFER = "transfer"
+    DELEGATION = "delegation"
+    ROLLBACK = "rollback"
+    CONTINUATION = "continuation"
+    RETRY = "retry"
+
+
 class Flag(StrEnum):
     """What a human should know about a task. A flag is raised at most once until somebody deals with it."""
 
@@ -49,16 +61,19 @@ class Flag(StrEnum):
     ATTEMPTS_EXHAUSTED = "attempts_exhausted"
     RELEASED_TOO_OFTEN = "released_too_often"
     CLOSED_BY_BOT = "closed_by_bot"
+    WAITING = "waiting_too_long"
+    CALLBACK_MISSED = "callback_missed"
 
 
 # Raised because nobody has taken the task yet: a claim, or an approval anew, answers them.
-UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE})
+UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE, Flag.WAITING})
 EXHAUSTED_FLAGS = frozenset({Flag.ATTEMPTS_EXHAUSTED, Flag.RELEASED_TOO_OFTEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lease on a task. ``claim_id`` is a secret between Baton and the claimer: it is in no event and no listing."""
+    """A lease on a task. ``claim_id`` is a secret between Baton and the claimer: it is in no event and no listing.
+    ``slot``: which of its agent's permits it holds, where the agent has a limit."""
 
     claim_id: str
     fence: int
@@ -69,6 +84,7 @@ class Claim:
     claimed_at: datetime
     heartbeat_at: datetime
     expires_at: datetime
+    slot: int | None = None
 
     def is_over(self, now: datetime) -> bool:
         return self.expires_at <= now
@@ -98,9 +114,57 @@ class Recovery:
     action: str
 
 
+class Policy(StrEnum):
+    """When a task that waits for its branches goes on: once all have ended, once one is done, or once some are. It
+    goes on in any case when all have ended."""
+
+    ALL = "all"
+    ANY = "any"
+    QUORUM = "quorum"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """``task_id``: the first task of it; the branch has ended when its last one has (``Task.successors``)."""
+
+    call_id: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """What a task waits for: its branches, or a callback (``interaction_id``, the caller's word for what it waits for),
+    until ``until`` at the latest. ``number``: the how manieth wait of the task it is; ``alert_at``: when it is too long
+    to stay silent about."""
+
+    number: int
+    since: datetime
+    alert_at: datetime
+    policy: Policy = Policy.ALL
+    quorum: int | None = None
+    branches: tuple[Branch, ...] = ()
+    interaction_id: str | None = None
+    until: datetime | None = None
+
+    @property
+    def is_for_callback(self) -> bool:
+        return self.interaction_id is not None
+
+    def is_met(self, done: int, ended: int) -> bool:
+        """``done``, ``ended``: how many of the branches are."""
+        if ended == len(self.branches):
+            return True
+        wanted = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
+        return done >= wanted
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """``version`` rises with every write, heartbeats included; ``revision`` with the content that a human approves."""
+    """``version`` rises with every write, heartbeats included; ``revision`` with the content that a human approves.
+
+    ``target_agent`` is None for open work: any agent takes it that declares what it ``requires``. ``source_agent`` is a
+    slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose branch
+    ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a split)."""
 
     workspace: str
     id: str
@@ -108,15 +172,24 @@ class Task:
     title: str
     kind: str
     source_agent: str
-    target_agent: str
+    target_agent: str | None
     priority: Priority
+    requires: tuple[str, ...] = ()
+    work_type: str | None = None
+    dispatch_rank: int | None = None
     effort: str | None = None
     due_date: date | None = None
     deadline: datetime | None = None
     fail_on_deadline: bool = False
+    not_before: datetime | None = None
+    deferred_until: datetime | None = None
     handoff_id: str
     master_task_id: str
     parent_id: str | None = None
+    join_parent: str | None = None
+    call_id: str | None = None
+    successors: tuple[str, ...] = ()
+    retry_of: str | None = None
     workflow_id: str
     depth: int = 0
     revision: int = 1
@@ -135,6 +208,10 @@ class Task:
     claim: Claim | None = None
     flags: frozenset[Flag] = frozenset()
     recoveries: int = 0
+    checkpoints: int = 0
+    last_checkpoint_id: str | None = None
+    waits: int = 0
+    wait: Wait | None = None
     has_output: bool = False
     has_failure: bool = False
 
@@ -147,6 +224,7 @@ class Task:
     runtime: Runtime = Runtime.PULL
     alert_after_seconds: int = 3_600
     mirrored: bool = False
+    parked: bool = False
 
     @property
     def is_ended(self) -> bool:
@@ -154,7 +232,19 @@ class Task:
 
     @property
     def is_escalation(self) -> bool:
-        return self.kind == "escalation"
+        return self.kind == Kind.ESCALATION
+
+    @property
+    def has_branch_ended(self) -> bool:
+        """Its branch ends with it, as nobody goes on with it."""
+        return self.is_ended and self.join_parent is not None and not self.successors
+
+    @property
+    def hidden_until(self) -> datetime | None:
+        """No queue shows it before: a human put it off, or it was asked for later."""
+        if self.state is State.NEEDS:
+            return self.deferred_until
+        return self.not_before if self.state is State.DELEGATED else None
 
     def is_ready(self, now: datetime) -> bool:
         """May be taken from its agent's queue now: approved for the dispatcher, and due."""

@@ -10,8 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain import verbs
-from baton.domain.change import TO_HUMAN, Change, Story, put_back
-from baton.domain.errors import NotAllowed, NotClaimable, NotYourAgent, RevisionChanged, TaskEnded, UndoWindowOver
+from baton.domain.change import OVER, TO_HUMAN, Change, Story, put_back
+from baton.domain.errors import (
+    CapabilityMismatch,
+    CriteriaUnreported,
+    InvalidInput,
+    NotAllowed,
+    NotClaimable,
+    NotYourAgent,
+    OwnHandoff,
+    RevisionChanged,
+    TaskEnded,
+    UndoWindowOver,
+)
+from baton.domain.route import Mode
 from baton.domain.sweeping import sweep
 from baton.domain.task import (
     EXHAUSTED_FLAGS,
@@ -34,17 +46,37 @@ if TYPE_CHECKING:
 
 FIRST_BACKOFF_SECONDS = 5
 LAST_BACKOFF_SECONDS = 300
+MAX_DEFERRAL = seconds(366 * 86_400)
 
 
-def create(new: Task, by: Principal, at: datetime, agent: Agent, settings: Settings) -> Change:
-    """``new`` is in ``needs``; a human's asking or a standing approval of the target's moves it on (truth 8)."""
+def create(
+    new: Task,
+    by: Principal,
+    at: datetime,
+    agent: Agent | None,
+    settings: Settings,
+    *,
+    mode: Mode = Mode.DISPATCH,
+    asked_directly: bool = True,
+) -> Change:
+    """``new`` is in ``needs``; a human's asking or a standing approval of the target's moves it on (truth 8), to where
+    ``mode`` says. ``asked_directly``: False for what comes of something else that ``by`` did. ``agent``: the target,
+    None for open work."""
     story = Story(None, new, by, at)
     story.tell("handoff_initiated")
-    if by.is_human:
-        _delegate(story, {"revision": new.revision, "asked_by_human": True}, agent, settings, undo=settings.undo_window)
-    elif agent.has_standing_approval:
+    if mode is Mode.MANUAL:
+        return story.end()
+    data: dict[str, Any] | None = None
+    undo = seconds(0)
+    if by.is_human and asked_directly:
+        data, undo = {"revision": new.revision, "asked_by_human": True}, settings.undo_window
+    elif agent is not None and agent.has_standing_approval:
         given = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
-        _delegate(story, {"revision": new.revision, "standing_approval": given}, agent, settings, undo=seconds(0))
+        data = {"revision": new.revision, "standing_approval": given}
+    if data is not None and mode is Mode.NEXT:
+        _set_next(story, data)
+    elif data is not None:
+        _delegate(story, data, agent, settings, undo=undo)
     return story.end()
 
 
@@ -76,12 +108,15 @@ def _approve(task: Task, verb: verbs.Approve, at: datetime) -> Change:
 
 def _delegate(story: Story, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta) -> None:
     ready_at = story.at + undo
+    if story.task.not_before is not None:
+        ready_at = max(ready_at, story.task.not_before)
     story.tell(
         "approved",
         {"for": "dispatch", **data},
         state=State.DELEGATED,
         ready_at=ready_at,
-        undo_until=ready_at if undo else None,
+        undo_until=story.at + undo if undo else None,
+        deferred_until=None,
         attempt=0,
         releases=0,
         flags=story.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
@@ -89,6 +124,8 @@ def _delegate(story: Story, data: dict[str, Any], agent: Agent | None, settings:
         alert_after_seconds=settings.unclaimed_alert_seconds,
         runtime=story.task.runtime if agent is None else agent.runtime,
     )
+    if story.task.target_agent is None:
+        return
     if agent is None or not agent.active:
         story.alert(Flag.UNDELIVERABLE)
     else:
@@ -98,20 +135,23 @@ def _delegate(story: Story, data: dict[str, Any], agent: Agent | None, settings:
 def _approve_next(task: Task, verb: verbs.ApproveNext, at: datetime) -> Change:
     verb.by.must_be_human("approve a task")
     _must_be(task, verb, State.NEEDS)
-    revision = _revision_seen(task, verb.revision)
     story = Story(task, task, verb.by, at)
-    flags = task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS
+    _set_next(story, {"revision": _revision_seen(task, verb.revision)})
+    return story.end()
+
+
+def _set_next(story: Story, data: dict[str, Any]) -> None:
     story.tell(
         "approved",
-        {"for": "next", "revision": revision},
+        {"for": "next", **data},
         state=State.NEXT,
-        ready_at=at,
+        ready_at=story.at,
         undo_until=None,
+        deferred_until=None,
         attempt=0,
         releases=0,
-        flags=flags,
+        flags=story.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
     )
-    return story.end()
 
 
 def _undo(task: Task, verb: verbs.Undo, at: datetime) -> Change:
@@ -124,11 +164,45 @@ def _undo(task: Task, verb: verbs.Undo, at: datetime) -> Change:
     return story.end()
 
 
+def _defer(task: Task, verb: verbs.Defer, at: datetime) -> Change:
+    verb.by.must_be_human("defer a task")
+    _must_be(task, verb, State.NEEDS)
+    revision = _revision_seen(task, verb.revision)
+    if not at < verb.until <= at + MAX_DEFERRAL:
+        raise InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
+    story = Story(task, task, verb.by, at)
+    story.tell("deferred", {"revision": revision}, deferred_until=verb.until)
+    return story.end()
+
+
+def _dismiss(task: Task, verb: verbs.Dismiss, at: datetime) -> Change:
+    verb.by.must_be_human("dismiss a task")
+    _must_be(task, verb, State.NEEDS)
+    story = Story(task, task, verb.by, at)
+    story.tell("dismissed", {"reason": verb.reason}, state=State.CANCELLED, deferred_until=None)
+    return story.end()
+
+
+def _split(task: Task, verb: verbs.Split, at: datetime) -> Change:
+    verb.by.must_be_human("split a task")
+    _must_be(task, verb, State.NEEDS)
+    revision = _revision_seen(task, verb.revision)
+    story = Story(task, task, verb.by, at)
+    data = {"revision": revision, "parts": list(verb.parts)}
+    story.tell("split", data, state=State.CANCELLED, deferred_until=None, successors=verb.parts)
+    return story.end()
+
+
 def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
     verb.by.acting_for(verb.agent)
-    if verb.agent != task.target_agent:
+    if task.target_agent is not None and verb.agent != task.target_agent:
         raise NotYourAgent(task.target_agent)
+    if task.target_agent is None and verb.agent == task.source_agent:
+        raise OwnHandoff(task.id)
     task.must_be_claimable(at)
+    missing = verb.skills.lacks(task.requires) if verb.skills is not None else ()
+    if missing:
+        raise CapabilityMismatch(verb.agent, missing, ())
     expires_at = at + seconds(verb.lease_seconds)
     if task.hard_deadline is not None:
         if task.hard_deadline <= at:
@@ -144,6 +218,7 @@ def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
         claimed_at=at,
         heartbeat_at=at,
         expires_at=expires_at,
+        slot=verb.slot,
     )
     story = Story(task, task, verb.by, at)
     story.tell(
@@ -161,22 +236,92 @@ def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
     return story.end()
 
 
-def _complete(task: Task, verb: verbs.Complete, at: datetime) -> Change:
+def _save_checkpoint(task: Task, verb: verbs.SaveCheckpoint, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
-    story.tell("handoff_completed", state=State.DONE, claim=None, has_output=verb.has_output)
+    _tell_checkpoint(story, verb.checkpoint_id, verb.step_name)
+    return story.end()
+
+
+def _tell_checkpoint(story: Story, checkpoint_id: str, step_name: str) -> None:
+    """Whoever saves one gets on with it: what was given back before doesn't count any more."""
+    data = {"checkpoint_id": checkpoint_id, "step_name": step_name}
+    kept = {"last_checkpoint_id": checkpoint_id, "checkpoints": story.task.checkpoints + 1, "releases": 0}
+    story.tell("checkpoint_saved", data, **kept)
+
+
+def _complete(task: Task, verb: verbs.Complete, at: datetime) -> Change:
+    """Evidence first: every criterion has its report (spec/protocol.md §4)."""
+    task.current_claim(verb.claim_id, verb.by)
+    said = {criterion for criterion, _ in verb.reports}
+    unreported = tuple(criterion for criterion in verb.criteria if criterion not in said)
+    if unreported:
+        raise CriteriaUnreported(unreported)
+    unmet = [criterion for criterion, met in verb.reports if not met]
+    data: dict[str, Any] = {"completion_id": verb.completion_id, "status": "partial" if unmet else "success"}
+    if unmet:
+        data["unmet"] = len(unmet)
+    story = Story(task, task, verb.by, at)
+    story.tell("handoff_completed", data, state=State.DONE, claim=None, has_output=verb.has_output)
     return story.end()
 
 
 def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
-    data = {"failure": verb.failure, "retryable": verb.retryable, "attempt": task.attempt}
+    if verb.checkpoint_id is not None:
+        _tell_checkpoint(story, verb.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
+    data = {
+        "failure": {name: verb.failure[name] for name in ("type", "description") if name in verb.failure},
+        "failure_id": verb.failure_id,
+        "checkpoint_id": verb.checkpoint_id,
+        "retryable": verb.retryable,
+        "attempt": task.attempt,
+    }
     if verb.retryable and task.attempt < task.max_attempts:
         put_back(story, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
     else:
         story.tell("handoff_failed", data, state=State.FAILED, claim=None, has_failure=True)
     return story.end(failure=verb.failure)
+
+
+def _reject(task: Task, verb: verbs.Reject, at: datetime) -> Change:
+    task.current_claim(verb.claim_id, verb.by)
+    story = Story(task, task, verb.by, at)
+    data = {"reason": verb.reason, "failure_id": verb.failure_id}
+    story.tell("handoff_rejected", data, state=State.REJECTED, claim=None, has_failure=True)
+    return story.end(failure={"type": "capability", "description": verb.reason, "failure_id": verb.failure_id})
+
+
+def _transfer(task: Task, verb: verbs.Transfer, at: datetime) -> Change:
+    task.current_claim(verb.claim_id, verb.by)
+    story = Story(task, task, verb.by, at)
+    data = {"to": verb.target, "task_id": verb.successor}
+    story.tell(
+        "handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(verb.successor,)
+    )
+    return story.end()
+
+
+def _wait_for(task: Task, verb: verbs.WaitFor, at: datetime) -> Change:
+    """Waiting is no attempt: the one that was counted for this claim is given back."""
+    task.current_claim(verb.claim_id, verb.by)
+    story = Story(task, task, verb.by, at)
+    wait = verb.wait
+    data: dict[str, Any] = {"for": "callback" if wait.is_for_callback else "branches", "wait": wait.number}
+    given_up = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
+    story.tell("waiting", data, **given_up, wait=wait, waits=wait.number)
+    return story.end()
+
+
+def _resume(task: Task, verb: verbs.Resume, at: datetime) -> Change:
+    """By the system, or by whoever holds the callback's address: the one wait that it is for ends once."""
+    _must_be(task, verb, State.WAITING)
+    if task.wait is None or task.wait.number != verb.wait:
+        raise NotAllowed(task.id, verb.name, task.state)
+    story = Story(task, task, verb.by, at)
+    put_back(story, "resumed", {"by": verb.how, "wait": verb.wait}, ready_at=at, wait=None)
+    return story.end(brought=verb.brought)
 
 
 def _release(task: Task, verb: verbs.Release, at: datetime) -> Change:
@@ -195,16 +340,17 @@ def _resolve(task: Task, verb: verbs.Resolve, at: datetime) -> Change:
     verb.by.must_be_human("resolve a task")
     _must_not_be_ended(task)
     story = Story(task, task, verb.by, at)
-    story.tell("resolved", {"reason": verb.reason}, state=State.DONE, claim=None, has_output=verb.has_output)
+    story.tell("resolved", {"reason": verb.reason}, state=State.DONE, **OVER, has_output=verb.has_output)
     return story.end()
 
 
 def _cancel(task: Task, verb: verbs.Cancel, at: datetime) -> Change:
-    if verb.by.key != task.created_by:
+    if verb.by.key != task.created_by and verb.ancestor is None:
         verb.by.must_be_human("cancel a task that it didn't create")
     _must_not_be_ended(task)
     story = Story(task, task, verb.by, at)
-    story.tell("cancelled", {"reason": verb.reason}, state=State.CANCELLED, claim=None)
+    data = {"reason": verb.reason, "ancestor": verb.ancestor}
+    story.tell("cancelled", data, state=State.CANCELLED, **OVER)
     return story.end()
 
 
@@ -236,9 +382,17 @@ _RULES: dict[type[verbs.Verb], Callable[[Task, Any, datetime], Change]] = {
     verbs.Approve: _approve,
     verbs.ApproveNext: _approve_next,
     verbs.Undo: _undo,
+    verbs.Defer: _defer,
+    verbs.Dismiss: _dismiss,
+    verbs.Split: _split,
     verbs.ClaimTask: _claim,
+    verbs.SaveCheckpoint: _save_checkpoint,
     verbs.Complete: _complete,
     verbs.Fail: _fail,
+    verbs.Reject: _reject,
+    verbs.Transfer: _transfer,
+    verbs.WaitFor: _wait_for,
+    verbs.Resume: _resume,
     verbs.Release: _release,
     verbs.Resolve: _resolve,
     verbs.Cancel: _cancel,

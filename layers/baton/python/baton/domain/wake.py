@@ -45,6 +45,11 @@ def unclaimed_since(task: Task) -> datetime | None:
 def _of_state(task: Task, now: datetime) -> datetime | None:
     if task.claim is not None:
         return task.claim.expires_at
+    if task.wait is not None:
+        alert_at = None if Flag.WAITING in task.flags else task.wait.alert_at
+        return min((at for at in (alert_at, task.wait.until) if at is not None), default=None)
+    if task.parked:
+        return task.hidden_until
     if task.ready_at is None:
         return None
     if task.state is State.NEXT:

@@ -1,0 +1,163 @@
+"""What keeps agents from handing the same work round and round (spec/protocol.md §3). Pure: it is told the chain of
+ancestors, and refuses the hop that would be one too many."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import LoopTripped
+from baton.domain.task import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from baton.domain.settings import Settings
+    from baton.domain.task import Task
+
+# A chain that goes to and fro between fewer agents than these is no progress.
+FEWEST_AGENTS = 3
+MAX_REASON_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One handoff of a chain. ``target``: None for open work that nobody has taken yet."""
+
+    source: str
+    target: str | None
+    reason: str
+
+    @property
+    def direction(self) -> tuple[str, str | None]:
+        return self.source, self.target
+
+    def plain(self) -> list[str | None]:
+        return [self.source, self.target, self.reason]
+
+
+def hop(source: str, target: str | None, reason: str) -> Hop:
+    return Hop(source, target, normalised(reason))
+
+
+def normalised(reason: str) -> str:
+    """The same words are the same reason: without regard to case, width, spaces and punctuation."""
+    folded = unicodedata.normalize("NFKC", reason).casefold()
+    words = "".join(c if c.isalnum() else " " for c in folded).split()
+    return " ".join(words)[:MAX_REASON_KEPT]
+
+
+def hops_of(task: Task, body: dict[str, Any] | None) -> tuple[Hop, ...]:
+    """The chain that leads to a task, itself included. An open task's last hop went to whoever holds it."""
+    said = body or {}
+    hops = [Hop(source, target, reason) for source, target, reason in said.get("hops", ())]
+    if not hops:
+        hops = [hop(task.source_agent, task.target_agent, str(said.get("escalation_reason", "")))]
+    if hops[-1].target is None and task.claim is not None:
+        hops[-1] = Hop(hops[-1].source, task.claim.agent, hops[-1].reason)
+    return tuple(hops)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a whole workflow may cost; given to a root, inherited, and on the way down it can only shrink."""
+
+    max_handoffs: int | None = None
+    max_model_calls: int | None = None
+    max_tokens: int | None = None
+    deadline: datetime | None = None
+
+    def narrowed(self, by: Budget) -> Budget:
+        return Budget(
+            max_handoffs=_least(self.max_handoffs, by.max_handoffs),
+            max_model_calls=_least(self.max_model_calls, by.max_model_calls),
+            max_tokens=_least(self.max_tokens, by.max_tokens),
+            deadline=_least(self.deadline, by.deadline),
+        )
+
+
+def check(
+    ancestors: tuple[Hop, ...],
+    new: Hop,
+    settings: Settings,
+    *,
+    kind: Kind,
+    handoffs: int,
+    budget: Budget,
+    now: datetime,
+) -> None:
+    """Raises ``LoopTripped`` for the first rule that ``new`` would break. ``handoffs``: those of the workflow so far. A
+    budget holds whether the guard is on or not: somebody has asked for it."""
+    hops = (*ancestors, new)
+    for rule, is_broken, message in (*_budget_rules(hops, handoffs, budget, now), *_rules(hops, settings, kind, handoffs)):
+        if is_broken:
+            raise LoopTripped(rule, message, agents_of(hops))
+
+
+def agents_of(hops: Iterable[Hop]) -> tuple[str, ...]:
+    """The chain in words: who handed off, in order, and to whom at last."""
+    hops = tuple(hops)
+    return (*(each.source for each in hops), hops[-1].target or "any agent") if hops else ()
+
+
+Rule = tuple[str, bool, str]
+
+
+def _budget_rules(hops: tuple[Hop, ...], handoffs: int, budget: Budget, now: datetime) -> tuple[Rule, ...]:
+    most = budget.max_handoffs
+    return (
+        (
+            "budget_max_handoffs",
+            most is not None and handoffs >= most,
+            f"The workflow's budget is {most} handoffs, and it has had them.",
+        ),
+        (
+            "budget_deadline",
+            budget.deadline is not None and now >= budget.deadline,
+            "The deadline of the workflow's budget is over.",
+        ),
+    )
+
+
+def _rules(hops: tuple[Hop, ...], settings: Settings, kind: Kind, handoffs: int) -> tuple[Rule, ...]:
+    if not settings.loop_guard or kind is Kind.ESCALATION:
+        return ()
+    new, earlier = hops[-1], hops[:-1]
+    window = hops[-settings.ping_pong_window :]
+    agents = {agent for each in window for agent in each.direction if agent is not None}
+    same = sum(each.direction == new.direction for each in hops) if new.target is not None else 0
+    return (
+        ("self_handoff", new.source == new.target, f"{new.source} would hand off to itself."),
+        (
+            "max_depth",
+            len(hops) > settings.max_depth,
+            f"The chain would be {len(hops)} handoffs deep, and at most {settings.max_depth} are allowed.",
+        ),
+        (
+            "max_handoffs_per_workflow",
+            handoffs >= settings.max_handoffs_per_workflow,
+            f"The workflow has had its {settings.max_handoffs_per_workflow} handoffs.",
+        ),
+        (
+            "same_direction",
+            same > settings.max_same_direction,
+            f"{new.source} → {new.target} would be {same} times in one chain, and at most "
+            f"{settings.max_same_direction} times are allowed.",
+        ),
+        (
+            "ping_pong",
+            len(window) == settings.ping_pong_window and len(agents) < FEWEST_AGENTS,
+            f"The last {settings.ping_pong_window} handoffs would be between {' and '.join(sorted(agents))} alone.",
+        ),
+        (
+            "same_reason",
+            kind is not Kind.RETRY and new in earlier,
+            f"{new.source} has handed this to {new.target or 'any agent'} for the same reason before.",
+        ),
+    )
+
+
+def _least(one: Any, other: Any) -> Any:
+    return min((value for value in (one, other) if value is not None), default=None)
