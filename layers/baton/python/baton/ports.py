@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
     from baton.domain.agent import Agent, Roster
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     from baton.domain.token import Token
     from baton.domain.tracker import TrackerSettings
     from baton.domain.webhook import Webhook
+    from baton.domain.workflow import (
+        Checkpoint,
+        DueErrand,
+        Errand,
+        Held,
+        InboxItem,
+        LateResult,
+        Member,
+        Roots,
+    )
 
 Json = Any
 
@@ -43,15 +53,56 @@ class Dossier:
     task: Task
     body: dict[str, Any] | None = None
     output: Json = None
+    completion: dict[str, Any] | None = None
     failure: dict[str, Any] | None = None
+    brought: dict[str, Any] | None = None
+    checkpoint: Checkpoint | None = None
     recoveries: tuple[Recovery, ...] = ()
     mirror: Mirror | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a handoff is decided on, as far as it is known before the reading."""
+
+    agents: frozenset[str] = frozenset()
+    work_type: str | None = None
+    once: Once | None = None
+    parent_id: str | None = None
+    workflow_id: str | None = None
+    roots: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """``handoffs``: how many the workflow has had, None where nobody has counted. ``parent``: with its body."""
+
+    settings: Settings
+    agents: Mapping[str, Agent]
+    route: Route | None = None
+    remembered: Remembered | None = None
+    parent: Dossier | None = None
+    handoffs: int | None = None
+    roots: Roots | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skills:
+    """What a claimer can do, as its queue tells it: a hint, checked again with the claim."""
+
+    accepts: tuple[str, ...]
+    produces: tuple[str, ...]
+    max_concurrent: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
+    """``requires``, ``source``: of open work, for claimers to choose by."""
+
     task_id: str
     ready_at: datetime
+    requires: tuple[str, ...] = ()
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +125,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Output:
+    """``completion``: the message that came with it, if one did."""
+
     content: Json
+    completion: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +269,102 @@ class WebhookSaved:
     webhook: Webhook
 
 
+@dataclass(frozen=True, slots=True)
+class Also:
+    """Another task's change in the same write, with what is written along with it; it holds as ``commit`` says."""
+
+    change: Change
+    extras: tuple[Extra, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnderClaim:
+    """Holds only while the claim is the task's current one, else ``Conflict``: what was decided under it is decided
+    again."""
+
+    task_id: str
+    claim_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffsCounted:
+    """``number`` more of a workflow. ``start``: how many it has had if nobody has counted yet. Holds only if there are at
+    most ``most`` then, else ``Conflict``."""
+
+    workflow_id: str
+    number: int
+    start: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class RootsCounted:
+    """``roots`` in its next version: else ``Conflict``."""
+
+    roots: Roots
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointKept:
+    """Listed for good, and the task's latest one."""
+
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class InboxPosted:
+    item: InboxItem
+
+
+@dataclass(frozen=True, slots=True)
+class ErrandDue:
+    """Replaces one of its kind for the same task. Never refused."""
+
+    errand: DueErrand
+
+
+@dataclass(frozen=True, slots=True)
+class ErrandDone:
+    """Takes it away if it is still the one that was read, else leaves it. Never refused."""
+
+    errand: DueErrand
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCut:
+    """The claim of the changed task was ended by somebody else; so that a late word of its holder can be told from a
+    stranger's."""
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class LateKept:
+    """The first late word under a claim stands: ``KeyTaken`` for another."""
+
+    task_id: str
+    claim_id: str
+    result: LateResult
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOpened:
+    """``task_id`` is retried by ``retry_id``. Holds only if its latest retry is ``seen`` (None: none yet), else
+    ``Conflict``."""
+
+    task_id: str
+    retry_id: str
+    seen: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """The whole of what a manual review would let through, beside it."""
+
+    review_id: str
+    content: dict[str, Any]
+
+
 Extra = (
     Body
     | Output
@@ -235,6 +385,18 @@ Extra = (
     | PageTaken
     | GateSaved
     | WebhookSaved
+    | Also
+    | UnderClaim
+    | HandoffsCounted
+    | RootsCounted
+    | CheckpointKept
+    | InboxPosted
+    | ErrandDue
+    | ErrandDone
+    | ClaimCut
+    | LateKept
+    | RetryOpened
+    | ReviewRequest
 )
 
 
@@ -244,16 +406,24 @@ class TaskStore(Protocol):
     def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
         """The task, and the answer that ``once`` was given before. One reading. Raises ``Unknown``."""
 
+    def load_whole(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Dossier, Remembered | None]:
+        """The same with the task's body. One reading. Raises ``Unknown``."""
+
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
-        """The task with output, failure and recoveries, as of one moment per item. One reading. Raises ``Unknown``."""
+        """The task with everything beside it, as of one moment per item. One reading. Raises ``Unknown``."""
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
         """The task with all that its claimer needs, and the agent as it is now. One reading, and one more for a task
         that came back oftener than it has attempts. Raises ``Unknown``."""
 
+    def read_bell(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
+        """The task and the agent that a bell names, in one reading."""
+
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
-        """All of it or nothing, in one write. With a change, holds only if the task's version is still that of
-        ``change.before`` (or if it is new), else ``Conflict``; the extras say what else they hold on.
+        """All of it or nothing, in one write of at most 100 items. With a change, holds only if the task's version is
+        still that of ``change.before`` (or if it is new), else ``Conflict``; the extras say what else they hold on.
+        A claim that the change begins is ``held`` by its agent, and no more so with its end; taking a ``slot`` that
+        another claim holds is ``SlotTaken``.
         After a success, repeated or unclear attempts included, there is exactly one effect."""
 
     def renew(
@@ -263,23 +433,39 @@ class TaskStore(Protocol):
         within its millisecond may raise it too), in one write. Raises ``StaleClaim`` if it isn't the current one of
         ``by``. Raises ``Unknown``."""
 
-    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | None:
-        """The answer kept by ``EndedClaim``."""
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | Claim | None:
+        """The answer kept by ``EndedClaim``, or the claim kept by ``ClaimCut``."""
+
+    def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
+        """The agent's live claims, by whoever made them."""
+
+    def late_results(self, workspace: str, task_id: str) -> tuple[LateResult, ...]:
+        """What was kept by ``LateKept``, by the fence of its claim; at most 100."""
+
+    def retry_of(self, workspace: str, task_id: str) -> str | None:
+        """The latest task that was opened as a retry of this one."""
 
     def remembered(self, once: Once) -> Remembered | None:
         """The answer kept by ``Remember``."""
 
-    def ready(self, workspace: str, agent: str, now: datetime) -> Iterator[Ready]:
-        """Tasks that the agent may claim, best first: priority, then ready time. Lags; what it names must be
-        checked by the condition of the write. One reading for about 25 of them."""
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
+        """What the agent can do (None if it isn't known), and the tasks for it, best first: priority, then ready time.
+        Lags; what it names must be checked by the condition of the write. One reading for about 25 of them."""
+
+    def open_work(self, workspace: str, now: datetime) -> Iterator[Ready]:
+        """The same for open work: who may take it is for the caller to see."""
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Tasks that wait for a human's approval, most urgent and oldest first. Finding them lags, what is shown of
         them doesn't: those that have moved on meanwhile are left out."""
 
-    def due(self, now: datetime) -> Iterator[tuple[str, str]]:
-        """``(workspace, task_id)`` of tasks whose ``wake_at`` has come, claims first, the longest due first within a
-        shard. Lags. Reads page by page, and nothing that isn't due."""
+    def due(self, now: datetime) -> Iterator[tuple[str, str, Errand | None]]:
+        """``(workspace, task_id, None)`` of tasks whose ``wake_at`` has come, or with the errand that is due about the
+        task: claims first, then errands, the longest due first within a shard. Lags. Reads page by page, and nothing
+        that isn't due."""
+
+    def errand(self, workspace: str, kind: Errand, task_id: str) -> DueErrand | None:
+        """The one that is due, if any."""
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
         """The entries after ``after``, in order."""
@@ -287,11 +473,37 @@ class TaskStore(Protocol):
     def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
         """The newest notes about a task or review, newest first."""
 
+    def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Those that exist, by id; one reading for a hundred."""
+
+    def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
+        """The same with output, completion and failure, but nothing else; one reading for about thirty."""
+
+    def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Their bodies, by task."""
+
+    def workflow(self, workspace: str, workflow_id: str) -> tuple[Member, ...]:
+        """Every task of a workflow, in the order of their ids."""
+
+    def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
+        """Those kept by ``CheckpointKept``, newest first."""
+
+    def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        """What the agent hasn't acknowledged, oldest first."""
+
+    def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
+        """They are in the inbox no more; unknown ones never were. At most 100."""
+
     def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
         """Tasks whose target is the agent, newest first."""
 
     def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
         """Tasks created on a day (UTC), newest first."""
+
+
+class HandoffStore(Protocol):
+    def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
+        """All that is wanted, in one reading; what doesn't exist is left out."""
 
 
 class MarkerStore(Protocol):
@@ -306,6 +518,9 @@ class MarkerStore(Protocol):
 
     def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Manual reviews, newest first."""
+
+    def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
+        """What was kept by ``ReviewRequest``."""
 
 
 class AgentStore(Protocol):
@@ -456,7 +671,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Done:
+    """``completion``: the message that goes with it (spec/protocol.md §4), for work whose criteria want a report."""
+
     output: Json
+    completion: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,6 +761,11 @@ class TrackerBell(Protocol):
         may be lost, doubled, late or out of order, and the sweeper rings again."""
 
 
+class CallbackKey(Protocol):
+    def get(self) -> bytes:
+        """What only this deployment holds: callbacks' addresses are derived from it. Raises ``Busy``."""
+
+
 class Secrets(Protocol):
     """Where the trackers' tokens are kept, one per workspace."""
 
@@ -564,6 +787,7 @@ class Baton:
     trackers: Trackers
     tracker_bell: TrackerBell
     secrets: Secrets
+    callback_key: CallbackKey
     public_url: str
     log: Callable[..., None] = field(repr=False)
 
