@@ -10,14 +10,19 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from baton.adapters.memory_alerts import MemoryAlerts
 from baton.adapters.memory_outbox import MemoryOutbox
 from baton.adapters.memory_registry import page
+from baton.adapters.memory_routes import MemoryRoutes
 from baton.domain.direction import NO_PAIR, Direction, Escalation
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.settings import Settings
 from baton.domain.task import State
 from baton.domain.times import to_ms
 from baton.ports import (
+    AlertCounted,
+    AlertRaised,
+    AlertSaved,
     Body,
     Closed,
     Dossier,
@@ -60,7 +65,7 @@ class _Beside:
     ended_claims: dict[str, Remembered] = field(default_factory=dict)
 
 
-class MemoryStore(MemoryOutbox):
+class MemoryStore(MemoryOutbox, MemoryAlerts, MemoryRoutes):
     def __init__(self) -> None:
         super().__init__()
         self._tasks: dict[tuple[str, str], Task] = {}
@@ -210,6 +215,8 @@ class MemoryStore(MemoryOutbox):
                 held = self._reviews.get((workspace, review.id))
                 if held is None or held.version != review.version - 1:
                     raise Conflict("manual review")
+            case AlertRaised() | AlertCounted() | AlertSaved():
+                self._check_alert(workspace, extra)
             case _:
                 self._check_outbox(workspace, extra)
 
@@ -237,6 +244,8 @@ class MemoryStore(MemoryOutbox):
                 self._notes.setdefault((workspace, extra.about), []).append(deepcopy(extra))
             case ReviewChanged(review):
                 self._reviews[workspace, review.id] = deepcopy(review)
+            case AlertRaised() | AlertCounted() | AlertSaved():
+                self._write_alert(workspace, extra)
             case Opened() | ReviewOpened() | Closed():
                 self._write_direction(workspace, extra)
             case _:

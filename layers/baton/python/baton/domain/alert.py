@@ -134,12 +134,13 @@ _TIMES = {"raised_at", "acknowledged_at", "resolved_at"}
 
 def snapshot(alert: Alert) -> dict[str, Any]:
     """The alert in JSON's own types, as it stands: for keeping it, and for answering a repeated call."""
-    values = {f.name: getattr(alert, f.name) for f in fields(alert)}
+    values = {f.name: getattr(alert, f.name) for f in fields(alert)} | {"severity": str(alert.severity)}
     return {name: rfc3339(each) if name in _TIMES else each for name, each in values.items() if each is not None}
 
 
 def from_snapshot(kept: dict[str, Any]) -> Alert:
     known = {f.name for f in fields(Alert)}
-    values = {name: parse_rfc3339(each) if name in _TIMES else each for name, each in kept.items() if name in known}
-    severity, version = Severity(values["severity"]), int(values["version"])
-    return Alert(**{**values, "severity": severity, "version": version})
+    values = {name: each for name, each in kept.items() if name in known}
+    times = {name: parse_rfc3339(values[name]) for name in _TIMES & values.keys()}
+    told: dict[str, Any] = {"severity": Severity(values["severity"]), "version": int(values["version"])}
+    return Alert(**{**values, **times, **told})

@@ -54,7 +54,7 @@ class Registry:
             return [
                 put_version(item, agent.version, "agent"),
                 put_version(roster_item, roster.version + 1, "roster"),
-                _kept_version(item, kept, token, "agent"),
+                kept_version(item, kept, token, "agent"),
             ]
 
         self._table.transact(writes_for, kept)
@@ -67,7 +67,7 @@ class Registry:
         kept = keys.settings_version(workspace, settings.version)
 
         def writes_for(token: str) -> list[Write]:
-            return [put_version(item, settings.version, "settings"), _kept_version(item, kept, token, "settings")]
+            return [put_version(item, settings.version, "settings"), kept_version(item, kept, token, "settings")]
 
         self._table.transact(writes_for, kept)
 
@@ -125,7 +125,7 @@ class Registry:
         return page, page[-1]["sk"] if len(found) > limit else None
 
 
-def _kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:
+def kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:
     """One version for good: the trail of what humans set, and the witness that tells who wrote it."""
     return put({**item, **key._asdict(), "written_by": token}, NOT_THERE_YET, lambda: Conflict(what))
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys, tracker_items
+from baton.adapters.dynamodb.alerts import Alerts
 from baton.adapters.dynamodb.outbox import Outbox
 from baton.adapters.dynamodb.renewal import renew
+from baton.adapters.dynamodb.routing import Routing
 from baton.adapters.dynamodb.table import Write
 from baton.adapters.dynamodb.writes import extra_writes, task_writes, witness
 from baton.domain.direction import NO_PAIR
@@ -37,7 +39,7 @@ LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 DUE_PAGE = 100
 
 
-class DynamoStore(Outbox):
+class DynamoStore(Outbox, Alerts, Routing):
     # Writing
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:

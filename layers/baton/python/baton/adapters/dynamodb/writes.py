@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb import items, keys, tracker_items
+from baton.adapters.dynamodb import alert_items, items, keys, tracker_items
+from baton.adapters.dynamodb.alert_writes import alert_counted
 from baton.adapters.dynamodb.table import Item, Write, to_wire
 from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
 from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.times import to_ms
 from baton.ports import (
+    AlertCounted,
+    AlertRaised,
+    AlertSaved,
     Body,
     Closed,
     EndedClaim,
@@ -32,6 +36,7 @@ from baton.ports import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from baton.domain.alert import Alert
     from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.errors import BatonError
@@ -84,6 +89,12 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             return [put_review(review, token), _review_opened(review, direction)]
         case ReviewChanged(review):
             return [put_review(review, token)]
+        case AlertRaised(alert):
+            return [_alert(alert, token), *_listed_alert(alert)]
+        case AlertSaved(alert):
+            return [_alert(alert, token)]
+        case AlertCounted(by, at):
+            return [alert_counted(workspace, by, at)]
         case _:
             return [_tracker_write(workspace, task, extra, token)]
 
@@ -155,6 +166,8 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
                 return keys.once(workspace, once.digest)
             case ReviewChanged(review) | ReviewOpened(review, _):
                 return keys.Key(keys.reviews(workspace), review.id)
+            case AlertRaised(alert) | AlertSaved(alert):
+                return keys.alert(workspace, alert.id)
             case MirrorSaved(mirror):
                 return keys.beside(workspace, mirror.task_id, keys.MIRROR)
             case GateSaved():
@@ -164,6 +177,17 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
             case _:
                 continue
     raise ValueError("a commit without a change needs an extra that can be recognised")
+
+
+def _alert(alert: Alert, token: str) -> Write:
+    return put_version({**alert_items.alert_item(alert), "written_by": token}, alert.version, "alert")
+
+
+def _listed_alert(alert: Alert) -> list[Write]:
+    """Where its task's are found."""
+    if alert.task_id is None:
+        return []
+    return [put({"pk": keys.alerts_of_task(alert.workspace, alert.task_id), "sk": alert.id})]
 
 
 def _head(change: Change, token: str) -> Write:

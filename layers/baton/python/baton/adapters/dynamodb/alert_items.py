@@ -1,0 +1,27 @@
+"""What the items of alerts look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import keys
+from baton.domain.alert import from_snapshot, snapshot
+
+if TYPE_CHECKING:
+    from baton.domain.alert import Alert
+
+Item = dict[str, Any]
+
+
+def alert_item(alert: Alert) -> Item:
+    place = keys.alert_place(alert)
+    return {
+        **snapshot(alert),
+        **keys.alert(alert.workspace, alert.id)._asdict(),
+        "queue_pk": place and place.pk,
+        "queue_sk": place and place.sk,
+    }
+
+
+def alert_from(item: Item) -> Alert:
+    return from_snapshot(item)

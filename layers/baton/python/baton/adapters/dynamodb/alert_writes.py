@@ -1,0 +1,31 @@
+"""What a commit writes of alerts beside the alert itself, and under which conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import Write, to_wire
+from baton.domain.alert import MAX_PER_HOUR, too_many
+from baton.domain.times import seconds, to_ms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# This caller has raised fewer than it may in this hour: what keeps one that has gone mad from flooding everybody.
+MAY_RAISE_MORE = "attribute_not_exists(#count) OR #count < :most"
+# Well past the hour that is counted, whatever the clocks say.
+FORGET_AFTER = seconds(86_400)
+
+
+def alert_counted(workspace: str, by: str, at: datetime) -> Write:
+    request = {
+        "Key": to_wire(keys.alert_count(workspace, by, at)._asdict()),
+        "UpdateExpression": "SET #ttl = :ttl ADD #count :one",
+        "ConditionExpression": MAY_RAISE_MORE,
+        "ExpressionAttributeNames": {"#count": "count", "#ttl": "ttl"},
+        "ExpressionAttributeValues": to_wire(
+            {":one": 1, ":most": MAX_PER_HOUR, ":ttl": to_ms(at + FORGET_AFTER) // 1_000}
+        ),
+    }
+    return Write("Update", request, lambda: too_many(at))
