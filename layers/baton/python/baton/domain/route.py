@@ -58,6 +58,9 @@ class RoutingTable:
         live = (route for route in self.all if not route.removed)
         return iter(sorted(live, key=lambda route: (route.dispatch_rank, route.work_type)))
 
+    def __len__(self) -> int:
+        return sum(not route.removed for route in self.all)
+
     def last(self, work_type: str) -> Route | None:
         """The last version, be it a removed one."""
         return next((route for route in self.all if route.work_type == work_type), None)

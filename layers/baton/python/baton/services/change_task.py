@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.alert import ALERT_RAISED, system_alert
 from baton.domain.change import Change
 from baton.domain.errors import Busy
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.transitions import transition
 from baton.domain.wake import bell_delay
-from baton.ports import Closed, Dossier, Extra, MirrorBehind, Output, Remember
+from baton.ports import AlertRaised, Closed, Dossier, Extra, MirrorBehind, Output, Remember
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -68,11 +69,18 @@ def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
         extras = [*extras, MirrorBehind(task.updated_at)]
     if change.ends and task.is_escalation:
         extras = [*extras, Closed(task.source_agent, task.target_agent, task.id)]
+    extras = [*extras, *_alerts(baton, change)]
     baton.store.commit(task.workspace, change, extras)
     for event in change.events:
         baton.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
     if is_behind:
         baton.tracker_bell.ring(task.workspace, task.id)
+
+
+def _alerts(baton: Baton, change: Change) -> list[Extra]:
+    """What a human should know is where humans look, from the moment on at which it is so."""
+    told = [event for event in change.events if event.type == ALERT_RAISED]
+    return [AlertRaised(system_alert(change.task, event, baton.ids.new("alert", event.at))) for event in told]
 
 
 def ring(baton: Baton, task: Task) -> None:

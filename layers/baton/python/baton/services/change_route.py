@@ -1,0 +1,76 @@
+"""A human says which agent gets the work of a type (spec/lifecycle.md §2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import LimitReached, TargetInactive, Unknown, UnknownAgent, VersionConflict
+from baton.domain.route import MAX_ROUTES, Route
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def change_route(
+    baton: Baton, by: Principal, work_type: str, values: dict[str, Any], expected_version: int | None = None
+) -> tuple[Route, bool]:
+    """The route in its new version, and whether it is new. Fields left out keep their value; ``agent`` is always given.
+    Raises ``UnknownAgent``, ``TargetInactive``, ``VersionConflict`` if ``expected_version`` (0: must not exist) isn't
+    the present one, ``LimitReached``."""
+    by.must_be_human("change a route")
+
+    def attempt() -> tuple[Route, bool]:
+        _must_take_work(baton, by.workspace, values["agent"])
+        table, now = baton.store.routes(by.workspace), baton.clock.now()
+        before = table.last(work_type)
+        if before is None or before.removed:
+            before = _nothing_yet(by, work_type, before, now)
+        seen = 0 if before.removed else before.version
+        if expected_version is not None and expected_version != seen:
+            raise VersionConflict("route", seen)
+        if before.removed and len(table) >= MAX_ROUTES:
+            raise LimitReached("routes", MAX_ROUTES)
+        after = before.changed(by, now, **values, removed=False)
+        baton.store.save_route(after, table)
+        return after, before.removed
+
+    return decided_again(baton.clock, attempt)
+
+
+def remove_route(baton: Baton, by: Principal, work_type: str) -> None:
+    """Work of this type is routed no more. Raises ``Unknown``."""
+    by.must_be_human("change a route")
+
+    def attempt() -> None:
+        table = baton.store.routes(by.workspace)
+        route = table.last(work_type)
+        if route is None or route.removed:
+            raise Unknown("route")
+        baton.store.save_route(route.changed(by, baton.clock.now(), removed=True), table)
+
+    return decided_again(baton.clock, attempt)
+
+
+def _nothing_yet(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:
+    """What a new route begins from: nothing of a removed one but its version."""
+    return Route(
+        workspace=by.workspace,
+        work_type=work_type,
+        agent="",
+        version=removed.version if removed else 0,
+        updated_at=now,
+        updated_by=by.key,
+        removed=True,
+    )
+
+
+def _must_take_work(baton: Baton, workspace: str, slug: str) -> None:
+    agent = baton.store.agent(workspace, slug)
+    if agent is None:
+        raise UnknownAgent(slug)
+    if not agent.active:
+        raise TargetInactive(slug)

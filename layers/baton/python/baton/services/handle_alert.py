@@ -1,0 +1,58 @@
+"""A human sees to an alert, or says that it is dealt with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.alert import from_snapshot, snapshot
+from baton.ports import AlertSaved, Extra, Remember
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from baton.domain.alert import Alert
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def acknowledge_alert(
+    baton: Baton, by: Principal, alert_id: str, note: str | None = None, once: Once | None = None
+) -> Alert:
+    """Somebody is at it. What was dealt with before stays as it is: the first who and when stand. Raises
+    ``Unknown``."""
+    by.must_be_human("acknowledge an alert")
+    return _changed(baton, by, alert_id, lambda alert, now: alert.acknowledged(by, now, note), once)
+
+
+def resolve_alert(
+    baton: Baton, by: Principal, alert_id: str, note: str | None = None, once: Once | None = None
+) -> Alert:
+    """It is dealt with, acknowledged or not. What was resolved before stays as it is. Raises ``Unknown``."""
+    by.must_be_human("resolve an alert")
+    return _changed(baton, by, alert_id, lambda alert, now: alert.resolved(by, now, note), once)
+
+
+def _changed(
+    baton: Baton,
+    by: Principal,
+    alert_id: str,
+    change: Callable[[Alert, datetime], Alert],
+    once: Once | None,
+) -> Alert:
+    def attempt() -> Alert:
+        first_answer = once.recall(baton.store.remembered(once)) if once else None
+        if first_answer is not None:
+            return from_snapshot(first_answer)
+        before = baton.store.alert(by.workspace, alert_id)
+        after = change(before, baton.clock.now())
+        extras: list[Extra] = [Remember(once, snapshot(after))] if once else []
+        if after is not before:
+            extras.append(AlertSaved(after))
+        if extras:
+            baton.store.commit(by.workspace, None, extras)
+        return after
+
+    return decided_again(baton.clock, attempt)
