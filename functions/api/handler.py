@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.routes import agents, claims, health, reviews, settings, task_verbs, tasks, tokens, tracker
+from api.routes import (
+    agents,
+    alerts,
+    claims,
+    health,
+    reviews,
+    settings,
+    task_verbs,
+    tasks,
+    tokens,
+    tracker,
+    work_routes,
+)
 from baton.bootstrap import wire
 from rest.app import App
 from rest.routing import Routes
 
 routes = Routes()
-for each in (health, agents, tasks, task_verbs, claims, reviews, settings, tokens, tracker):
+for each in (health, agents, work_routes, tasks, task_verbs, claims, reviews, alerts, settings, tokens, tracker):
     routes.include(each.routes)
 
 # What the gateway sends to other functions: here only to answer other methods on these paths with 405.

@@ -26,11 +26,19 @@ BodyT = TypeVar("BodyT")
 QueryT = TypeVar("QueryT")
 
 # What a path's parameter names; an id that can't be one is unknown like any other.
-THINGS = {"task_id": "task", "slug": "agent", "review_id": "manual review", "token_id": "token"}
+THINGS = {
+    "task_id": "task",
+    "slug": "agent",
+    "review_id": "manual review",
+    "token_id": "token",
+    "alert_id": "alert",
+    "work_type": "route for this type of work",
+}
 # The same where it is a secret: never logged, and in no answer but the first.
 SECRETS = {"secret": "webhook"}
 PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "slug": SLUG_PATTERN,
+    "work_type": SLUG_PATTERN,
     "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
 }
 

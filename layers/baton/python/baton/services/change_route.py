@@ -49,7 +49,7 @@ def remove_route(baton: Baton, by: Principal, work_type: str) -> None:
         table = baton.store.routes(by.workspace)
         route = table.last(work_type)
         if route is None or route.removed:
-            raise Unknown("route")
+            raise Unknown("route for this type of work")
         baton.store.save_route(route.changed(by, baton.clock.now(), removed=True), table)
 
     return decided_again(baton.clock, attempt)

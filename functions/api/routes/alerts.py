@@ -1,0 +1,96 @@
+"""Alerts: raised by the system and by whoever works here, dealt with by humans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import StringConstraints
+
+from api.alert_views import AlertPage, AlertView, alert_view
+from baton.domain.alert import MAX_MESSAGE, AlertState, Severity
+from baton.services.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.list_alerts import list_alerts
+from baton.services.raise_alert import AlertRequest, raise_alert
+from rest.answers import Answer, created, ok
+from rest.models import Body, Id, PageQuery, Reason, Slug, query, strict
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes, human
+
+if TYPE_CHECKING:
+    from baton.domain.alert import Alert
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class NewAlert(Body):
+    """``kind``: a word of the caller's own, and no flag that Baton raises itself."""
+
+    kind: Slug
+    severity: Severity
+    message: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE)]
+    task_id: Id | None = None
+
+
+class AlertNote(Body):
+    note: Reason | None = None
+
+
+class AlertQuery(PageQuery):
+    state: Literal["open", "acknowledged", "resolved"] | None = None
+    task_id: Id | None = None
+
+
+@routes.post("/alerts", body=strict(NewAlert), answers={201: AlertView}, refusals=(404,))
+def create_alert(baton: Baton, call: Call[NewAlert, None]) -> Answer:
+    """Tell humans of something, about a task or not.
+
+    At most 60 from one caller in each hour of the clock (UTC): more are refused with 409 `too_many_alerts`, and
+    `Retry-After` says when the next hour begins. What Baton raises itself isn't counted.
+    """
+    asked = call.body
+    request = AlertRequest(kind=asked.kind, severity=asked.severity, message=asked.message, task_id=asked.task_id)
+    alert = raise_alert(baton, call.by, request, call.once)
+    return created(alert_view(baton, alert), f"/alerts/{alert.id}")
+
+
+@routes.get("/alerts", query=query(AlertQuery), answers={200: AlertPage})
+def list_all_alerts(baton: Baton, call: Call[None, AlertQuery]) -> Answer:
+    """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
+    state = None if call.query.state is None else AlertState(call.query.state)
+    page = list_alerts(baton, call.by.workspace, state, call.query.task_id, call.query.limit, cursor_of(call))
+
+    def view(alert: Alert) -> AlertView:
+        return alert_view(baton, alert)
+
+    return ok(listing(call, page, view))
+
+
+@routes.get("/alerts/{alert_id}", answers={200: AlertView})
+def get_alert(baton: Baton, call: Call[None, None]) -> Answer:
+    """One alert."""
+    return ok(alert_view(baton, baton.store.alert(call.by.workspace, call.params["alert_id"])))
+
+
+@routes.post(
+    "/alerts/{alert_id}/acknowledge",
+    body=strict(AlertNote),
+    answers={200: AlertView},
+    only=human("acknowledge an alert"),
+)
+def acknowledge_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
+    """Say that you are at it. One that was dealt with before is answered as it stands: who was first stays."""
+    alert = acknowledge_alert(baton, call.by, call.params["alert_id"], call.body.note, call.once)
+    return ok(alert_view(baton, alert))
+
+
+@routes.post(
+    "/alerts/{alert_id}/resolve",
+    body=strict(AlertNote),
+    answers={200: AlertView},
+    only=human("resolve an alert"),
+)
+def resolve_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
+    """Say that it is dealt with, acknowledged or not. One that was resolved before is answered as it stands."""
+    alert = resolve_alert(baton, call.by, call.params["alert_id"], call.body.note, call.once)
+    return ok(alert_view(baton, alert))

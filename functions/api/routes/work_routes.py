@@ -1,0 +1,68 @@
+"""Routes by work type: which agent gets what names no target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from api.route_views import RouteList, RouteView, route_view
+from baton.domain.agent import DEFAULT_RANK, MAX_DISPATCH_RANK
+from baton.domain.errors import Unknown
+from baton.domain.route import Mode
+from baton.services.change_route import change_route, remove_route
+from rest.answers import Answer, created, nothing, ok
+from rest.models import Changes, Slug, strict
+from rest.routing import Call, Routes, human
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class RouteRequest(Changes):
+    """``agent``: an active agent's slug. ``mode``: whether an approval is for the dispatcher or for whoever works on it
+    right now, or a human decides each time. ``dispatch_rank``: lower goes first; left out, it keeps its value (100 at
+    first). ``version``: the one that was seen (0: must not exist yet), for refusing the change if it isn't the present
+    one."""
+
+    agent: Slug
+    mode: Mode
+    dispatch_rank: Annotated[int, Field(ge=0, le=MAX_DISPATCH_RANK)] = DEFAULT_RANK
+
+
+@routes.put(
+    "/routes/{work_type}",
+    body=strict(RouteRequest),
+    answers={200: RouteView, 201: RouteView},
+    only=human("change a route"),
+)
+def put_route(baton: Baton, call: Call[RouteRequest, None]) -> Answer:
+    """Route a type of work to an agent. A workspace holds at most 500 routes."""
+    work_type = call.params["work_type"]
+    route, is_new = change_route(baton, call.by, work_type, call.body.given(), call.body.expected_version)
+    return created(route_view(route), call.path) if is_new else ok(route_view(route))
+
+
+@routes.get("/routes", answers={200: RouteList})
+def list_routes(baton: Baton, call: Call[None, None]) -> Answer:
+    """All routes of the workspace, by `dispatch_rank` and then by work type."""
+    found = baton.store.routes(call.by.workspace)
+    return ok({"items": [route_view(route) for route in found], "next_cursor": None})
+
+
+@routes.get("/routes/{work_type}", answers={200: RouteView})
+def get_route(baton: Baton, call: Call[None, None]) -> Answer:
+    """One route."""
+    route = baton.store.route(call.by.workspace, call.params["work_type"])
+    if route is None:
+        raise Unknown("route for this type of work")
+    return ok(route_view(route))
+
+
+@routes.delete("/routes/{work_type}", answers={204: None}, only=human("change a route"))
+def delete_route(baton: Baton, call: Call[None, None]) -> Answer:
+    """Route a type of work no more."""
+    remove_route(baton, call.by, call.params["work_type"])
+    return nothing()
