@@ -79,6 +79,15 @@ class ReviewPage(TypedDict):
     next_cursor: str | None
 
 
+class GuardrailsView(TypedDict):
+    """What may enter a handoff, a completion or the blackboard."""
+
+    secrets: Literal["refuse", "mask", "off"]
+    forbidden_patterns: list[str]
+    max_text_characters: int
+    max_items: int
+
+
 class SettingsView(TypedDict):
     time_zone: str
     holidays: list[str]
@@ -87,6 +96,7 @@ class SettingsView(TypedDict):
     breaker_scope: Literal["open", "any"]
     dispatch_delay_seconds: int
     unclaimed_alert_seconds: int
+    guardrails: GuardrailsView
     tracker: TrackerSettingsView | None
     version: int
 
@@ -170,6 +180,7 @@ def whole_review(baton: Baton, review: Review, notes: tuple[Note, ...]) -> Whole
 def settings_view(settings: Settings) -> SettingsView:
     shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
     shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
+    shown["guardrails"] = settings.guardrails.public()
     shown["tracker"] = settings.tracker.public() if settings.tracker else None
     view: SettingsView = shown
     return view

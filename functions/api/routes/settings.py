@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from api.tracker_models import TrackerRequest
 from api.views import SettingsView, settings_view
+from baton.domain.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
 from baton.domain.settings import (
     MAX_ALERT_SECONDS,
     MAX_CAP,
@@ -17,7 +18,7 @@ from baton.domain.settings import (
 )
 from baton.services.change_settings import change_settings
 from rest.answers import Answer, ok
-from rest.models import Changes, Day, strict
+from rest.models import Changes, Day, Part, strict
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
@@ -25,10 +26,23 @@ if TYPE_CHECKING:
 
 routes = Routes()
 
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)]
+
+
+class GuardrailsRequest(Part):
+    """Fields left out keep their value. ``secrets``: what becomes of a text that holds what looks like one.
+    ``forbidden_patterns``: looked for anywhere in a text, whatever the case; `*` is any run of characters, `?` one.
+    ``max_text_characters``: of any one text; ``max_items``: of any one array or object."""
+
+    secrets: Literal["refuse", "mask", "off"] = "refuse"
+    forbidden_patterns: Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)] = ()
+    max_text_characters: Annotated[int, Field(ge=MIN_TEXT, le=MAX_TEXT)] = 0
+    max_items: Annotated[int, Field(ge=MIN_ITEMS, le=MAX_ITEMS)] = 0
+
 
 class SettingsRequest(Changes):
-    """Settings left out keep their value, those of ``tracker`` too; null switches it off. ``version``: the one that was
-    seen, for refusing the change if it isn't the present one."""
+    """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
+    ``version``: the one that was seen, for refusing the change if it isn't the present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[Day], Field(max_length=MAX_HOLIDAYS)] = frozenset()
@@ -37,6 +51,7 @@ class SettingsRequest(Changes):
     breaker_scope: Literal["open", "any"] = "open"
     dispatch_delay_seconds: Annotated[int, Field(ge=0, le=MAX_DISPATCH_DELAY_SECONDS)] = 0
     unclaimed_alert_seconds: Annotated[int, Field(ge=60, le=MAX_ALERT_SECONDS)] = 0
+    guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: TrackerRequest | None = None
 
 

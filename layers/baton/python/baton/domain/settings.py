@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from baton.domain.errors import InvalidInput
+from baton.domain.guardrails import Guardrails
 from baton.domain.tracker import TrackerSettings
 
 MAX_WINDOW_DAYS = 30
@@ -53,6 +54,7 @@ class Settings:
     max_same_direction: int = 3
     ping_pong_window: int = 6
     root_handoffs_per_hour: int = 30
+    guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0
 
@@ -70,7 +72,9 @@ class Settings:
 
     def changed(self, **values: Any) -> Settings:
         """A copy with the given fields; raises ``InvalidInput`` naming the first field that is out of bounds. Of
-        ``tracker`` too only the given fields are changed; None switches it off."""
+        ``guardrails`` and ``tracker`` too only the given fields are changed; None switches the tracker off."""
+        if "guardrails" in values:
+            values["guardrails"] = self.guardrails.changed(values["guardrails"])
         if values.get("tracker") is not None:
             values["tracker"] = (self.tracker or TrackerSettings()).changed(values["tracker"])
         after = replace(self, **values)

@@ -14,6 +14,8 @@ from baton.adapters.dynamodb import keys
 from baton.domain.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
 from baton.domain.direction import Direction, Escalation
 from baton.domain.events import Event, canonical_json, from_facts, told
+from baton.domain.guardrails import Guardrails
+from baton.domain.guardrails import from_public as rules_from
 from baton.domain.idempotency import Remembered
 from baton.domain.principal import Kind
 from baton.domain.review import Review
@@ -254,8 +256,10 @@ def agent_from(item: Item) -> Agent:
 def settings_item(workspace: str, settings: Settings) -> Item:
     values = {f.name: _plain(getattr(settings, f.name)) for f in fields(Settings)}
     tracker = settings.tracker and canonical_json(settings.tracker.public())
+    guardrails = canonical_json(settings.guardrails.public())
     holidays = sorted(map(str, settings.holidays))
-    return {**keys.settings(workspace)._asdict(), **values, "holidays": holidays, "tracker": tracker}
+    written = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
+    return {**keys.settings(workspace)._asdict(), **values, **written}
 
 
 def settings_from(item: Item | None) -> Settings:
@@ -265,7 +269,9 @@ def settings_from(item: Item | None) -> Settings:
     numbers = {name: int(value) for name, value in values.items() if known[name] == "int"}
     holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
     tracker = from_public(json.loads(values["tracker"])) if "tracker" in values else None
-    return Settings(**{**values, **numbers, "holidays": holidays, "tracker": tracker})
+    guardrails = rules_from(json.loads(values["guardrails"])) if "guardrails" in values else Guardrails()
+    read = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
+    return Settings(**{**values, **numbers, **read})
 
 
 def token_item(token: Token) -> Item:
