@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from baton.domain.mirror import Mirror, PageRef
     from baton.domain.page_news import Editor, Seen
     from baton.domain.principal import Principal
+    from baton.domain.published import Notice, Telling
     from baton.domain.review import Review
     from baton.domain.route import Route, RoutingTable
     from baton.domain.settings import Settings
@@ -620,6 +621,34 @@ class TrackerStore(Protocol):
         """The workspace's webhook, taken down ones included."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """An entry of a trail that the bus hasn't taken. ``at``: since when. ``telling``: None if it can't be read."""
+
+    workspace: str
+    task_id: str
+    seq: int
+    at: datetime
+    telling: Telling | None
+
+
+class EventStore(Protocol):
+    """The outbox of events: every entry of every trail is in it from its own transaction on, until ``mark_sent``."""
+
+    def unsent(self, until: datetime) -> Iterator[Sequence[Unsent]]:
+        """Page by page what is in it since ``until`` or earlier and not put off beyond, of one task in order. Finding
+        them lags; none is shown that was marked before its page was read. Reads nothing that isn't due."""
+
+    def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
+        """The tasks named by workspace and id, at most 100, in one reading. Those that can't be read are left out."""
+
+    def mark_sent(self, workspace: str, task_id: str, seq: int) -> None:
+        """The bus has it. May be said any number of times. Raises ``Busy``."""
+
+    def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
+        """Not due before ``until``. Nothing if it was marked meanwhile. Raises ``Busy``."""
+
+
 class Store(
     TaskStore,
     MarkerStore,
@@ -629,6 +658,7 @@ class Store(
     SettingsStore,
     TokenStore,
     TrackerStore,
+    EventStore,
     Protocol,
 ):
     """The whole of it: one table."""
@@ -638,6 +668,21 @@ class Doorbell(Protocol):
     def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         """Tells process-task that the agent has work. Never raises: a bell may be lost, doubled, late or out of order,
         and the sweeper rings again (truth 12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Ids of what the bus took, and of what it refused with its word for why. In neither: it was out of reach, and may
+    have taken it all the same."""
+
+    accepted: frozenset[str] = frozenset()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+class Bus(Protocol):
+    def publish(self, notices: Sequence[Notice]) -> Delivery:
+        """Tells whoever listens outside, in this order as far as the bus keeps one. Never raises; each notice is taken
+        or refused by itself."""
 
 
 class DeadLetters(Protocol):

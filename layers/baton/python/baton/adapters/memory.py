@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.memory_alerts import MemoryAlerts
+from baton.adapters.memory_events import MemoryEvents
 from baton.adapters.memory_outbox import MemoryOutbox
 from baton.adapters.memory_registry import page
 from baton.adapters.memory_routes import MemoryRoutes
@@ -65,7 +66,7 @@ class _Beside:
     ended_claims: dict[str, Remembered] = field(default_factory=dict)
 
 
-class MemoryStore(MemoryOutbox, MemoryAlerts, MemoryRoutes):
+class MemoryStore(MemoryOutbox, MemoryAlerts, MemoryRoutes, MemoryEvents):
     def __init__(self) -> None:
         super().__init__()
         self._tasks: dict[tuple[str, str], Task] = {}
@@ -225,6 +226,7 @@ class MemoryStore(MemoryOutbox, MemoryAlerts, MemoryRoutes):
         beside = self._beside.setdefault(key, _Beside(body={}))
         self._tasks[key] = change.task
         beside.events += deepcopy(list(change.events))
+        self._owe(change)
         if change.recovery is not None:
             beside.recoveries.append(change.recovery)
         if change.failure is not None:

@@ -278,8 +278,34 @@ def wake_until(now: datetime) -> str:
     return _moment(now) + "#" + _END
 
 
+# Entries of trails that the outside hasn't been told of, in the wake index, apart from what wakes the sweeper.
+
+
+def unsent_shards(at: datetime) -> list[str]:
+    """Each minute another one comes first, as a run may end before it is through."""
+    first = to_ms(at) // 60_000
+    return [_unsent_shard(first + number) for number in range(WAKE_SHARDS)]
+
+
+def unsent_shard(task_id: str) -> str:
+    return _unsent_shard(crc32(task_id.encode()))
+
+
+def _unsent_shard(number: int) -> str:
+    return f"WAKE#EVENTS#{number % WAKE_SHARDS}"
+
+
+def unsent_place(task_id: str, seq: int, due_at: datetime) -> Key:
+    return Key(unsent_shard(task_id), f"{_moment(due_at)}#{task_id}#{seq:08d}")
+
+
+def parse_event(sort_key: str) -> int:
+    """The entry's number."""
+    return int(sort_key.split("#", 1)[1])
+
+
 def parse_task(partition: str) -> tuple[str, str]:
-    """Workspace and id of a HEAD's partition, as an index shows it."""
+    """Workspace and id of a HEAD's or a trail's partition, as an index shows it."""
     _, workspace, _, task_id = partition.split("#", 3)
     return workspace, task_id
 

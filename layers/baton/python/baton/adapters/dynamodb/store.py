@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys, tracker_items
 from baton.adapters.dynamodb.alerts import Alerts
+from baton.adapters.dynamodb.event_outbox import EventOutbox
 from baton.adapters.dynamodb.outbox import Outbox
 from baton.adapters.dynamodb.renewal import renew
 from baton.adapters.dynamodb.routing import Routing
@@ -39,7 +40,7 @@ LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 DUE_PAGE = 100
 
 
-class DynamoStore(Outbox, Alerts, Routing):
+class DynamoStore(Outbox, Alerts, Routing, EventOutbox):
     # Writing
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import alert_items, items, keys, tracker_items
 from baton.adapters.dynamodb.alert_writes import alert_counted
 from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.adapters.dynamodb.told_items import told_item
 from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
 from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.published import tellings
 from baton.domain.times import to_ms
 from baton.ports import (
     AlertCounted,
@@ -56,7 +58,7 @@ def task_writes(change: Change, token: str) -> list[Write]:
     """HEAD, the new events and what the change left beside. The first new event is the witness."""
     task = change.task
     writes = [_head(change, token)]
-    writes += [put({**items.event_item(task, event), "written_by": token}, NOT_THERE_YET) for event in change.events]
+    writes += [put({**told_item(task, each), "written_by": token}, NOT_THERE_YET) for each in tellings(change)]
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:

@@ -1,0 +1,96 @@
+"""The part of the store that is about telling the outside: which entries of trails the bus hasn't taken yet."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.registry import Registry
+from baton.adapters.dynamodb.table import ConditionFailed, from_wire
+from baton.adapters.dynamodb.told_items import telling_from
+from baton.domain.times import EPOCH, parse_rfc3339
+from baton.ports import Unsent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from baton.domain.published import Telling
+    from baton.domain.task import Task
+
+UNSENT_PAGE = 50
+# Nobody has taken the entry's place away: else it would come back into the outbox for good.
+STILL_WAITING = "#shard = :shard"
+_PLACE = {"#shard": "wake_pk", "#due": "wake_sk"}
+_UNREADABLE = (KeyError, TypeError, ValueError)
+
+
+class EventOutbox(Registry):
+    def unsent(self, until: datetime) -> Iterator[Sequence[Unsent]]:
+        for shard in keys.unsent_shards(until):
+            start, more = "0", True
+            while more:
+                page = self._index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
+                if page:
+                    start = page[-1]["wake_sk"]
+                    yield self._waiting([keys.Key(entry["pk"], entry["sk"]) for entry in page])
+                more = len(page) == UNSENT_PAGE
+
+    def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
+        found = self._table.get_many([keys.head(*each) for each in dict.fromkeys(wanted)]) if wanted else {}
+        tasks = {}
+        for item in found.values():
+            with suppress(*_UNREADABLE):
+                task = items.task_from(item)
+                tasks[task.workspace, task.id] = task
+        return tasks
+
+    def mark_sent(self, workspace: str, task_id: str, seq: int) -> None:
+        self._move(workspace, task_id, seq, "REMOVE #shard, #due", {})
+
+    def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
+        due = keys.unsent_place(task_id, seq, until).sk
+        self._move(workspace, task_id, seq, "SET #due = :due", {":due": due})
+
+    def _waiting(self, wanted: list[keys.Key]) -> list[Unsent]:
+        """Those that still wait: the index lags."""
+        found = self._table.get_many(wanted)
+        waiting = [found[key] for key in wanted if "wake_pk" in found.get(key, {})]
+        return list(map(_unsent, waiting))
+
+    def _move(self, workspace: str, task_id: str, seq: int, expression: str, values: dict[str, Any]) -> None:
+        with suppress(ConditionFailed):
+            self._table.update(
+                keys.event(workspace, task_id, seq),
+                UpdateExpression=expression,
+                ConditionExpression=STILL_WAITING,
+                ExpressionAttributeNames=_PLACE,
+                ExpressionAttributeValues={":shard": keys.unsent_shard(task_id), **values},
+            )
+
+
+def tellings_in(records: Sequence[dict[str, Any]]) -> list[Telling]:
+    """What a batch of the table's stream tells. What can't be read is left to the outbox, where its age alarms."""
+    told = (_readable(from_wire(record["dynamodb"]["NewImage"])) for record in records)
+    return [telling for telling in told if telling is not None]
+
+
+def _unsent(item: dict[str, Any]) -> Unsent:
+    workspace, task_id = keys.parse_task(item["pk"])
+    return Unsent(workspace, task_id, keys.parse_event(item["sk"]), _since(item), _readable(item))
+
+
+def _since(item: dict[str, Any]) -> datetime:
+    """Since ever, if that can't be told: somebody has to look."""
+    try:
+        return parse_rfc3339(item["at"])
+    except _UNREADABLE:
+        return EPOCH
+
+
+def _readable(item: dict[str, Any]) -> Telling | None:
+    try:
+        return telling_from(item)
+    except _UNREADABLE:
+        return None

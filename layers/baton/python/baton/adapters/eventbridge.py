@@ -1,0 +1,100 @@
+"""The stack's EventBridge bus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from baton.domain.published import DETAIL_TYPE, SOURCE
+from baton.ports import Delivery
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from baton.domain.published import Notice
+
+MAX_ENTRIES = 10
+MAX_CALL_BYTES = 256 * 1_024
+_AROUND_BYTES = len(SOURCE) + len(DETAIL_TYPE) + 14  # as the bus counts an entry: 14 for its time
+# Nothing of these is about the entries: there is no use in trying them one by one.
+_NOBODY_GETS_THROUGH = frozenset(
+    {
+        "AccessDeniedException",
+        "AccessDenied",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "ServiceUnavailable",
+        "ThrottlingException",
+        "UnrecognizedClientException",
+    }
+)
+
+
+class EventsClient(Protocol):
+    def put_events(self, **request: Any) -> Any: ...
+
+
+class _Away(Exception):
+    pass
+
+
+class EventBridgeBus:
+    def __init__(self, client: EventsClient, name: str, log: Callable[..., None]) -> None:
+        self._client, self._name, self._log = client, name, log
+
+    def publish(self, notices: Sequence[Notice]) -> Delivery:
+        accepted: set[str] = set()
+        refused: dict[str, str] = {}
+        try:
+            for chunk in _chunks(notices):
+                self._send(chunk, accepted, refused)
+        except _Away as exc:
+            self._log("the bus is out of reach", action="bus_away", error=str(exc))
+        return Delivery(frozenset(accepted), refused)
+
+    def _send(self, chunk: Sequence[Notice], accepted: set[str], refused: dict[str, str]) -> None:
+        """Raises ``_Away``."""
+        try:
+            answer = self._client.put_events(Entries=[self._entry(notice) for notice in chunk])
+        except ClientError as exc:
+            code = exc.response.get("Error", {}).get("Code", "")
+            if code in _NOBODY_GETS_THROUGH:
+                raise _Away(code) from exc
+            if len(chunk) == 1:
+                refused[chunk[0].id] = code
+                return
+            for notice in chunk:  # one bad entry can have the whole call refused
+                self._send([notice], accepted, refused)
+        except BotoCoreError as exc:
+            raise _Away(type(exc).__name__) from exc
+        else:
+            for notice, result in zip(chunk, answer["Entries"], strict=True):
+                if "EventId" in result:
+                    accepted.add(notice.id)
+                else:
+                    refused[notice.id] = result.get("ErrorCode", "")
+
+    def _entry(self, notice: Notice) -> dict[str, Any]:
+        return {
+            "EventBusName": self._name,
+            "Source": SOURCE,
+            "DetailType": DETAIL_TYPE,
+            "Time": notice.at,
+            "Detail": notice.detail,
+        }
+
+
+def _chunks(notices: Sequence[Notice]) -> Iterator[list[Notice]]:
+    """As many at once as a call takes, by number and by size."""
+    chunk: list[Notice] = []
+    taken = 0
+    for notice in notices:
+        size = len(notice.detail.encode()) + _AROUND_BYTES
+        if chunk and (len(chunk) == MAX_ENTRIES or taken + size > MAX_CALL_BYTES):
+            yield chunk
+            chunk, taken = [], 0
+        chunk.append(notice)
+        taken += size
+    if chunk:
+        yield chunk
