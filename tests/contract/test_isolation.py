@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain.alert import AlertState
 from baton.domain.direction import Direction
 from baton.domain.idempotency import Once, Remembered
 from baton.domain.mirror import Sync
@@ -30,7 +31,7 @@ from baton.ports import (
 )
 from support.changes import claimed, new, queued, stored, then
 from support.clock import NOON
-from support.records import PAGE_ID, a_gate, a_row, a_webhook, add_review, add_token
+from support.records import PAGE_ID, a_gate, a_route, a_row, a_webhook, add_alert, add_review, add_token
 from support.tasks import an_agent
 from support.world import agent, human
 
@@ -54,6 +55,8 @@ def fill(store: Store, workspace: str) -> None:
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
+    add_alert(store, 1, workspace, task_id="task_1")
+    store.save_route(a_route(workspace=workspace), store.routes(workspace))
     dead = MirrorSaved(a_row("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
     about_tracker = [GateSaved(a_gate(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
     store.commit(workspace, None, [dead, PageTaken(PAGE_ID, "task_2"), *about_tracker])
@@ -79,6 +82,12 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "roster": lambda store, w: store.roster(w),
     "agent": lambda store, w: store.agent(w, "auditor"),
     "dispatch facts": lambda store, w: store.dispatch_facts(w, "auditor"),
+    "alert": lambda store, w: store.alert(w, "alert_01"),
+    "alerts": lambda store, w: store.alerts(w, 10, None),
+    "alerts of task": lambda store, w: store.alerts_of_task(w, "task_1", 10, None),
+    "unresolved alerts": lambda store, w: store.unresolved_alerts(w, AlertState.OPEN, 10, None),
+    "route": lambda store, w: store.route(w, "audit"),
+    "routes": lambda store, w: store.routes(w),
     "settings": lambda store, w: store.settings(w),
     "tokens": lambda store, w: store.tokens(w, 10, None),
     "mirror": lambda store, w: store.mirror(w, "task_1"),

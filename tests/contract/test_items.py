@@ -8,19 +8,22 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baton.adapters.dynamodb import items, keys, tracker_items
+from baton.adapters.dynamodb import alert_items, items, keys, route_items, tracker_items
 from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.domain.agent import Runtime
+from baton.domain.alert import MAX_MESSAGE as MAX_ALERT
+from baton.domain.alert import Alert, AlertState, Severity
 from baton.domain.gate import Gate
 from baton.domain.marker import Priority
 from baton.domain.mirror import MAX_MESSAGE, Mirror, PageRef, Sync
+from baton.domain.route import Mode, Route
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, Claim, Flag, State, Task
 from baton.domain.webhook import Webhook
 from baton.ports import Ready
 from support.changes import a_claim
 from support.clock import NOON
 from support.lawful import check, size
-from support.records import a_gate, a_page, a_row
+from support.records import a_gate, a_page, a_row, an_alert
 from support.tasks import a_new_task
 
 ids = st.from_regex(r"\A[A-Za-z0-9_-]{1,64}\Z")
@@ -132,6 +135,35 @@ webhooks = st.builds(
     removed=st.booleans(),
     version=st.integers(1, 10**9),
 )
+alerts = st.builds(
+    Alert,
+    workspace=ids,
+    id=ids,
+    kind=texts,
+    severity=st.sampled_from(Severity),
+    message=texts,
+    task_id=st.none() | ids,
+    raised_by=texts,
+    raised_at=moments,
+    acknowledged_at=st.none() | moments,
+    acknowledged_by=st.none() | texts,
+    resolved_at=st.none() | moments,
+    resolved_by=st.none() | texts,
+    note=st.none() | texts,
+    version=st.integers(1, 10**9),
+)
+routes = st.builds(
+    Route,
+    workspace=ids,
+    work_type=slugs,
+    agent=slugs,
+    mode=st.sampled_from(Mode),
+    dispatch_rank=counts,
+    version=st.integers(1, 10**9),
+    updated_at=moments,
+    updated_by=texts,
+    removed=st.booleans(),
+)
 
 
 @settings(max_examples=300, derandomize=True, deadline=None)
@@ -199,6 +231,25 @@ def test_a_webhook_survives_its_item(webhook: Webhook) -> None:
     assert tracker_items.webhook_from(wired(tracker_items.webhook_item(webhook))) == webhook
 
 
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(alerts)
+def test_an_alert_survives_its_item_and_is_where_it_is_looked_for(alert: Alert) -> None:
+    item = wired(alert_items.alert_item(alert))
+    assert alert_items.alert_from(item) == alert
+    assert ("queue_pk" in item) == (alert.state is not AlertState.RESOLVED)
+    if alert.state is not AlertState.RESOLVED:
+        assert item["queue_pk"] == keys.unresolved_alerts(alert.workspace, alert.state)
+        assert item["queue_sk"] == item["sk"] == alert.id
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(routes)
+def test_a_route_survives_its_item_and_a_removed_one_is_none(route: Route) -> None:
+    item = wired(route_items.route_item(route))
+    assert route_items.last_route_from(item) == route
+    assert route_items.route_from(item) == (None if route.removed else route)
+
+
 @settings(max_examples=100, derandomize=True, deadline=None)
 @given(slugs, slugs, slugs, slugs)
 def test_no_two_directions_share_a_key(a: str, b: str, c: str, d: str) -> None:
@@ -216,3 +267,8 @@ def test_a_row_and_a_gate_stay_small_whatever_the_tracker_said() -> None:
     row = a_row(page=a_page(), page_status="x" * 100, message=said, sender="send_" + "0" * 26, held_until=NOON)
     assert size(to_wire(tracker_items.mirror_item(row))) < 3_000
     assert size(to_wire(tracker_items.gate_item(a_gate(message=said, closed_until=NOON)))) < 3_000
+
+
+def test_an_alert_stays_small_whatever_was_said() -> None:
+    said = "\N{ROCKET}" * MAX_ALERT
+    assert size(to_wire(alert_items.alert_item(an_alert(message=said, note=said)))) < 17_000

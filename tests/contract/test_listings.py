@@ -8,15 +8,16 @@ from datetime import date, timedelta
 
 import pytest
 
+from baton.domain.alert import AlertState
 from baton.domain.events import replay
 from baton.domain.task import State
 from baton.domain.times import seconds
-from baton.ports import Page, ReviewChanged, Store
+from baton.ports import AlertSaved, Page, ReviewChanged, Store
 from support.changes import stored, then
 from support.clock import NOON
-from support.records import a_note, add_review, add_token
+from support.records import a_note, add_alert, add_review, add_token
 from support.tasks import MS
-from support.world import WORKSPACE
+from support.world import WORKSPACE, human
 
 COUNT = 11
 DAY = date(2026, 11, 18)
@@ -27,11 +28,33 @@ def add_task(store: Store, number: int) -> None:
     stored(store, f"task_{number:02d}", created_at=NOON + seconds(number))
 
 
+def add_alert_of_task(store: Store, number: int) -> None:
+    add_alert(store, number, task_id="task_1")
+
+
+def add_acknowledged(store: Store, number: int) -> None:
+    alert = add_alert(store, number)
+    store.commit(WORKSPACE, None, [AlertSaved(alert.acknowledged(human(), NOON))])
+
+
 LISTINGS: dict[str, tuple[Callable[[Store, int], object], Read]] = {
     "agent": (add_task, lambda store, limit, cursor: store.tasks_of_agent(WORKSPACE, "auditor", limit, cursor)),
     "day": (add_task, lambda store, limit, cursor: store.tasks_of_day(WORKSPACE, DAY, limit, cursor)),
     "reviews": (add_review, lambda store, limit, cursor: store.reviews(WORKSPACE, limit, cursor)),
     "tokens": (add_token, lambda store, limit, cursor: store.tokens(WORKSPACE, limit, cursor)),
+    "alerts": (add_alert, lambda store, limit, cursor: store.alerts(WORKSPACE, limit, cursor)),
+    "alerts of a task": (
+        add_alert_of_task,
+        lambda store, limit, cursor: store.alerts_of_task(WORKSPACE, "task_1", limit, cursor),
+    ),
+    "open alerts": (
+        add_alert,
+        lambda store, limit, cursor: store.unresolved_alerts(WORKSPACE, AlertState.OPEN, limit, cursor),
+    ),
+    "acknowledged alerts": (
+        add_acknowledged,
+        lambda store, limit, cursor: store.unresolved_alerts(WORKSPACE, AlertState.ACKNOWLEDGED, limit, cursor),
+    ),
 }
 
 

@@ -13,9 +13,12 @@ import pytest
 
 from baton.domain.errors import Busy, StaleClaim
 from baton.domain.events import replay
+from baton.domain.route import Mode
 from baton.domain.task import Task
+from baton.services.change_route import change_route
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
+from baton.services.handle_alert import resolve_alert
 from baton.services.register_agent import register_agent
 from baton.services.renew_claim import renew_claim
 from support.emulator import Emulator, emulator
@@ -202,6 +205,16 @@ def revoked(world: World, given: Any) -> None:
     world.store.save_revocation(replace(token, revoked_at=world.clock.now(), revoked_by="human:bob"))
 
 
+def resolved(world: World, _: Any) -> None:
+    for alert in world.store.alerts("acme", 10, None).items:
+        resolve_alert(world.baton, human(name="bob"), alert.id, "meanwhile")
+
+
+def routed_otherwise(world: World, _: Any) -> None:
+    for work_type in ("audit", "bystander"):
+        change_route(world.baton, human(name="bob"), work_type, {"agent": "scout", "mode": Mode.MANUAL})
+
+
 MOVED_ON: dict[str, Callable[[World, Any], None]] = {
     **dict.fromkeys([name for name in USE_CASES if name.startswith("marker")], cancelled),
     **dict.fromkeys(["duplicate", "duplicate without key", "capped", "capped without key", "capped again"], knocked),
@@ -215,7 +228,11 @@ MOVED_ON: dict[str, Callable[[World, Any], None]] = {
     "settings from any version": set_otherwise,
     "token": revoked,
     "revocation": revoked,
+    **dict.fromkeys([name for name in USE_CASES if name.startswith("alert")], resolved),
+    **dict.fromkeys(["acknowledgement", "resolution"], resolved),
+    **dict.fromkeys(["route", "route from any version", "removal of a route"], routed_otherwise),
     "sweep of a lost lease": taken,
+    "sweep of what nobody takes": resolved,
 }
 
 

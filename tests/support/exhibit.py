@@ -127,9 +127,19 @@ class Exhibit:
         made: str = self.tenant.human.post("/tokens", {"kind": "service", "subject": "spare"})["id"]
         return made
 
+    @cached_property
+    def alert(self) -> str:
+        made: str = self.tenant.human.post("/alerts", {"kind": "spare", "severity": "info", "message": CANARY})["id"]
+        return made
+
+    @cached_property
+    def work_type(self) -> str:
+        made: str = self.tenant.human.put("/routes/spare", {"agent": "reviewer", "mode": "manual"})["work_type"]
+        return made
+
     def prepare(self) -> Exhibit:
         """Makes all of it, so that from here on nothing is written but by what is tried."""
-        assert all((self.tasks, self.needing, self.review, self.token_id))
+        assert all((self.tasks, self.needing, self.review, self.token_id, self.alert, self.work_type))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -139,6 +149,8 @@ class Exhibit:
             "slug": slug,
             "review_id": self.review,
             "token_id": self.token_id,
+            "alert_id": self.alert,
+            "work_type": self.work_type,
             "secret": f"{self.tenant.name}.{'0' * 64}",
         }
         path = of.path.format_map({name: ids[name] for name in of.parameters("path")})
@@ -154,7 +166,7 @@ class Exhibit:
     def _fill(self, schema: Schema, name: str) -> Any:
         schema = resolved(schema)
         marker = marker_body()
-        known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer"}
+        known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer"}
         if name in known:
             return known[name]
         if "anyOf" in schema:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.domain.alert import Alert, Severity
 from baton.domain.direction import Direction
 from baton.domain.gate import Gate
 from baton.domain.mirror import Mirror, PageRef
 from baton.domain.principal import ACT_AS, Kind
 from baton.domain.review import Review
+from baton.domain.route import Route
 from baton.domain.times import seconds
 from baton.domain.token import Token
 from baton.domain.webhook import Webhook
-from baton.ports import MirrorSaved, Note, ReviewOpened, Store
+from baton.ports import AlertRaised, MirrorSaved, Note, ReviewOpened, Store
 from support.clock import NOON
 from support.world import WORKSPACE
 
@@ -48,6 +50,38 @@ def a_token(number: int = 1, **values: Any) -> Token:
         "created_by": "human:alice",
     }
     return Token(**{**usual, **values})
+
+
+def an_alert(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Alert:
+    usual: dict[str, Any] = {
+        "workspace": workspace,
+        "id": f"alert_{number:02d}",
+        "kind": "disk-full",
+        "severity": Severity.WARNING,
+        "message": "The disk is full.",
+        "raised_by": "agent:auditor",
+        "raised_at": NOON + seconds(number),
+    }
+    return Alert(**{**usual, **values})
+
+
+def a_route(work_type: str = "audit", **values: Any) -> Route:
+    """In its first version."""
+    usual: dict[str, Any] = {
+        "workspace": WORKSPACE,
+        "work_type": work_type,
+        "agent": "auditor",
+        "version": 1,
+        "updated_at": NOON,
+        "updated_by": "human:alice",
+    }
+    return Route(**{**usual, **values})
+
+
+def add_alert(store: Store, number: int, workspace: str = WORKSPACE, **values: Any) -> Alert:
+    alert = an_alert(number, workspace, **values)
+    store.commit(workspace, None, [AlertRaised(alert)])
+    return alert
 
 
 def add_review(store: Store, number: int, workspace: str = WORKSPACE, **values: Any) -> Review:

@@ -10,19 +10,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.adapters.dynamodb.table import from_wire
-from baton.domain.errors import BatonError, SecretAlreadyShown, VersionConflict
+from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
+from baton.domain.alert import Severity
 from baton.domain.events import facts
 from baton.domain.idempotency import Once
 from baton.domain.principal import Kind
+from baton.domain.route import Mode
 from baton.ports import Dossier
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
+from baton.services.change_route import change_route, remove_route
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.fail_task import fail_task
+from baton.services.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.raise_alert import AlertRequest, raise_alert
 from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
 from baton.services.release_task import release_task
@@ -93,6 +98,20 @@ def lost_lease(world: World) -> Any:
     assert claim
     world.clock.advance(3_600)
     return claim
+
+
+def alerted(world: World, task_id: str | None = None, once: Once | None = None) -> str:
+    request = AlertRequest(kind="disk-full", severity=Severity.INFO, message="full", task_id=task_id)
+    return raise_alert(world.baton, SCOUT, request, once).id
+
+
+def unclaimed(world: World) -> None:
+    world.ready()
+    world.clock.advance(3_600)
+
+
+def routed(world: World, _: Any = None, agent_slug: str = "auditor") -> Any:
+    return change_route(world.baton, human(), "audit", {"agent": agent_slug, "mode": Mode.NEXT})
 
 
 def token_to_revoke(world: World) -> str:
@@ -179,6 +198,24 @@ USE_CASES: dict[str, UseCase] = {
         repeat_may_raise=(SecretAlreadyShown,),
     ),
     "revocation": UseCase(token_to_revoke, lambda w, t: revoke_token(w.baton, human(), t)),
+    "alert": UseCase(nothing, lambda w, _: alerted(w, once=ONCE)),
+    "alert without key": UseCase(nothing, lambda w, _: alerted(w), keyed=False),
+    "alert about a task": UseCase(World.needing, lambda w, t: alerted(w, t, ONCE)),
+    "alert about a task without key": UseCase(World.needing, alerted, keyed=False),
+    "acknowledgement": UseCase(alerted, lambda w, a: acknowledge_alert(w.baton, human(), a, "mine", ONCE)),
+    "acknowledgement without key": UseCase(alerted, lambda w, a: acknowledge_alert(w.baton, human(), a, "mine")),
+    "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.baton, human(), a, None, ONCE)),
+    "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.baton, human(), a)),
+    "route": UseCase(
+        nothing,
+        lambda w, _: change_route(w.baton, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT}, 0),
+        repeat_may_raise=(VersionConflict,),
+    ),
+    "route from any version": UseCase(routed, routed, keyed=False),
+    "removal of a route": UseCase(
+        routed, lambda w, _: remove_route(w.baton, human(), "audit"), repeat_may_raise=(Unknown,)
+    ),
+    "sweep of what nobody takes": UseCase(unclaimed, lambda w, _: sweep(w.baton).failed),
     "sweep of a lost lease": UseCase(lost_lease, lambda w, _: sweep(w.baton).failed),
 }
 

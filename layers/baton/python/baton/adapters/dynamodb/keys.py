@@ -135,8 +135,9 @@ def alert(workspace: str, alert_id: str) -> Key:
     return Key(alerts(workspace), alert_id)
 
 
-def alerts_of_task(workspace: str, task_id: str) -> str:
-    return f"WS#{workspace}#ALERTS-OF-TASK#{task_id}"
+def alerts_of_task(workspace: str, task_id: str | None) -> str:
+    """None: those about none."""
+    return f"WS#{workspace}#ALERTS-OF-TASK#{task_id or ''}"
 
 
 def alert_count(workspace: str, by: str, at: datetime) -> Key:

@@ -92,7 +92,7 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
         case ReviewChanged(review):
             return [put_review(review, token)]
         case AlertRaised(alert):
-            return [_alert(alert, token), *_listed_alert(alert)]
+            return [_alert(alert, token), put({**_listed_alert(alert)._asdict(), "written_by": token})]
         case AlertSaved(alert):
             return [_alert(alert, token)]
         case AlertCounted(by, at):
@@ -168,7 +168,9 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
                 return keys.once(workspace, once.digest)
             case ReviewChanged(review) | ReviewOpened(review, _):
                 return keys.Key(keys.reviews(workspace), review.id)
-            case AlertRaised(alert) | AlertSaved(alert):
+            case AlertRaised(alert):
+                return _listed_alert(alert)
+            case AlertSaved(alert):
                 return keys.alert(workspace, alert.id)
             case MirrorSaved(mirror):
                 return keys.beside(workspace, mirror.task_id, keys.MIRROR)
@@ -185,11 +187,9 @@ def _alert(alert: Alert, token: str) -> Write:
     return put_version({**alert_items.alert_item(alert), "written_by": token}, alert.version, "alert")
 
 
-def _listed_alert(alert: Alert) -> list[Write]:
-    """Where its task's are found."""
-    if alert.task_id is None:
-        return []
-    return [put({"pk": keys.alerts_of_task(alert.workspace, alert.task_id), "sk": alert.id})]
+def _listed_alert(alert: Alert) -> keys.Key:
+    """Where its task's are found; and the witness of its raising, as nobody changes it whatever becomes of the alert."""
+    return keys.Key(keys.alerts_of_task(alert.workspace, alert.task_id), alert.id)
 
 
 def _head(change: Change, token: str) -> Write:
