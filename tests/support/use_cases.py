@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.adapters.dynamodb.table import from_wire
-from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.alert import Severity
+from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.events import facts
 from baton.domain.idempotency import Once
 from baton.domain.principal import Kind

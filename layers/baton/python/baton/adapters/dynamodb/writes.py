@@ -188,7 +188,7 @@ def _alert(alert: Alert, token: str) -> Write:
 
 
 def _listed_alert(alert: Alert) -> keys.Key:
-    """Where its task's are found; and the witness of its raising, as nobody changes it whatever becomes of the alert."""
+    """Where its task's are found; and the witness of its raising: nobody changes it, whatever becomes of the alert."""
     return keys.Key(keys.alerts_of_task(alert.workspace, alert.task_id), alert.id)
 
 
