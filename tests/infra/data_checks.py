@@ -1,7 +1,10 @@
-"""Promises of template.yaml about queues, permissions and the table."""
+"""Promises of template.yaml about queues, permissions, the table and what its stream brings to the bus."""
 
 from __future__ import annotations
 
+import json
+
+from baton.adapters.dynamodb import keys
 from infra.register import Problems, check
 from infra.template import (
     Properties,
@@ -19,6 +22,7 @@ from infra.template import (
 QUEUE = "AWS::SQS::Queue"
 ROLE = "AWS::IAM::Role"
 DISPATCH, TRACKER = "DispatchQueue.Arn", "TrackerQueue.Arn"
+BUS, STREAM = "Bus.Arn", "Table.StreamArn"
 DEAD_LETTERS = {"DispatchDeadLetters.Arn": "ProcessTask", "TrackerDeadLetters.Arn": "SyncTracker"}
 ANSWERED_BY = {"DispatchQueue": "ProcessTask", "TrackerQueue": "SyncTracker"}
 BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcurrency"}
@@ -34,6 +38,7 @@ FORBIDDEN = {
     "sqs:DeleteQueue",
     "sqs:PurgeQueue",
 }
+READING_A_STREAM = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 TAKING = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
 # Authorize decides who may call, and so may do nothing else; waiting claims, but gives no work to others; the webhook
 # is open to everybody, and so reaches neither work nor tokens.
@@ -52,6 +57,8 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:CreateSecret", SECRETS): {"Api"},
     ("secretsmanager:PutSecretValue", SECRETS): {"Api"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
+    ("events:PutEvents", BUS): {"PublishEvents"},
+    **{(f"dynamodb:{action}", STREAM): {"PublishEvents"} for action in READING_A_STREAM},
     **{("sqs:SendMessage", letters): {function} for letters, function in DEAD_LETTERS.items()},
 }
 
@@ -190,9 +197,9 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
 
 
 @check
-def functions_touch_only_the_table_the_queues_and_the_tokens(template: Template) -> Problems:
+def functions_touch_only_what_is_the_stacks(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", DISPATCH, TRACKER, SECRETS, *DEAD_LETTERS} | {
+    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, *DEAD_LETTERS} | {
         f"${{Table.Arn}}/index/{name}" for name in indexes
     }
     for function in functions(template):
@@ -221,7 +228,7 @@ def nothing_scans_or_destroys(template: Template) -> Problems:
 def rights_stay_with_those_who_need_them(template: Template) -> Problems:
     for function in functions(template):
         for action, resource in grants(template, function):
-            is_shared = action.startswith(("dynamodb:", "logs:"))
+            is_shared = action.startswith(("dynamodb:", "logs:")) and resource != STREAM
             if not is_shared and function not in GRANTED_ONLY_TO.get((action, resource), ()):
                 yield f"{function} may {action} {resource}"
 
@@ -241,6 +248,16 @@ def the_webhook_touches_single_items_of_the_table(template: Template) -> Problem
         yield f"NotionWebhook may {sorted(found)}"
     if any("/index/" in resource for _, resource in grants(template, "NotionWebhook")):
         yield "NotionWebhook searches"
+
+
+@check
+def the_publisher_changes_no_task(template: Template) -> Problems:
+    """It may take away an entry's place in the outbox, and make nothing new."""
+    found = {(action, resource) for action, resource in grants(template, "PublishEvents") if "Table" in resource}
+    wanted = {(f"dynamodb:{verb}", "Table.Arn") for verb in ("BatchGetItem", "UpdateItem")}
+    wanted |= {("dynamodb:Query", "${Table.Arn}/index/wake")}
+    if found - {(f"dynamodb:{action}", STREAM) for action in READING_A_STREAM} != wanted:
+        yield f"PublishEvents may {sorted(found)}"
 
 
 @check
@@ -309,3 +326,41 @@ def the_table_has_two_sparse_keys_only_indexes(template: Template) -> Problems:
 def the_table_forgets_what_is_marked(template: Template) -> Problems:
     if _table(template).get("TimeToLiveSpecification") != {"AttributeName": "ttl", "Enabled": True}:
         yield "no TTL on the attribute ttl"
+
+
+# ---- the stream ------------------------------------------------------------------------------------------------------
+
+
+@check
+def the_stream_brings_whole_items(template: Template) -> Problems:
+    if _table(template).get("StreamSpecification") != {"StreamViewType": "NEW_IMAGE"}:
+        yield "an event would have to be read again to be told"
+
+
+@check
+def the_stream_reaches_the_publisher(template: Template) -> Problems:
+    found = [(function, name_of(event.get("Stream", ""))) for function, event in events(template, "DynamoDB")]
+    if found != [("PublishEvents", STREAM)]:
+        yield f"the stream brings its news to {found}"
+    for function, event in events(template, "DynamoDB"):
+        if event.get("StartingPosition") != "TRIM_HORIZON":
+            yield f"{function} misses what is written while its mapping is made"
+
+
+@check
+def only_new_events_come_out_of_the_stream(template: Template) -> Problems:
+    """Else every write of Baton's would call the function, those of the function itself included."""
+    prefix = keys.unsent_shard("task_1").removesuffix(keys.unsent_shard("task_1").rpartition("#")[2])
+    wanted = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"wake_pk": {"S": [{"prefix": prefix}]}}}}
+    for function, event in events(template, "DynamoDB"):
+        filters = event.get("FilterCriteria", {}).get("Filters", [])
+        if [json.loads(each["Pattern"]) for each in filters] != [wanted]:
+            yield f"{function} is called for {filters}"
+
+
+@check
+def what_the_stream_cannot_deliver_blocks_nothing(template: Template) -> Problems:
+    for function, event in events(template, "DynamoDB"):
+        retries, age = event.get("MaximumRetryAttempts", -1), event.get("MaximumRecordAgeInSeconds", -1)
+        if not 0 <= retries <= 5 or not 60 <= age <= 300 or event.get("BisectBatchOnFunctionError") is not True:
+            yield f"a batch that {function} can't handle holds up all that comes after it"

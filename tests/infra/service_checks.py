@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from baton.domain.published import LONGEST_PAUSE
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check
 from infra.template import (
@@ -20,6 +21,8 @@ from infra.template import (
 
 RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
+GIVING_OUT_NO_WORK = {"Authorize", "NotionWebhook", "PublishEvents"}
+EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}"}
 GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
 
@@ -79,10 +82,12 @@ def functions_know_their_table_and_name(template: Template) -> Problems:
             yield f"{name} doesn't know the table"
         if variables.get("POWERTOOLS_SERVICE_NAME") != function["Handler"].partition(".")[0]:
             yield f"{name} logs and counts under another name"
-        if (variables.get("BATON_QUEUE_URL") == {"Ref": "DispatchQueue"}) is (name in {"Authorize", "NotionWebhook"}):
+        if (variables.get("BATON_QUEUE_URL") == {"Ref": "DispatchQueue"}) is (name in GIVING_OUT_NO_WORK):
             yield f"{name} must know the queue, unless it never gives out work"
         if (variables.get("BATON_TRACKER_QUEUE_URL") == {"Ref": "TrackerQueue"}) is not (name in RINGING_THE_TRACKER):
             yield f"{name} must know the tracker's queue exactly if it rings there"
+        if (variables.get("BATON_BUS") == {"Ref": "Bus"}) is not (name == "PublishEvents"):
+            yield f"{name} must know the bus exactly if it tells the outside"
 
 
 @check
@@ -126,8 +131,9 @@ def timeouts_fit_what_calls_them(template: Template) -> Problems:
             yield f"the gateway gives up before {name} does"
     if int(environment(template, "ProcessTask")["BATON_LEASE_SECONDS"]) < every["ProcessTask"]["Timeout"] + 30:
         yield "a claim of ProcessTask may be over before its worker is"
-    if every["SweepStaleClaims"]["Timeout"] >= 60:
-        yield "a round of the sweeper may last until the next"
+    for name in EVERY_MINUTE:
+        if every[name]["Timeout"] >= 60:
+            yield f"a round of {name} may last until the next"
 
 
 # ---- HTTP ------------------------------------------------------------------------------------------------------------
@@ -214,10 +220,10 @@ def requests_are_limited(template: Template) -> Problems:
 
 
 @check
-def the_sweeper_runs_every_minute(template: Template) -> Problems:
+def what_looks_every_minute_does(template: Template) -> Problems:
     schedules = list(events(template, "ScheduleV2"))
-    if [function for function, _ in schedules] != ["SweepStaleClaims"]:
-        yield "the sweeper, and nothing else, must be on a schedule"
+    if sorted(function for function, _ in schedules) != EVERY_MINUTE:
+        yield "the sweeper and the publisher, and nothing else, must be on a schedule"
     for function, schedule in schedules:
         if schedule.get("ScheduleExpression") != "rate(1 minute)" or schedule.get("State") != "ENABLED":
             yield f"{function} doesn't run every minute"
@@ -225,9 +231,10 @@ def the_sweeper_runs_every_minute(template: Template) -> Problems:
 
 @check
 def missed_rounds_do_not_pile_up(template: Template) -> Problems:
-    sweeper = functions(template)["SweepStaleClaims"].get("EventInvokeConfig", {})
-    if sweeper.get("MaximumRetryAttempts") != 0 or sweeper.get("MaximumEventAgeInSeconds", 21600) > 60:
-        yield "failed rounds are repeated beside the next ones"
+    for name in EVERY_MINUTE:
+        found = functions(template)[name].get("EventInvokeConfig", {})
+        if found.get("MaximumRetryAttempts") != 0 or found.get("MaximumEventAgeInSeconds", 21600) > 60:
+            yield f"failed rounds of {name} are repeated beside the next ones"
 
 
 # ---- alarms ----------------------------------------------------------------------------------------------------------
@@ -249,15 +256,16 @@ def what_must_be_noticed_has_an_alarm(template: Template) -> Problems:
         ("ApproximateAgeOfOldestMessage", "TrackerQueue.QueueName"),
         ("SweeperHeartbeat", "sweep_stale_claims"),
         ("UndispatchedAgeSeconds", "sweep_stale_claims"),
+        ("UnpublishedAgeSeconds", "publish_events"),
     } | {("Errors", function) for function in functions(template)}
     for missing in wanted - set(_alarms(template)):
         yield f"no alarm on {missing}"
 
 
 @check
-def silence_of_the_sweeper_is_an_alarm(template: Template) -> Problems:
+def silence_of_those_who_look_is_an_alarm(template: Template) -> Problems:
     for (metric, _), alarm in _alarms(template).items():
-        if (alarm["TreatMissingData"] == "breaching") is not (metric == "SweeperHeartbeat"):
+        if (alarm["TreatMissingData"] == "breaching") is not (metric in {"SweeperHeartbeat", "UnpublishedAgeSeconds"}):
             yield f"{metric}: missing data means the opposite"
     heartbeat = _alarms(template).get(("SweeperHeartbeat", "sweep_stale_claims"), {})
     if heartbeat.get("ComparisonOperator") != "LessThanThreshold" or heartbeat.get("Threshold") != 1:
@@ -282,6 +290,15 @@ def waiting_messages_alarm_in_time(template: Template) -> Problems:
 
 
 @check
+def an_event_that_stays_inside_alarms_until_it_is_out(template: Template) -> Problems:
+    alarm = _alarms(template).get(("UnpublishedAgeSeconds", "publish_events"), {})
+    longest = LONGEST_PAUSE.total_seconds()  # so long it may be before one that was refused is seen again
+    found = [alarm.get(key) for key in ("ComparisonOperator", "Statistic", "Threshold", "Period")]
+    if found != ["GreaterThanThreshold", "Maximum", longest, longest]:
+        yield "an event that the bus doesn't take is noticed too late, or forgotten between two tries"
+
+
+@check
 def alarms_reach_somebody(template: Template) -> Problems:
     wanted = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
     for (metric, _), alarm in _alarms(template).items():
@@ -293,7 +310,7 @@ def alarms_reach_somebody(template: Template) -> Problems:
 def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Problems:
     namespace = template["Globals"]["Function"]["Environment"]["Variables"].get("POWERTOOLS_METRICS_NAMESPACE")
     for (metric, dimension), alarm in _alarms(template).items():
-        if dimension == "sweep_stale_claims" and alarm["Namespace"] != namespace:
+        if dimension in {"sweep_stale_claims", "publish_events"} and alarm["Namespace"] != namespace:
             yield f"{metric} is counted in {namespace} and watched in {alarm['Namespace']}"
 
 
@@ -302,7 +319,7 @@ def custom_metrics_have_the_namespace_of_their_alarms(template: Template) -> Pro
 
 @check
 def outputs_name_everything(template: Template) -> Problems:
-    wanted = {"ApiUrl", "ApiId", "TableName", "QueueUrl", "DlqUrl", "TrackerQueueUrl", "TrackerDlqUrl"}
+    wanted = {"ApiUrl", "ApiId", "TableName", "QueueUrl", "DlqUrl", "TrackerQueueUrl", "TrackerDlqUrl", "EventBusName"}
     wanted |= {f"{name}Function" for name in functions(template)}
     if missing := wanted - set(template["Outputs"]):
         yield f"no output {sorted(missing)}"

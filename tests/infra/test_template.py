@@ -62,6 +62,9 @@ SECRETS = {"Fn::Sub": data_checks.SECRETS}
 DOORBELL = "ProcessTask/Events/Doorbell/Properties"
 TRACKER_BELL = "SyncTracker/Events/Doorbell/Properties"
 TICK = "SweepStaleClaims/Events/EveryMinute/Properties"
+NEWS = "PublishEvents/Events/NewEvents/Properties"
+STREAM = {"Fn::GetAtt": ["Table", "StreamArn"]}
+BUS = {"Fn::GetAtt": ["Bus", "Arn"]}
 
 REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.every_queue_has_dead_letters, "no redrive", drop("DispatchQueue/RedrivePolicy")),
@@ -151,17 +154,17 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         grant("Api", "dynamodb:Query", {"Fn::Sub": "${Table.Arn}/index/*"}),
     ),
     (
-        data_checks.functions_touch_only_the_table_the_queues_and_the_tokens,
+        data_checks.functions_touch_only_what_is_the_stacks,
         "another table",
         grant("Wait", "dynamodb:GetItem", {"Fn::Sub": "arn:aws:dynamodb:us-east-1:111122223333:table/other"}),
     ),
     (
-        data_checks.functions_touch_only_the_table_the_queues_and_the_tokens,
+        data_checks.functions_touch_only_what_is_the_stacks,
         "another function's logs",
         grant("Wait", "logs:PutLogEvents", {"Fn::GetAtt": ["ApiLogs", "Arn"]}),
     ),
     (
-        data_checks.functions_touch_only_the_table_the_queues_and_the_tokens,
+        data_checks.functions_touch_only_what_is_the_stacks,
         "one secret of another stack",
         grant(
             "Api",
@@ -257,6 +260,55 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("Table/GlobalSecondaryIndexes/1/Projection/ProjectionType", "ALL"),
     ),
     (data_checks.the_table_has_two_sparse_keys_only_indexes, "one missing", drop("Table/GlobalSecondaryIndexes/0")),
+    (data_checks.the_publisher_changes_no_task, "writes", grant("PublishEvents", "dynamodb:PutItem", TABLE)),
+    (
+        data_checks.the_publisher_changes_no_task,
+        "looks for work",
+        grant("PublishEvents", "dynamodb:Query", {"Fn::Sub": "${Table.Arn}/index/queue"}),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the sweeper tells the outside",
+        grant("SweepStaleClaims", "events:PutEvents", BUS),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the api reads the stream",
+        grant("Api", "dynamodb:GetRecords", STREAM),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the publisher makes rules",
+        grant("PublishEvents", "events:PutRule", BUS),
+    ),
+    (
+        data_checks.those_who_need_a_right_have_it,
+        "the publisher has none",
+        put("PublishEventsRole/Policies/0/PolicyDocument/Statement", []),
+    ),
+    (data_checks.no_resource_has_a_wildcard, "every bus", grant("PublishEvents", "events:PutEvents", "*")),
+    (data_checks.the_stream_brings_whole_items, "none", drop("Table/StreamSpecification")),
+    (
+        data_checks.the_stream_brings_whole_items,
+        "keys alone",
+        put("Table/StreamSpecification/StreamViewType", "KEYS_ONLY"),
+    ),
+    (data_checks.the_stream_reaches_the_publisher, "nobody", drop("PublishEvents/Events/NewEvents")),
+    (data_checks.the_stream_reaches_the_publisher, "the latest only", put(f"{NEWS}/StartingPosition", "LATEST")),
+    (data_checks.only_new_events_come_out_of_the_stream, "every write", drop(f"{NEWS}/FilterCriteria")),
+    (
+        data_checks.only_new_events_come_out_of_the_stream,
+        "its own writes too",
+        put(
+            f"{NEWS}/FilterCriteria/Filters/0/Pattern", '{"dynamodb": {"Keys": {"sk": {"S": [{"prefix": "EVENT#"}]}}}}'
+        ),
+    ),
+    (data_checks.what_the_stream_cannot_deliver_blocks_nothing, "for a day", drop(f"{NEWS}/MaximumRetryAttempts")),
+    (
+        data_checks.what_the_stream_cannot_deliver_blocks_nothing,
+        "as a whole",
+        drop(f"{NEWS}/BisectBatchOnFunctionError"),
+    ),
     (data_checks.the_table_forgets_what_is_marked, "never", put("Table/TimeToLiveSpecification/Enabled", False)),
     (service_checks.logs_end_some_day, "for ever", drop("WaitLogs/RetentionInDays")),
     (service_checks.logs_end_some_day, "no group", remove("AuthorizeLogs")),
@@ -274,6 +326,16 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         service_checks.functions_know_their_table_and_name,
         "a webhook that gives out work",
         put("NotionWebhook/Environment/Variables/BATON_QUEUE_URL", {"Ref": "DispatchQueue"}),
+    ),
+    (
+        service_checks.functions_know_their_table_and_name,
+        "no bus",
+        drop("PublishEvents/Environment/Variables/BATON_BUS"),
+    ),
+    (
+        service_checks.functions_know_their_table_and_name,
+        "a bus for all",
+        put("Api/Environment/Variables/BATON_BUS", {"Ref": "Bus"}),
     ),
     (
         service_checks.those_who_ask_the_tracker_know_where,
@@ -317,6 +379,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("ProcessTask/Environment/Variables/BATON_LEASE_SECONDS", "149"),
     ),
     (service_checks.timeouts_fit_what_calls_them, "endless round", put("SweepStaleClaims/Timeout", 60)),
+    (service_checks.timeouts_fit_what_calls_them, "endless telling", put("PublishEvents/Timeout", 60)),
     (service_checks.every_other_route_asks_who_calls, "open", put("DefaultRoute/AuthorizationType", "NONE")),
     (service_checks.every_other_route_asks_who_calls, "no authorizer", drop("AwaitTaskRoute/AuthorizerId")),
     (
@@ -357,9 +420,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("HttpStage/AccessLogSettings/Format", "$context.requestId $context.path"),
     ),
     (service_checks.requests_are_limited, "unlimited", drop("HttpStage/DefaultRouteSettings")),
-    (service_checks.the_sweeper_runs_every_minute, "disabled", put(f"{TICK}/State", "DISABLED")),
-    (service_checks.the_sweeper_runs_every_minute, "hourly", put(f"{TICK}/ScheduleExpression", "rate(1 hour)")),
+    (service_checks.what_looks_every_minute_does, "no telling", drop("PublishEvents/Events/EveryMinute")),
+    (service_checks.what_looks_every_minute_does, "disabled", put(f"{TICK}/State", "DISABLED")),
+    (service_checks.what_looks_every_minute_does, "hourly", put(f"{TICK}/ScheduleExpression", "rate(1 hour)")),
     (service_checks.missed_rounds_do_not_pile_up, "repeated", drop("SweepStaleClaims/EventInvokeConfig")),
+    (service_checks.missed_rounds_do_not_pile_up, "told again", drop("PublishEvents/EventInvokeConfig")),
     (service_checks.what_must_be_noticed_has_an_alarm, "no dead letters", remove("DeadLettersAlarm")),
     (service_checks.what_must_be_noticed_has_an_alarm, "no age of messages", remove("OldestMessageAlarm")),
     (service_checks.what_must_be_noticed_has_an_alarm, "no age of work", remove("UndispatchedAlarm")),
@@ -376,11 +441,24 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.what_must_be_noticed_has_an_alarm, "no errors of one", remove("WaitErrorsAlarm")),
     (service_checks.what_must_be_noticed_has_an_alarm, "no errors of the webhook", remove("NotionWebhookErrorsAlarm")),
     (
-        service_checks.silence_of_the_sweeper_is_an_alarm,
+        service_checks.silence_of_those_who_look_is_an_alarm,
         "silent",
         put("SweeperMissingAlarm/TreatMissingData", "notBreaching"),
     ),
-    (service_checks.silence_of_the_sweeper_is_an_alarm, "never below", put("SweeperMissingAlarm/Threshold", 0)),
+    (
+        service_checks.silence_of_those_who_look_is_an_alarm,
+        "silent publisher",
+        put("UnpublishedAlarm/TreatMissingData", "notBreaching"),
+    ),
+    (service_checks.an_event_that_stays_inside_alarms_until_it_is_out, "none", remove("UnpublishedAlarm")),
+    (
+        service_checks.an_event_that_stays_inside_alarms_until_it_is_out,
+        "off between two tries",
+        put("UnpublishedAlarm/Period", 60),
+    ),
+    (service_checks.what_must_be_noticed_has_an_alarm, "no age of events", remove("UnpublishedAlarm")),
+    (service_checks.outputs_name_everything, "no bus", drop("/Outputs/EventBusName")),
+    (service_checks.silence_of_those_who_look_is_an_alarm, "never below", put("SweeperMissingAlarm/Threshold", 0)),
     (service_checks.a_dead_letter_alarms_at_once, "only many", put("DeadLettersAlarm/Threshold", 10)),
     (service_checks.a_dead_letter_alarms_at_once, "only many bells", put("TrackerDeadLettersAlarm/Threshold", 10)),
     (service_checks.waiting_messages_alarm_in_time, "a day", put("TrackerOldestMessageAlarm/Threshold", 86400)),

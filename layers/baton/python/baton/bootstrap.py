@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import AgentRunner, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
+    from baton.ports import AgentRunner, Bus, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
 
 # The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.
@@ -76,6 +76,13 @@ def wire_dead_letters() -> DeadLetters:
 @cache
 def wire_tracker_dead_letters() -> DeadLetters:
     return SqsDeadLetters(_client("sqs"), config.load().tracker_dead_letters_url)
+
+
+@cache
+def wire_bus() -> Bus:
+    from baton.adapters.eventbridge import EventBridgeBus  # only publish-events tells the outside
+
+    return EventBridgeBus(_client("events"), config.load().bus, log_line)
 
 
 @cache
@@ -144,8 +151,8 @@ def _secrets_manager() -> Secrets:
 def forget_all() -> None:
     """For tests that change the environment."""
     parts: list[Callable[..., object]] = [
-        *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_runner),
-        *(_session, _table, _notion, _secrets_manager),
+        *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
+        *(wire_runner, _session, _table, _notion, _secrets_manager),
     ]
     for part in [*parts, config.load]:
         part.cache_clear()  # type: ignore[attr-defined]

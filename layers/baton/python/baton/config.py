@@ -34,6 +34,7 @@ class Config:
     dead_letters_url: str
     tracker_queue_url: str
     tracker_dead_letters_url: str
+    bus: str
     secrets_prefix: str
     notion_url: str
     public_url: str
@@ -57,6 +58,7 @@ def read(environ: Mapping[str, str]) -> Config:
         dead_letters_url=environ.get("BATON_DLQ_URL", ""),
         tracker_queue_url=environ.get("BATON_TRACKER_QUEUE_URL", ""),
         tracker_dead_letters_url=environ.get("BATON_TRACKER_DLQ_URL", ""),
+        bus=environ.get("BATON_BUS", ""),
         secrets_prefix=environ.get("BATON_SECRETS_PREFIX") or "baton",
         notion_url=notion_url(environ),
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),

@@ -1,0 +1,50 @@
+"""The outside is told: of what the table's stream brings, and every minute of what it should have brought."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.metrics import Metrics, MetricUnit
+
+from baton.adapters.dynamodb.event_outbox import tellings_in
+from baton.bootstrap import logger, wire, wire_bus
+from baton.services.publish_events import Told, publish_fresh, publish_overdue
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from baton.ports import Baton, Bus
+
+# Enough for a page's calls and for telling how it went.
+MARGIN_SECONDS = 20
+
+
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    return tell(wire(), wire_bus(), event, context)
+
+
+def tell(baton: Baton, bus: Bus, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Never raises for what the bus doesn't take: that waits in the outbox."""
+    if "Records" in event:
+        this = publish_fresh(baton, bus, tellings_in(event["Records"]))
+        measure(this)
+    else:
+        this = publish_overdue(baton, bus, lambda: has_time(context))
+        measure(this, oldest_seconds=this.oldest_seconds)
+    told = {"published": this.published, "failed": this.failed, "complete": this.complete}
+    logger().info("told the outside", extra={"action": "events_published", **told})
+    return told
+
+
+def has_time(context: LambdaContext) -> bool:
+    return context.get_remaining_time_in_millis() > MARGIN_SECONDS * 1_000
+
+
+def measure(this: Told, *, oldest_seconds: float | None = None) -> None:
+    """The age comes from the schedule alone, and its absence alarms."""
+    metrics = Metrics()
+    metrics.add_metric("EventsPublished", MetricUnit.Count, this.published)
+    metrics.add_metric("EventsFailed", MetricUnit.Count, this.failed)
+    if oldest_seconds is not None:
+        metrics.add_metric("UnpublishedAgeSeconds", MetricUnit.Seconds, oldest_seconds)
+    metrics.flush_metrics()
