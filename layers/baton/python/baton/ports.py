@@ -116,6 +116,9 @@ class Page:
 
 # What may be written in the same transaction as a change of a task, or by itself.
 
+# In one transaction, whatever it carries.
+MAX_ITEMS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -289,8 +292,8 @@ class UnderClaim:
 
 @dataclass(frozen=True, slots=True)
 class HandoffsCounted:
-    """``number`` more of a workflow. ``start``: how many it has had if nobody has counted yet. Holds only if there are at
-    most ``most`` then, else ``Conflict``."""
+    """``number`` more of a workflow. ``start``: how many it has had if nobody has counted yet. Holds only if there are
+    at most ``most`` then, else ``Conflict``."""
 
     workflow_id: str
     number: int
@@ -326,7 +329,8 @@ class ErrandDue:
 
 @dataclass(frozen=True, slots=True)
 class ErrandDone:
-    """Takes it away if it is still the one that was read, else leaves it. Never refused."""
+    """Takes it away if it is still the one that was read, else leaves it. Never refused. Done by itself after the rest
+    of the write: should that be lost, the errand stays due and is run once more."""
 
     errand: DueErrand
 
@@ -421,11 +425,11 @@ class TaskStore(Protocol):
         """The task and the agent that a bell names, in one reading."""
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
-        """All of it or nothing, in one write of at most 100 items. With a change, holds only if the task's version is
-        still that of ``change.before`` (or if it is new), else ``Conflict``; the extras say what else they hold on.
-        A claim that the change begins is ``held`` by its agent, and no more so with its end; taking a ``slot`` that
-        another claim holds is ``SlotTaken``.
-        After a success, repeated or unclear attempts included, there is exactly one effect."""
+        """All of it or nothing, in one write of at most ``MAX_ITEMS``, each once: else ``ValueError``. With a change,
+        holds only if the task's version is still that of ``change.before`` (or if it is new), else ``Conflict``; the
+        extras say what else they hold on. A claim that the change begins is ``held`` by its agent, and no more so with
+        its end; taking a ``slot`` that another claim holds is ``SlotTaken``. After a success, repeated or unclear
+        attempts included, there is exactly one effect."""
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
@@ -504,7 +508,8 @@ class TaskStore(Protocol):
 
 class HandoffStore(Protocol):
     def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
-        """All that is wanted, in one reading; what doesn't exist is left out."""
+        """All that is wanted, in one reading; what doesn't exist is left out. Where nobody has begun a workflow yet,
+        the wanted roots are none at version 0."""
 
 
 class MarkerStore(Protocol):
@@ -651,6 +656,7 @@ class EventStore(Protocol):
 
 class Store(
     TaskStore,
+    HandoffStore,
     MarkerStore,
     AgentStore,
     AlertStore,

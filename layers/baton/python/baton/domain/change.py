@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """``before``: None for a new task. ``ring``: the target agent's bell is due once this is committed. ``brought``: what
-    a task that has waited goes on with."""
+    """``before``: None for a new task. ``ring``: the target agent's bell is due once this is committed. ``brought``:
+    what a task that has waited goes on with."""
 
     before: Task | None
     task: Task

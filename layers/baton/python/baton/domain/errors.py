@@ -211,11 +211,12 @@ class RevisionChanged(Refused):
 
 
 class StaleClaim(Refused):
-    """The claim is not, or no longer, the current one. Nothing was changed (truth 3)."""
+    """The claim is not, or no longer, the current one. Nothing was changed (truth 3). ``task_id``: None where only the
+    claim was named."""
 
     code = "stale_claim"
 
-    def __init__(self, task_id: str) -> None:
+    def __init__(self, task_id: str | None) -> None:
         super().__init__("This claim is no longer the current one; stop working on the task.", task_id=task_id)
 
 

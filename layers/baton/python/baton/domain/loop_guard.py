@@ -91,7 +91,10 @@ def check(
     """Raises ``LoopTripped`` for the first rule that ``new`` would break. ``handoffs``: those of the workflow so far. A
     budget holds whether the guard is on or not: somebody has asked for it."""
     hops = (*ancestors, new)
-    for rule, is_broken, message in (*_budget_rules(hops, handoffs, budget, now), *_rules(hops, settings, kind, handoffs)):
+    for rule, is_broken, message in (
+        *_budget_rules(handoffs, budget, now),
+        *_rules(hops, settings, kind, handoffs),
+    ):
         if is_broken:
             raise LoopTripped(rule, message, agents_of(hops))
 
@@ -105,7 +108,7 @@ def agents_of(hops: Iterable[Hop]) -> tuple[str, ...]:
 Rule = tuple[str, bool, str]
 
 
-def _budget_rules(hops: tuple[Hop, ...], handoffs: int, budget: Budget, now: datetime) -> tuple[Rule, ...]:
+def _budget_rules(handoffs: int, budget: Budget, now: datetime) -> tuple[Rule, ...]:
     most = budget.max_handoffs
     return (
         (
@@ -128,6 +131,7 @@ def _rules(hops: tuple[Hop, ...], settings: Settings, kind: Kind, handoffs: int)
     window = hops[-settings.ping_pong_window :]
     agents = {agent for each in window for agent in each.direction if agent is not None}
     same = sum(each.direction == new.direction for each in hops) if new.target is not None else 0
+    most = settings.max_same_direction
     return (
         ("self_handoff", new.source == new.target, f"{new.source} would hand off to itself."),
         (
@@ -142,9 +146,8 @@ def _rules(hops: tuple[Hop, ...], settings: Settings, kind: Kind, handoffs: int)
         ),
         (
             "same_direction",
-            same > settings.max_same_direction,
-            f"{new.source} → {new.target} would be {same} times in one chain, and at most "
-            f"{settings.max_same_direction} times are allowed.",
+            same > most,
+            f"{new.source} → {new.target} would be {same} times in one chain, and at most {most} times are allowed.",
         ),
         (
             "ping_pong",

@@ -13,8 +13,10 @@ SCOPES = frozenset({ACT_AS})
 SWEEPER = "sweeper"
 PROCESS_TASK = "process-task"
 SYNC_TRACKER = "sync-tracker"
+JOINER = "joiner"
+CALLBACK = "callback"
 _TRACKER = "notion:"
-OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER})
+OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK})
 
 
 class Kind(StrEnum):

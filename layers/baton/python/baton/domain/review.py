@@ -13,16 +13,23 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
 
 
+ESCALATION_CAP = "escalation_cap"
+LOOP_GUARD = "loop_guard"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """At most one is open per direction, however often an agent knocks: ``count`` tells how often, the notes what was
-    said each time. ``request`` is the latest asking, and what a release creates."""
+    """At most one is open per direction and cap, and one there is per chain and ``rule`` of the loop guard, however
+    often an agent knocks: ``count`` tells how often, the notes what was said each time. ``request`` is the latest
+    asking, and what a release creates."""
 
     workspace: str
     id: str
     reason: str
+    rule: str | None = None
+    chain: tuple[str, ...] = ()
     source_agent: str
-    target_agent: str
+    target_agent: str | None
     request: dict[str, Any]
     requested_by: str
     opened_at: datetime
@@ -38,8 +45,10 @@ class Review:
         return self.released_at is None
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
+        """Open, be it again: whoever asks anew wants it let through anew."""
+        after = replace(self, released_at=None, released_by=None, task_id=None)
         return replace(
-            self, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
+            after, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
         )
 
     def released(self, by: Principal, at: datetime, task_id: str) -> Review:

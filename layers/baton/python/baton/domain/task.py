@@ -163,8 +163,9 @@ class Task:
     """``version`` rises with every write, heartbeats included; ``revision`` with the content that a human approves.
 
     ``target_agent`` is None for open work: any agent takes it that declares what it ``requires``. ``source_agent`` is a
-    slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose branch
-    ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a split)."""
+    slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose
+    branch ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a
+    split)."""
 
     workspace: str
     id: str

@@ -281,25 +281,29 @@ def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
     if verb.retryable and task.attempt < task.max_attempts:
         put_back(story, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
     else:
-        story.tell("handoff_failed", data, state=State.FAILED, claim=None, has_failure=True)
+        _go_on_with(story, "handoff_failed", data, State.FAILED, verb.successor)
     return story.end(failure=verb.failure)
+
+
+def _go_on_with(story: Story, type_: str, data: dict[str, Any], state: State, successor: str | None) -> None:
+    """Ended without success. Of a branch that somebody waits for, a rollback is no more than the next task."""
+    told: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
+    story.tell(type_, data, **told, successors=() if successor is None else (successor,))
 
 
 def _reject(task: Task, verb: verbs.Reject, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     data = {"reason": verb.reason, "failure_id": verb.failure_id}
-    story.tell("handoff_rejected", data, state=State.REJECTED, claim=None, has_failure=True)
-    return story.end(failure={"type": "capability", "description": verb.reason, "failure_id": verb.failure_id})
+    _go_on_with(story, "handoff_rejected", data, State.REJECTED, verb.successor)
+    return story.end(failure=verb.failure)
 
 
 def _transfer(task: Task, verb: verbs.Transfer, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     data = {"to": verb.target, "task_id": verb.successor}
-    story.tell(
-        "handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(verb.successor,)
-    )
+    story.tell("handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(verb.successor,))
     return story.end()
 
 

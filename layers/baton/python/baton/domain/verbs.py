@@ -109,22 +109,26 @@ class Complete(WorkerVerb):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail(WorkerVerb):
     """``failure``: ``{type, description, …}``, shown to the next claimer; the event keeps its type and description.
-    ``checkpoint_id``: of the partial progress, if there is any."""
+    ``checkpoint_id``: of the partial progress, if there is any; ``successor``: the rollback that its branch goes on
+    with."""
 
     name: ClassVar[str] = "fail"
     failure: dict[str, Any] = field(default_factory=dict)
     retryable: bool = False
     failure_id: str | None = None
     checkpoint_id: str | None = None
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject(WorkerVerb):
-    """The claimer won't do it."""
+    """The claimer won't do it. ``failure``: that, in a failure's shape; ``successor`` as with a failure."""
 
     name: ClassVar[str] = "reject"
     reason: str
+    failure: dict[str, Any] = field(default_factory=dict)
     failure_id: str | None = None
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +192,8 @@ class FlagClosedByBot(Verb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(Verb):
-    """The sweeper looks at a task that asked to be looked at. ``agent`` is the one that holds it, or else the target, as
-    it is now, if it exists; ``is_takeable``: for open work, whether any active agent could take it."""
+    """The sweeper looks at a task that asked to be looked at. ``agent`` is the one that holds it, or else the target,
+    as it is now, if it exists; ``is_takeable``: for open work, whether any active agent could take it."""
 
     name: ClassVar[str] = "sweep"
     agent: Agent | None

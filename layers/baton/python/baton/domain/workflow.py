@@ -13,10 +13,12 @@ from baton.domain.times import seconds
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from baton.domain.change import Change
     from baton.domain.settings import Settings
 
 HOUR = seconds(3_600)
 ANY_AGENT = "*"
+ROOT_RATE = "root_rate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +61,8 @@ class Errand(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueErrand:
-    """``stamp`` is new whenever there is a new reason for it: it is only done with as it was read. ``data``: who lets it
-    happen, and why."""
+    """``stamp`` is new whenever there is a new reason for it: it is only done with as it was read. ``data``: who lets
+    it happen, and why."""
 
     kind: Errand
     task_id: str
@@ -85,7 +87,7 @@ class Roots:
         most = settings.root_handoffs_per_hour
         if settings.loop_guard and len(recent) >= most:
             message = f"{self.source} has begun {most} workflows with {self.target} within an hour."
-            raise LoopTripped("root_rate", message, (self.source, self.target))
+            raise LoopTripped(ROOT_RATE, message, (self.source, self.target))
         return replace(self, times=(*recent, now), version=self.version + 1)
 
 
@@ -97,6 +99,24 @@ class InboxItem:
     id: str
     at: datetime
     content: dict[str, Any]
+
+
+def inbox_item(change: Change, item_id: str) -> InboxItem:
+    """For the agent that the task comes from: how it ended, and who said so."""
+    task, last = change.task, change.events[-1]
+    said = {name: value for name, value in last.data.items() if name != "changes"}
+    content = {
+        "type": last.type,
+        "task_id": task.id,
+        "handoff_id": task.handoff_id,
+        "workflow_id": task.workflow_id,
+        "title": task.title,
+        "state": str(task.state),
+        "by": {"kind": last.principal_kind, "id": last.principal_id},
+        "agent": (change.before.claim.agent if change.before and change.before.claim else task.target_agent),
+        **said,
+    }
+    return InboxItem(task.source_agent, item_id, task.updated_at, content)
 
 
 @dataclass(frozen=True, slots=True)

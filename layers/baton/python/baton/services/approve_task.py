@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.verbs import Approve, ApproveNext, Undo
+from baton.domain.workflow import ANY_AGENT
 from baton.services.change_task import change_task
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def approve_task(baton: Baton, by: Principal, task_id: str, revision: int | None
     by.must_be_human("approve a task")
 
     def verb(task: Task) -> Approve:
-        agent, settings = baton.store.dispatch_facts(by.workspace, task.target_agent)
+        agent, settings = baton.store.dispatch_facts(by.workspace, task.target_agent or ANY_AGENT)
         return Approve(by=by, revision=revision, agent=agent, settings=settings)
 
     return change_task(baton, by.workspace, task_id, verb, once)

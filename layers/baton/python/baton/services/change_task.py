@@ -8,13 +8,29 @@ from baton.domain.alert import ALERT_RAISED, system_alert
 from baton.domain.change import Change
 from baton.domain.errors import Busy
 from baton.domain.events import from_snapshot, snapshot
+from baton.domain.ids import is_slug
+from baton.domain.task import State
 from baton.domain.transitions import transition
 from baton.domain.wake import bell_delay
-from baton.ports import AlertRaised, Closed, Dossier, Extra, MirrorBehind, Output, Remember
+from baton.domain.workflow import DueErrand, Errand, inbox_item
+from baton.ports import (
+    AlertRaised,
+    ClaimCut,
+    Closed,
+    Dossier,
+    EndedClaim,
+    ErrandDue,
+    Extra,
+    InboxPosted,
+    MirrorBehind,
+    Output,
+    Remember,
+)
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from baton.domain.idempotency import Once
     from baton.domain.mirror import Mirror
@@ -62,19 +78,55 @@ def commit_and_ring(baton: Baton, change: Change, extras: Sequence[Extra] = ()) 
 
 
 def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
-    """The change, with what always goes along with it. A lost bell to the tracker costs time only: its row is due."""
+    """The change, with what always goes along with it. A bell that is lost here costs time only: what it would have
+    told is due in the table."""
     task = change.task
     is_behind = task.mirrored and change.before is not None and bool(change.events)
+    joins = change.ends and task.has_branch_ended
+    extras = [*extras, *_always_along(baton, change, extras)]
     if is_behind:
-        extras = [*extras, MirrorBehind(task.updated_at)]
-    if change.ends and task.is_escalation:
-        extras = [*extras, Closed(task.source_agent, task.target_agent, task.id)]
-    extras = [*extras, *_alerts(baton, change)]
+        extras.append(MirrorBehind(task.updated_at))
     baton.store.commit(task.workspace, change, extras)
     for event in change.events:
         baton.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
     if is_behind:
         baton.tracker_bell.ring(task.workspace, task.id)
+    if joins and task.join_parent is not None:
+        baton.doorbell.ring(task.workspace, task.source_agent, task.join_parent)
+
+
+def _always_along(baton: Baton, change: Change, extras: Sequence[Extra]) -> list[Extra]:
+    """What nobody who changes a task may forget."""
+    task, before = change.task, change.before
+    along = _alerts(baton, change)
+    is_by_its_holder = any(isinstance(each, EndedClaim) for each in extras)
+    if before is not None and before.claim is not None and task.claim is None and not is_by_its_holder:
+        along.append(ClaimCut(before.claim))
+    if change.ends:
+        along += _told_of_end(baton, change)
+    return along
+
+
+def _told_of_end(baton: Baton, change: Change) -> list[Extra]:
+    """Its direction, the agent that it comes from, the task that waits for its branch, its descendants."""
+    task, at = change.task, change.task.updated_at
+    told: list[Extra] = []
+    if task.is_escalation and task.target_agent is not None:
+        told.append(Closed(task.source_agent, task.target_agent, task.id))
+    if is_slug(task.source_agent):
+        told.append(InboxPosted(inbox_item(change, baton.ids.new("inbox", at))))
+    if task.has_branch_ended and task.join_parent is not None:
+        told.append(ErrandDue(errand(baton, Errand.JOIN, task.join_parent, at)))
+    if task.state is State.CANCELLED and task.fence > 0:
+        # Only under a claim has anything come of it.
+        last = change.events[-1]
+        by = {"kind": last.principal_kind, "id": last.principal_id}
+        told.append(ErrandDue(errand(baton, Errand.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
+    return told
+
+
+def errand(baton: Baton, kind: Errand, task_id: str, at: datetime, **data: Any) -> DueErrand:
+    return DueErrand(kind=kind, task_id=task_id, stamp=baton.ids.new("errand", at), at=at, data=data)
 
 
 def _alerts(baton: Baton, change: Change) -> list[Extra]:
@@ -85,6 +137,8 @@ def _alerts(baton: Baton, change: Change) -> list[Extra]:
 
 def ring(baton: Baton, task: Task) -> None:
     """One bell for the task's agent, due when the task is."""
+    if task.target_agent is None:
+        return  # open work isn't rung for
     now = baton.clock.now()
     delay = bell_delay(task.ready_at or now, now)
     baton.doorbell.ring(task.workspace, task.target_agent, task.id, delay)

@@ -1,22 +1,95 @@
-"""A worker has done its task."""
+"""A worker has done its task, and says what it did and what of the criteria is met (spec/protocol.md §4)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.guardrails import checked
+from baton.domain.handoff import criteria_of
+from baton.domain.times import rfc3339
 from baton.domain.verbs import Complete
-from baton.services.end_claim import end_claim
+from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.follow_up import FollowUp, continuation
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Dossier
+    from baton.domain.task import Task
+    from baton.ports import Baton, Dossier, Facts
+
+Message = dict[str, Any]
 
 
 def complete_task(
-    baton: Baton, by: Principal, task_id: str, claim_id: str, output: Any, body_hash: str, once: Once | None = None
+    baton: Baton,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    output: Any,
+    body_hash: str,
+    once: Once | None = None,
+    completion: Message | None = None,
 ) -> Dossier:
-    """Raises ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different
+    """``completion``: deliverables, verification, notes, results, continuation. Raises ``CriteriaUnreported``,
+    ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different
     completion."""
-    verb = Complete(by=by, claim_id=claim_id, has_output=output is not None)
-    return end_claim(baton, task_id, verb, body_hash, once, output)
+    said = {"output": output, "completion": completion or {}}
+    word = Word(
+        by=by, task_id=task_id, claim_id=claim_id, verb=Complete.name, body_hash=body_hash, once=once, said=said
+    )
+
+    def decide(facts: Facts, now: datetime) -> Ending:
+        return _completed(baton, word, facts, now)
+
+    return end_claim(baton, word, decide)
+
+
+def _completed(baton: Baton, word: Word, facts: Facts, now: datetime) -> Ending:
+    task, body = _known(facts)
+    rules = facts.settings.guardrails
+    output = checked({"output": word.said["output"]}, rules, "")["output"]
+    said = checked(word.said["completion"], rules, "")
+    reports = tuple((each["criterion"], each["met"]) for each in _reports(said))
+    completion_id = baton.ids.new("comp", now)
+    verb = Complete(
+        by=word.by,
+        claim_id=word.claim_id,
+        has_output=output is not None,
+        completion_id=completion_id,
+        criteria=criteria_of(body),
+        reports=reports,
+    )
+    next_ = _next(baton, word.by, task, body, said, completion_id, now)
+    record = {
+        **said,
+        "completion_id": completion_id,
+        "handoff_id": task.handoff_id,
+        "timestamp": rfc3339(now),
+        "status": "success" if all(met for _, met in reports) else "partial",
+        "source": {"agent": task.claim.agent if task.claim else word.by.id},
+    }
+    if next_.outcome:
+        record["continuation"] = {**said["continuation"], **next_.outcome}
+    return Ending(verb=verb, output=output, completion=record, children=next_.children, extras=next_.extras)
+
+
+def _next(
+    baton: Baton, by: Principal, task: Task, body: Message | None, said: Message, completion_id: str, now: datetime
+) -> FollowUp:
+    asked = said.get("continuation") or {}
+    if not asked.get("suggested_next") or task.claim is None:
+        return FollowUp()
+    return continuation(baton, by, task, body, asked, task.claim.agent, completion_id, now)
+
+
+def _reports(said: Message) -> list[Message]:
+    return (said.get("verification") or {}).get("acceptance_criteria_met") or []
+
+
+def _known(facts: Facts) -> tuple[Task, Message | None]:
+    """``end_claim`` has looked: there is one."""
+    if facts.parent is None:
+        raise ValueError("no task was read")
+    return facts.parent.task, facts.parent.body

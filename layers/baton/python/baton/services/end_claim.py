@@ -1,46 +1,167 @@
-"""What the verbs that end a claim have in common: the exact repeat of one gets the first answer again (truth 3)."""
+"""What the verbs that end a claim have in common: the exact repeat of one gets the first answer again (truth 3), and a
+word that comes too late is refused, and kept beside the trail."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import StaleClaim
+from baton.domain.errors import KeyTaken, StaleClaim, Unknown
 from baton.domain.events import from_snapshot, snapshot
+from baton.domain.guardrails import MASK, Guardrails, checked
 from baton.domain.idempotency import Remembered
-from baton.ports import EndedClaim
-from baton.services.change_task import answered, change_task
+from baton.domain.task import Claim, State
+from baton.domain.transitions import transition
+from baton.domain.workflow import LateResult
+from baton.ports import Dossier, EndedClaim, LateKept, Output, Remember, Wanted
+from baton.services.change_task import commit_and_ring, ring, row_of
+from baton.services.make_handoff import must_not_be_refused
+from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
     from baton.domain.verbs import WorkerVerb
-    from baton.ports import Baton, Dossier
+    from baton.ports import Baton, Extra, Facts, Json
+    from baton.services.make_handoff import New
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """What a worker sends to end its claim. ``body_hash`` tells an exact repeat from a second, different word;
+    ``said``: what of it is kept if it comes too late."""
+
+    by: Principal
+    task_id: str
+    claim_id: str
+    verb: str
+    body_hash: str
+    once: Once | None = None
+    said: Message = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.verb} {self.by.key} {self.body_hash}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What a word comes to. ``output``, ``completion``, ``failure``: what is kept and answered; ``computed``: what of
+    a failure Baton added, and a repeat is to be answered with; ``children``: handoffs that come of it."""
+
+    verb: WorkerVerb
+    output: Json = None
+    completion: Message | None = None
+    failure: Message | None = None
+    computed: Message = field(default_factory=dict)
+    children: tuple[New, ...] = ()
+    extras: tuple[Extra, ...] = ()
 
 
 def end_claim(
     baton: Baton,
-    task_id: str,
-    verb: WorkerVerb,
-    body_hash: str,
-    once: Once | None,
-    output: Any = None,
-    failure: dict[str, Any] | None = None,
+    word: Word,
+    decide: Callable[[Facts, datetime], Ending],
+    wanted: Wanted | None = None,
 ) -> Dossier:
-    """Raises ``StaleClaim`` for every other use of a claim that is over."""
-    fingerprint = f"{verb.name} {verb.by.key} {body_hash}"
-    workspace = verb.by.workspace
-    try:
-        return change_task(
-            baton,
-            workspace,
-            task_id,
-            lambda _: verb,
-            once,
-            output,
-            failure,
-            also=lambda change: [EndedClaim(verb.claim_id, Remembered(fingerprint, snapshot(change.task)))],
+    """``decide`` gets the task as it is now, under the claim that ``word`` names, and what else was ``wanted``. Raises
+    ``StaleClaim`` for every other use of a claim that is over, and what ``decide`` raises."""
+    by, workspace = word.by, word.by.workspace
+
+    def attempt() -> Dossier:
+        facts = baton.store.handoff_facts(workspace, _with_task(wanted, word))
+        first_answer = word.once.recall(facts.remembered) if word.once else None
+        if first_answer is not None:
+            must_not_be_refused(first_answer)
+            return _again(baton, word, first_answer)
+        task = _task(facts).task
+        task.current_claim(word.claim_id, by)
+        now = baton.clock.now()
+        ending = decide(facts, now)
+        change = transition(task, ending.verb, now)
+        answer = {**snapshot(change.task), "computed": ending.computed}
+        extras: list[Extra] = [EndedClaim(word.claim_id, Remembered(word.fingerprint, answer)), *ending.extras]
+        extras += [child.also for child in ending.children]
+        if ending.output is not None or ending.completion:
+            extras.append(Output(ending.output, ending.completion))
+        if word.once:
+            extras.append(Remember(word.once, answer))
+        commit_and_ring(baton, change, extras)
+        _ring_for(baton, ending.children)
+        return Dossier(
+            task=change.task,
+            output=ending.output,
+            completion=ending.completion,
+            failure=ending.failure or _earlier_failure(baton, change.task),
+            mirror=row_of(baton, change.task),
         )
+
+    try:
+        return decided_again(baton.clock, attempt)
     except StaleClaim:
-        first = baton.store.ended_claim(workspace, task_id, verb.claim_id)
-        if first is None or first.body_hash != fingerprint:
-            raise
-        return answered(baton, from_snapshot(first.answer), output, failure)
+        return _first_answer(baton, word)
+
+
+def _earlier_failure(baton: Baton, task: Task) -> Message | None:
+    """What an earlier attempt left behind: rare, and not worth carrying."""
+    is_shown = task.has_failure and task.state is not State.DONE
+    return baton.store.read(task.workspace, task.id).failure if is_shown else None
+
+
+def _with_task(wanted: Wanted | None, word: Word) -> Wanted:
+    more = wanted or Wanted()
+    return Wanted(agents=more.agents, parent_id=word.task_id, once=word.once)
+
+
+def _task(facts: Facts) -> Dossier:
+    if facts.parent is None:
+        raise Unknown("task")
+    return facts.parent
+
+
+def _first_answer(baton: Baton, word: Word) -> Dossier:
+    """Raises ``StaleClaim`` unless this is the exact repeat of the word that ended the claim."""
+    first = baton.store.ended_claim(word.by.workspace, word.task_id, word.claim_id)
+    if isinstance(first, Claim) and first.principal == word.by.key and word.said:
+        _keep_late(baton, word, first)
+    if not isinstance(first, Remembered) or first.body_hash != word.fingerprint:
+        raise StaleClaim(word.task_id)
+    return _again(baton, word, first.answer)
+
+
+def _keep_late(baton: Baton, word: Word, claim: Claim) -> None:
+    """The first one: whoever repeats itself is refused as before. No rule of the workspace was asked, so secrets are
+    masked whatever it says."""
+    said = checked(word.said, Guardrails(secrets=MASK), "")
+    result = LateResult(claim.fence, claim.agent, baton.clock.now(), word.verb, said)
+    with suppress(KeyTaken):
+        baton.store.commit(word.by.workspace, None, [LateKept(word.task_id, word.claim_id, result)])
+
+
+def _again(baton: Baton, word: Word, first: Message) -> Dossier:
+    """As it was answered: what lies beside an ended task stays as it is; what a task that goes on was told is what is
+    said again now."""
+    task, computed = from_snapshot(first), first.get("computed", {})
+    if task.is_ended:
+        kept = baton.store.read(task.workspace, task.id)
+        return Dossier(
+            task=task, output=kept.output, completion=kept.completion, failure=kept.failure, mirror=row_of(baton, task)
+        )
+    said = {**word.said.get("failure", {}), **computed} if computed else None
+    failure = said or _earlier_failure(baton, task)
+    return Dossier(task=task, failure=failure, mirror=row_of(baton, task))
+
+
+def _ring_for(baton: Baton, children: tuple[New, ...]) -> None:
+    for child in children:
+        if child.change.ring:
+            ring(baton, child.change.task)
+        if child.mirror:
+            baton.tracker_bell.ring(child.change.task.workspace, child.change.task.id)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.errors import Busy
+from baton.domain.times import seconds
 from baton.domain.verbs import Cancel, Resolve
+from baton.services.cancel_descendants import cancel_descendants
 from baton.services.change_task import change_task
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
+    from baton.domain.task import Task
     from baton.ports import Baton, Dossier
+
+# Of the caller's time.
+AT_ONCE_SECONDS = 5
 
 
 def resolve_task(
@@ -23,5 +30,18 @@ def resolve_task(
 
 
 def cancel_task(baton: Baton, by: Principal, task_id: str, reason: str | None, once: Once | None = None) -> Dossier:
-    """By a human or the task's creator. A worker that still holds it learns so at its next verb."""
-    return change_task(baton, by.workspace, task_id, lambda _: Cancel(by=by, reason=reason), once)
+    """By a human or the task's creator. What came of it goes along; a worker that still holds any of it learns so at
+    its next verb. What isn't reached here and now is due for the sweeper."""
+    dossier = change_task(baton, by.workspace, task_id, lambda _: Cancel(by=by, reason=reason), once)
+    if dossier.task.fence > 0:
+        _take_along(baton, dossier.task)
+    return dossier
+
+
+def _take_along(baton: Baton, task: Task) -> None:
+    """The task is cancelled: what goes wrong here costs time, nothing else."""
+    until = baton.clock.now() + seconds(AT_ONCE_SECONDS)
+    try:
+        cancel_descendants(baton, task.workspace, task.id, lambda: baton.clock.now() < until)
+    except Busy as exc:
+        baton.log("the cascade waits for the sweeper", action="cascade_delayed", task_id=task.id, error=exc.code)

@@ -46,16 +46,22 @@ def flag_closed_by_bot(baton: Baton, task: Task, news: Ended | News) -> None:
     if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
         return
     verb = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
-    freed: list[Extra] = [Closed(task.source_agent, task.target_agent, task.id)] if task.is_escalation else []
+    freed: list[Extra] = _freed(task)
     with suppress(TaskEnded):
         change_task(baton, task.workspace, task.id, lambda _: verb, also=lambda _: freed)
+
+
+def _freed(task: Task) -> list[Extra]:
+    """An escalation has a target."""
+    if not task.is_escalation or task.target_agent is None:
+        return []
+    return [Closed(task.source_agent, task.target_agent, task.id)]
 
 
 def free_direction(baton: Baton, task: Task, seen: Seen) -> None:
     """It counts as closed, whoever closed it (spec/marker.md §4), though nobody can tell who that was."""
     if task.is_escalation and not task.is_ended:
-        closed = Closed(task.source_agent, task.target_agent, task.id)
-        once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, [closed])
+        once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, _freed(task))
 
 
 def note_reopening(baton: Baton, task: Task, seen: Seen, editor: Editor) -> None:

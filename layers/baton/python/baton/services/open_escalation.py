@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.business_days import next_business_day
 from baton.domain.change import Change
+from baton.domain.draft import ROOT_DEPTH
+from baton.domain.handoff import handoff_id_of
 from baton.domain.mirror import opened
-from baton.domain.review import Review
+from baton.domain.review import ESCALATION_CAP, Review
 from baton.domain.task import State, Task
 from baton.domain.transitions import create
 from baton.ports import Body, MirrorOpened, Opened
@@ -51,7 +53,8 @@ def open_escalation(
 ) -> Escalation:
     """The task of a marker, not yet committed. ``created_by``: who asked, where that isn't who lets it happen.
     ``mirror_at_once``: its row in the outbox is held for the caller, if the tracker may be asked now."""
-    task_id, handoff_id = baton.ids.new("task", now), baton.ids.new("ho", now)
+    task_id = baton.ids.new("task", now)
+    handoff_id = handoff_id_of(task_id)
     due = next_business_day(now, settings.zone, settings.holidays)
     new = Task(
         workspace=by.workspace,
@@ -66,9 +69,11 @@ def open_escalation(
         handoff_id=handoff_id,
         master_task_id=task_id,
         workflow_id=baton.ids.new("wf", now),
+        depth=ROOT_DEPTH,
         created_at=now,
         created_by=created_by or by.key,
         updated_at=now,
+        max_attempts=settings.max_attempts,
         mirrored=settings.tracker is not None,
     )
     body = {"handoff_id": handoff_id, "kind": "escalation", "text": marker.text, **marker.request}
@@ -103,7 +108,7 @@ def review_of(baton: Baton, by: Principal, marker: Marker, now: datetime) -> Rev
     return Review(
         workspace=by.workspace,
         id=baton.ids.new("review", now),
-        reason="escalation_cap",
+        reason=ESCALATION_CAP,
         source_agent=marker.source.slug,
         target_agent=marker.target.slug,
         request=marker.request,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.verbs import Release
-from baton.services.end_claim import end_claim
+from baton.services.end_claim import Ending, Word, end_claim
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
@@ -23,4 +23,5 @@ def release_task(
     once: Once | None = None,
 ) -> Dossier:
     """Raises ``StaleClaim`` and ``Unknown``."""
-    return end_claim(baton, task_id, Release(by=by, claim_id=claim_id, reason=reason), body_hash, once)
+    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Release.name, body_hash=body_hash, once=once)
+    return end_claim(baton, word, lambda *_: Ending(verb=Release(by=by, claim_id=claim_id, reason=reason)))

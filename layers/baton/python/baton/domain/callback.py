@@ -1,0 +1,48 @@
+"""The secret address on which the outside answers a task that waits for it (spec/lifecycle.md §6). It is derived, so
+that nothing secret is stored and a repeat answers the same: from the task, the number of its wait, and a key that only
+the deployment holds."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+_SEPARATOR = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """Which wait of which task."""
+
+    workspace: str
+    task_id: str
+    wait: int
+
+    @property
+    def _text(self) -> str:
+        return _SEPARATOR.join((self.workspace, self.task_id, str(self.wait)))
+
+    def token(self, key: bytes) -> str:
+        """``<name>.<HMAC>``: safe in a URL."""
+        name = base64.urlsafe_b64encode(self._text.encode()).decode().rstrip("=")
+        return f"{name}{_SEPARATOR}{_seal(self._text, key)}"
+
+
+def callback_of(token: str, key: bytes) -> Callback | None:
+    """None for whatever wasn't made with ``key``."""
+    name, _, seal = token.partition(_SEPARATOR)
+    try:
+        text = base64.urlsafe_b64decode(name + "=" * (-len(name) % 4)).decode()
+        workspace, task_id, wait = text.split(_SEPARATOR)
+        number = int(wait)
+    except ValueError:  # of base 64, UTF-8 and numbers alike
+        return None
+    if not hmac.compare_digest(seal.encode(), _seal(text, key).encode()):
+        return None
+    return Callback(workspace, task_id, number)
+
+
+def _seal(text: str, key: bytes) -> str:
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()

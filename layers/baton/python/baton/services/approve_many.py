@@ -1,0 +1,56 @@
+"""A human approves many tasks at once; each has an answer of its own (spec/lifecycle.md §1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import BatonError
+from baton.domain.idempotency import Once
+from baton.services.approve_task import approve_task, approve_task_next
+
+if TYPE_CHECKING:
+    from baton.domain.principal import Principal
+    from baton.ports import Baton, Dossier
+
+MAX_APPROVALS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """``revision``: the content that was seen, None for the current one."""
+
+    task_id: str
+    revision: int | None = None
+    is_for_next: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """Either what became of the task, or why nothing did."""
+
+    task_id: str
+    dossier: Dossier | None = None
+    refusal: BatonError | None = None
+
+
+def approve_many(
+    baton: Baton, by: Principal, approvals: list[Approval], once: Once | None = None
+) -> tuple[Approved, ...]:
+    """One after the other, in the order given. A repeat with the same key answers each as the first time, and goes on
+    with those that the first didn't get to."""
+    by.must_be_human("approve a task")
+    return tuple(_approved(baton, by, each, _for_item(once, number)) for number, each in enumerate(approvals))
+
+
+def _approved(baton: Baton, by: Principal, asked: Approval, once: Once | None) -> Approved:
+    approve = approve_task_next if asked.is_for_next else approve_task
+    try:
+        return Approved(asked.task_id, approve(baton, by, asked.task_id, asked.revision, once))
+    except BatonError as refusal:
+        return Approved(asked.task_id, refusal=refusal)
+
+
+def _for_item(once: Once | None, number: int) -> Once | None:
+    """A key of its own for each item, under the caller's: the body's hash still tells another request from a repeat."""
+    return None if once is None else Once(once.principal, f"{once.route} {number}", once.key, once.body_hash)

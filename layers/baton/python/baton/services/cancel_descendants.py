@@ -1,0 +1,91 @@
+"""A cancelled task takes all that came of it along (spec/lifecycle.md §1): repeated until nothing is open, however
+often it is interrupted, and whatever the descendants do meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Busy, Conflict, TaskEnded, Unknown
+from baton.domain.principal import Kind, Principal
+from baton.domain.transitions import transition
+from baton.domain.verbs import Cancel
+from baton.domain.workflow import Errand
+from baton.ports import ErrandDone
+from baton.services.change_task import commit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.task import Task
+    from baton.domain.workflow import DueErrand, Member
+    from baton.ports import Baton
+
+# Of one run: whatever is left is due again at the next sweep.
+MAX_ROUNDS = 20
+HEADS_AT_ONCE = 100
+
+
+def cancel_descendants(
+    baton: Baton, workspace: str, task_id: str, may_go_on: Callable[[], bool] = lambda: True
+) -> bool:
+    """Whether nothing is open any more. What is found open is ended under its own version, so a descendant that hands
+    on at that moment has either done so, and its child is found in the next round, or can't any more."""
+    errand = baton.store.errand(workspace, Errand.CASCADE, task_id)
+    if errand is None:
+        return True
+    seen: frozenset[str] | None = None
+    for _ in range(MAX_ROUNDS):
+        if not may_go_on():
+            return False
+        below = _descendants(baton.store.workflow(workspace, _workflow_of(baton, workspace, task_id)), task_id)
+        found = _open_among(baton, workspace, sorted(below))
+        if not found and below == seen:
+            # Twice the same, and all ended in between: an ended task makes no children.
+            baton.store.commit(workspace, None, [ErrandDone(errand)])
+            return True
+        seen = frozenset(below) if not found else None
+        for task in found:
+            if not may_go_on():
+                return False
+            _cancel(baton, errand, task)
+    return False
+
+
+def _workflow_of(baton: Baton, workspace: str, task_id: str) -> str:
+    return baton.store.load(workspace, task_id)[0].workflow_id
+
+
+def _descendants(members: tuple[Member, ...], task_id: str) -> frozenset[str]:
+    children: dict[str, list[str]] = {}
+    for member in members:
+        if member.parent_id is not None:
+            children.setdefault(member.parent_id, []).append(member.task_id)
+    found: set[str] = set()
+    looking = [task_id]
+    while looking:
+        below = [child for child in children.get(looking.pop(), ()) if child not in found]
+        found.update(below)
+        looking += below
+    return frozenset(found)
+
+
+def _open_among(baton: Baton, workspace: str, ids: list[str]) -> list[Task]:
+    tasks: list[Task] = []
+    for start in range(0, len(ids), HEADS_AT_ONCE):
+        tasks += baton.store.tasks(workspace, ids[start : start + HEADS_AT_ONCE]).values()
+    return [task for task in tasks if not task.is_ended]
+
+
+def _cancel(baton: Baton, errand: DueErrand, task: Task) -> None:
+    """In the name of whoever cancelled the ancestor. One that changed meanwhile is looked at in the next round."""
+    who = errand.data["by"]
+    by = Principal(task.workspace, Kind(who["kind"]), who["id"])
+    verb = Cancel(by=by, reason=errand.data.get("reason"), ancestor=errand.task_id)
+    try:
+        commit(baton, transition(task, verb, baton.clock.now()))
+    except (Conflict, TaskEnded):
+        return
+    except (Busy, Unknown) as exc:
+        baton.log(
+            "a descendant isn't cancelled yet", action="cascade_delayed", task_id=task.id, error=type(exc).__name__
+        )

@@ -1,0 +1,215 @@
+"""Work is handed from one agent to another (spec/protocol.md §1 to §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.draft import Draft, Lineage, under
+from baton.domain.errors import ClaimRequired, InvalidInput, LoopTripped, StaleClaim
+from baton.domain.events import from_snapshot, snapshot
+from baton.domain.guardrails import checked
+from baton.domain.handoff import merged, requires_of
+from baton.domain.principal import Kind as Who
+from baton.domain.route import Mode
+from baton.domain.task import Kind
+from baton.domain.workflow import ANY_AGENT
+from baton.ports import Dossier, Facts, Remember, RootsCounted, UnderClaim, Wanted
+from baton.services.change_task import commit_and_ring, row_of
+from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
+from baton.services.retrying import decided_again
+from baton.services.who_takes_it import must_be_able, named, registered, slugs_among, speaker
+
+if TYPE_CHECKING:
+    from baton.domain.agent import Agent
+    from baton.domain.handoff import Message
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from baton.domain.workflow import Held
+    from baton.ports import Baton, Extra
+
+# What anybody may ask for; the other kinds come of something that happened.
+ASKABLE = (Kind.TRANSFER, Kind.DELEGATION, Kind.CONTINUATION, Kind.ROLLBACK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """``message``: as it was sent. ``claim_id``: under which claim; None for a root. ``work_type``: routed by it where
+    no target is named."""
+
+    message: Message
+    kind: Kind = Kind.TRANSFER
+    claim_id: str | None = None
+    work_type: str | None = None
+
+    @property
+    def source(self) -> str:
+        return str(self.message["source"]["agent"])
+
+    @property
+    def target(self) -> str | None:
+        return self.message["target"].get("agent")
+
+    @property
+    def on_failure(self) -> str | None:
+        return (self.message.get("rollback") or {}).get("on_failure")
+
+    @property
+    def workflow_id(self) -> str | None:
+        return (self.message.get("metadata") or {}).get("workflow_id")
+
+
+def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None = None) -> Dossier:
+    """The handoff (as the body) and its task; durable, or nothing was written. Raises ``NotYourAgent``,
+    ``ScopeNeeded``, ``UnknownAgent``, ``TargetInactive``, ``CapabilityMismatch``, ``ClaimRequired``, ``StaleClaim``,
+    ``GuardrailRefused``, ``TooLarge``, ``KeyReused``; ``LoopTripped``, which leaves an entry for a human."""
+
+    def attempt() -> Dossier:
+        source = speaker(baton, by, asked.source)
+        held = _held(baton, by, asked, source)
+        facts = baton.store.handoff_facts(by.workspace, _wanted(asked, source, held, once))
+        first_answer = once.recall(facts.remembered) if once else None
+        if first_answer is not None:
+            return _answered_again(baton, by.workspace, first_answer)
+        source = registered(baton, by, facts.agents, source)
+        return _hand_off(baton, by, asked, source, held, facts, once)
+
+    return decided_again(baton.clock, attempt)
+
+
+def _held(baton: Baton, by: Principal, asked: Asked, source: str) -> tuple[Held, ...]:
+    """The source's live claims. A human answers for what is handed off outside of them."""
+    if asked.claim_id is None and by.is_human:
+        return ()
+    return baton.store.held(by.workspace, source)
+
+
+def _wanted(asked: Asked, source: str, held: tuple[Held, ...], once: Once | None) -> Wanted:
+    claim = _named_claim(asked, held)
+    target = asked.target or ANY_AGENT
+    return Wanted(
+        agents=slugs_among(source, asked.target, asked.on_failure),
+        work_type=asked.work_type,
+        once=once,
+        parent_id=claim.task_id if claim else None,
+        workflow_id=claim.workflow_id if claim else asked.workflow_id,
+        roots=None if claim else (source, target),
+    )
+
+
+def _named_claim(asked: Asked, held: tuple[Held, ...]) -> Held | None:
+    return next((each for each in held if each.claim_id == asked.claim_id), None)
+
+
+def _hand_off(
+    baton: Baton, by: Principal, asked: Asked, source: str, held: tuple[Held, ...], facts: Facts, once: Once | None
+) -> Dossier:
+    parent = _parent(by, asked, source, held, facts)
+    if parent is None and by.kind is not Who.HUMAN and asked.claim_id is None and held:
+        raise ClaimRequired(source)
+    draft, agent = _drafted(baton, by, asked, source, parent, facts)
+    now = baton.clock.now()
+    is_agents_root = parent is None and by.kind is not Who.HUMAN
+    try:
+        draft.check(facts.settings, _handoffs(draft, facts), now)
+        # By the agent that it goes to in the end: a route's, where no target was named.
+        roots = _roots(baton, by.workspace, draft, facts) if is_agents_root else None
+        extras: list[Extra] = [RootsCounted(roots.one_more(now, facts.settings))] if roots else []
+    except LoopTripped as trip:
+        raise stopped(baton, by, draft, trip, now, once) from trip
+    new = make(baton, by, draft, agent, facts.settings, now)
+    extras += counted(draft, facts.settings, is_first=draft.lineage.is_root and asked.workflow_id is None)
+    if parent is not None and asked.claim_id is not None:
+        extras.append(UnderClaim(parent.id, asked.claim_id))
+    if once:
+        extras.append(Remember(once, snapshot(new.change.task)))
+    commit_and_ring(baton, new.change, [*new.along, *extras])
+    if new.mirror:
+        baton.tracker_bell.ring(by.workspace, new.change.task.id)
+    return new.dossier
+
+
+def _parent(by: Principal, asked: Asked, source: str, held: tuple[Held, ...], facts: Facts) -> Task | None:
+    """The task under whose claim it is handed off. Raises ``StaleClaim`` for a claim that isn't the caller's, or
+    over."""
+    if asked.claim_id is None:
+        return None
+    claim = _named_claim(asked, held)
+    if claim is None or facts.parent is None:
+        raise StaleClaim(None)
+    task = facts.parent.task
+    current = task.current_claim(asked.claim_id, by)
+    if current.agent != source:
+        raise StaleClaim(task.id)
+    if asked.workflow_id not in {None, task.workflow_id}:
+        raise InvalidInput("metadata.workflow_id", "must be left out, or that of the task that is handed off from")
+    return task
+
+
+def _drafted(
+    baton: Baton, by: Principal, asked: Asked, source: str, parent: Task | None, facts: Facts
+) -> tuple[Draft, Agent | None]:
+    message = checked(asked.message, facts.settings.guardrails, "")
+    mode, rank = Mode.DISPATCH, None
+    target = asked.target
+    if target is None and asked.work_type is not None:
+        if facts.route is None or facts.route.removed:
+            raise InvalidInput("work_type", f"has no route, and no target is named: {asked.work_type}")
+        target, mode, rank = facts.route.agent, facts.route.mode, facts.route.dispatch_rank
+    agent = named(baton, by.workspace, facts.agents, target, "target.agent") if target is not None else None
+    requires = requires_of(message)
+    must_be_able(baton, by.workspace, agent, requires, source)
+    body = facts.parent.body if facts.parent else None
+    lineage = _lineage(baton, asked, parent, body)
+    return (
+        Draft(
+            kind=asked.kind,
+            source=source,
+            target=agent.slug if agent else None,
+            message=_completed(baton, by, message, asked, body, facts),
+            lineage=lineage,
+            requires=requires,
+            mode=mode,
+            work_type=asked.work_type,
+            dispatch_rank=rank,
+        ),
+        agent,
+    )
+
+
+def _lineage(baton: Baton, asked: Asked, parent: Task | None, body: Message | None) -> Lineage:
+    if parent is not None:
+        return under(parent, body)
+    return Lineage(workflow_id=asked.workflow_id or baton.ids.new("wf", baton.clock.now()))
+
+
+def _completed(
+    baton: Baton, by: Principal, message: Message, asked: Asked, body: Message | None, facts: Facts
+) -> dict[str, Any]:
+    """With what was known before, and with the canonical name of whom a failure goes back to."""
+    context = merged((body or {}).get("context"), message.get("context"))
+    said = {**message, **({"context": context} if context else {})}
+    if asked.on_failure is not None:
+        back_to = named(baton, by.workspace, facts.agents, asked.on_failure, "rollback.on_failure")
+        said["rollback"] = {**message["rollback"], "on_failure": back_to.slug}
+    return said
+
+
+def _handoffs(draft: Draft, facts: Facts) -> int:
+    """How many the workflow has had."""
+    return facts.handoffs if facts.handoffs is not None else 0 if draft.lineage.is_root else 1
+
+
+def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Any:
+    target = draft.target or ANY_AGENT
+    if facts.roots is not None and facts.roots.target == target:
+        return facts.roots
+    return baton.store.handoff_facts(workspace, Wanted(roots=(draft.source, target))).roots
+
+
+def _answered_again(baton: Baton, workspace: str, first: dict[str, Any]) -> Dossier:
+    must_not_be_refused(first)
+    task = from_snapshot(first)
+    body = baton.store.bodies(workspace, [task.id])[task.id]
+    return Dossier(task=task, body=body, mirror=row_of(baton, task))

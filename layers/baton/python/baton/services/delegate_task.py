@@ -1,0 +1,121 @@
+"""A worker gives parts of its task to others, and waits for what comes of them (spec/lifecycle.md §1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.draft import Draft, under
+from baton.domain.errors import InvalidInput, LoopTripped
+from baton.domain.guardrails import checked
+from baton.domain.handoff import merged, requires_of
+from baton.domain.task import Branch, Kind, Policy, Wait
+from baton.domain.times import seconds
+from baton.domain.verbs import WaitFor
+from baton.ports import Wanted
+from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.make_handoff import New, counted, make, stopped
+from baton.services.who_takes_it import must_be_able, named, slugs_among
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.agent import Agent
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton, Dossier, Facts
+
+Message = dict[str, Any]
+
+
+def delegate_task(
+    baton: Baton,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    branches: list[Message],
+    policy: Policy,
+    quorum: int | None,
+    body_hash: str,
+    once: Once | None = None,
+) -> Dossier:
+    """``branches``: 1 to 10 messages, each with a ``call_id`` of its own. The claim is given up until the branches have
+    ended, as ``policy`` says. Raises what ``create_handoff`` does; a tripped loop guard leaves the task as it was."""
+    if policy is Policy.QUORUM and not 1 <= (quorum or 0) <= len(branches):
+        raise InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
+    if len({each["call_id"] for each in branches}) < len(branches):
+        raise InvalidInput("branches", "must each have a call_id of their own")
+    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
+
+    def decide(facts: Facts, now: datetime) -> Ending:
+        drafts = [_drafted(baton, by, each, number, facts) for number, each in enumerate(branches)]
+        children = _made(baton, by, drafts, facts, now, once)
+        task = _claimed(facts).task
+        wait = Wait(
+            number=task.waits + 1,
+            since=now,
+            alert_at=now + seconds(facts.settings.waiting_alert_seconds),
+            policy=policy,
+            quorum=quorum,
+            branches=tuple(Branch(call_id=str(c.change.task.call_id), task_id=c.change.task.id) for c in children),
+        )
+        verb = WaitFor(by=by, claim_id=claim_id, wait=wait)
+        extras = counted(drafts[0][0], facts.settings, len(drafts))
+        return Ending(verb=verb, children=children, extras=tuple(extras))
+
+    names = [each["target"].get("agent") for each in branches]
+    return end_claim(baton, word, decide, Wanted(agents=slugs_among(*names)))
+
+
+Drafted = tuple[Draft, "Agent | None"]
+
+
+def _made(
+    baton: Baton, by: Principal, drafts: list[Drafted], facts: Facts, now: datetime, once: Once | None
+) -> tuple[New, ...]:
+    """All of them, or none: the first that the loop guard stops, stops all."""
+    workflow_id = drafts[0][0].lineage.workflow_id
+    handoffs = baton.store.handoff_facts(by.workspace, Wanted(workflow_id=workflow_id)).handoffs or 1
+    for number, (draft, _) in enumerate(drafts):
+        try:
+            draft.check(facts.settings, handoffs + number, now)
+        except LoopTripped as trip:
+            raise stopped(baton, by, draft, trip, now, once) from trip
+    return tuple(make(baton, by, draft, agent, facts.settings, now, asked_directly=False) for draft, agent in drafts)
+
+
+def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Facts) -> Drafted:
+    parent = _claimed(facts)
+    task, body = parent.task, parent.body or {}
+    source = task.claim.agent if task.claim else by.id
+    field = f"branches.{number}"
+    said = checked(
+        {name: value for name, value in asked.items() if name != "call_id"}, facts.settings.guardrails, field
+    )
+    name = said["target"].get("agent")
+    agent = named(baton, by.workspace, facts.agents, name, f"{field}.target.agent") if name is not None else None
+    requires = requires_of(said)
+    must_be_able(baton, by.workspace, agent, requires, source)
+    message = {
+        **said,
+        "source": {"agent": source},
+        "metadata": {"priority": str(task.priority), **(said.get("metadata") or {})},
+    }
+    if context := merged(body.get("context"), said.get("context")):
+        message["context"] = context
+    draft = Draft(
+        kind=Kind.DELEGATION,
+        source=source,
+        target=agent.slug if agent else None,
+        message=message,
+        lineage=under(task, body),
+        requires=requires,
+        join_parent=task.id,
+        call_id=asked["call_id"],
+    )
+    return draft, agent
+
+
+def _claimed(facts: Facts) -> Dossier:
+    if facts.parent is None:
+        raise ValueError("no task was read")
+    return facts.parent

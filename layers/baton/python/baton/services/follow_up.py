@@ -1,0 +1,138 @@
+"""What comes of a task's end: a continuation, a rollback. The loop guard never refuses an end: an entry for a human
+takes the place of the child that it stops (spec/protocol.md §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.draft import Draft, under
+from baton.domain.errors import InvalidInput, LoopTripped
+from baton.domain.handoff import merged
+from baton.domain.ids import is_slug
+from baton.domain.task import Kind
+from baton.ports import Wanted
+from baton.services.make_handoff import New, counted, make, refused
+from baton.services.who_takes_it import named, slugs_among
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.agent import Agent
+    from baton.domain.handoff import Message
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from baton.ports import Baton, Extra, Facts
+
+NOBODY = "nobody_to_roll_back_to"
+TO_ITS_SOURCE = "rollback_to_its_source"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """``outcome``: what is answered and kept of it."""
+
+    outcome: dict[str, Any] = field(default_factory=dict)
+    child: New | None = None
+    extras: tuple[Extra, ...] = ()
+
+    @property
+    def children(self) -> tuple[New, ...]:
+        return (self.child,) if self.child else ()
+
+
+def continuation(
+    baton: Baton,
+    by: Principal,
+    task: Task,
+    body: Message | None,
+    asked: Message,
+    source: str,
+    completion_id: str,
+    now: datetime,
+) -> FollowUp:
+    """The next agent that a completion suggests. An unknown suggestion is recorded, not fatal (spec/protocol.md §4)."""
+    name = asked["suggested_next"]
+    facts = _facts(baton, task, name)
+    try:
+        agent = named(baton, task.workspace, facts.agents, name, "continuation.suggested_next")
+    except InvalidInput as refusal:
+        return FollowUp({"status": refusal.code})
+    draft = Draft(
+        kind=Kind.CONTINUATION,
+        source=source,
+        target=agent.slug,
+        message={
+            "source": {"agent": source},
+            "target": {"agent": agent.slug, "reason": asked.get("reason") or f"Go on after: {task.title}"},
+            "context": merged((body or {}).get("context"), asked.get("context_for_next")),
+            "metadata": {"priority": str(task.priority)},
+            "continues": {"handoff_id": task.handoff_id, "completion_id": completion_id},
+        },
+        lineage=under(task, body),
+    )
+    return _made(baton, by, draft, agent, facts, now)
+
+
+def rollback(
+    baton: Baton, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime
+) -> FollowUp:
+    """Back to whoever can do something about it (spec/protocol.md §5)."""
+    asked = failure.get("rollback_request") or {}
+    back_to = asked.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
+    if back_to is None or task.claim is None:
+        return FollowUp()  # an escalation says nothing of rolling back
+    if task.join_parent is not None and back_to == task.source_agent and asked.get("target_agent") is None:
+        return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
+    source = task.claim.agent
+    facts = _facts(baton, task, back_to)
+    agent: Agent | None = None
+    trip: LoopTripped | None = None
+    try:
+        agent = named(baton, task.workspace, facts.agents, back_to, "rollback_request.target_agent")
+    except InvalidInput as refusal:
+        trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
+    if agent is not None and task.kind == Kind.ROLLBACK and agent.slug == task.source_agent:
+        trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
+    draft = Draft(
+        kind=Kind.ROLLBACK,
+        source=source,
+        target=agent.slug if agent else None,
+        message={
+            "source": {"agent": source},
+            "target": {"agent": back_to, "reason": asked.get("reason") or failure["description"]},
+            "summary": f"Rollback: {task.title}",
+            "context": merged((body or {}).get("context"), None),
+            "metadata": {"priority": str(task.priority)},
+            "failure": {name: value for name, value in failure.items() if name != "rollback_request"},
+            "rollback_request": asked,
+            "rolls_back": {"handoff_id": task.handoff_id, "task_id": task.id},
+        },
+        lineage=under(task, body),
+        join_parent=task.join_parent,
+        call_id=task.call_id,
+    )
+    if trip is not None:
+        return _entry(baton, by, draft, trip, now)
+    return _made(baton, by, draft, agent, facts, now)
+
+
+def _facts(baton: Baton, task: Task, name: str) -> Facts:
+    names = slugs_among(name if is_slug(name) else None)
+    return baton.store.handoff_facts(task.workspace, Wanted(agents=names, workflow_id=task.workflow_id))
+
+
+def _made(baton: Baton, by: Principal, draft: Draft, agent: Agent | None, facts: Facts, now: datetime) -> FollowUp:
+    try:
+        draft.check(facts.settings, facts.handoffs or 1, now)
+    except LoopTripped as trip:
+        return _entry(baton, by, draft, trip, now)
+    new = make(baton, by, draft, agent, facts.settings, now, asked_directly=False)
+    task = new.change.task
+    told = {"status": "created", "handoff_id": task.handoff_id, "task_id": task.id, "target_agent": task.target_agent}
+    return FollowUp(told, new, tuple(counted(draft, facts.settings)))
+
+
+def _entry(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> FollowUp:
+    entry = refused(baton, by, draft, trip, now)
+    return FollowUp({"status": "manual_review", "rule": trip.rule, "review_id": entry.review.id}, None, entry.extras)

@@ -1,0 +1,119 @@
+"""A task that waits goes on once its branches have come to enough (DESIGN.md, Dispatch). Run whenever a branch has
+ended, and any number of times: everything is read anew, and the task's version lets it go on exactly once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Unknown
+from baton.domain.events import canonical_json
+from baton.domain.principal import JOINER, system
+from baton.domain.task import State
+from baton.domain.transitions import transition
+from baton.domain.verbs import Resume
+from baton.domain.workflow import Errand
+from baton.ports import ErrandDone
+from baton.services.change_task import commit_and_ring
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.task import Task, Wait
+    from baton.ports import Baton, Dossier
+
+# A branch that is handed on and on: the loop guard stops it long before.
+MAX_STEPS = 60
+# What all results may weigh in what the next claimer gets, so that the store takes it.
+MAX_RESULTS_BYTES = 300_000
+
+
+def join_branches(baton: Baton, workspace: str, task_id: str) -> bool:
+    """Whether the task goes on now. The errand is done with as it was read before the branches were: a branch that ends
+    meanwhile leaves another."""
+
+    def attempt() -> bool:
+        errand = baton.store.errand(workspace, Errand.JOIN, task_id)
+        joined = _join(baton, workspace, task_id)
+        if errand is not None:
+            baton.store.commit(workspace, None, [ErrandDone(errand)])
+        return joined
+
+    return decided_again(baton.clock, attempt)
+
+
+def _join(baton: Baton, workspace: str, task_id: str) -> bool:
+    try:
+        task, _ = baton.store.load(workspace, task_id)
+    except Unknown:
+        return False
+    wait = task.wait
+    if task.state is not State.WAITING or wait is None or wait.is_for_callback:
+        return False
+    leaves = _leaves(baton, workspace, wait)
+    ended = [branch for branch in leaves.values() if all(each.is_ended for each in branch)]
+    done = [branch for branch in ended if all(each.state is State.DONE for each in branch)]
+    if not wait.is_met(len(done), len(ended)):
+        return False
+    brought = {"wait": wait.number, "policy": str(wait.policy), "results": _results(baton, workspace, leaves)}
+    verb = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", brought=brought)
+    commit_and_ring(baton, transition(task, verb, baton.clock.now()))
+    return True
+
+
+def _leaves(baton: Baton, workspace: str, wait: Wait) -> dict[str, list[Task]]:
+    """The last tasks of each branch: nobody goes on with them, or not yet."""
+    leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
+    looking = {branch.task_id: branch.call_id for branch in wait.branches}
+    for _ in range(MAX_STEPS):
+        if not looking:
+            return leaves
+        found = baton.store.tasks(workspace, list(looking))
+        further: dict[str, str] = {}
+        for task_id, call_id in looking.items():
+            task = found[task_id]
+            if not task.successors:
+                leaves[call_id].append(task)
+            further |= dict.fromkeys(task.successors, call_id)
+        looking = further
+    raise ValueError(f"the branches of a wait go on for more than {MAX_STEPS} tasks")
+
+
+def _results(baton: Baton, workspace: str, leaves: dict[str, list[Task]]) -> list[dict[str, Any]]:
+    """What each branch came to, in the order in which they were asked for; those that go on say so."""
+    ids = [task.id for branch in leaves.values() for task in branch]
+    papers = baton.store.papers(workspace, ids)
+    most = MAX_RESULTS_BYTES // max(len(ids), 1)
+    return [
+        _within(most, _result(call_id, papers[task.id]))
+        for call_id, branch in leaves.items()
+        for task in _in_order(branch)
+    ]
+
+
+def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
+    """Without what is too large, which the task itself shows."""
+    left_out: list[str] = []
+    for name in ("output", "completion", "failure"):
+        if len(canonical_json(result).encode()) > most:
+            result[name] = None
+            left_out.append(name)
+    return {**result, "left_out": left_out}
+
+
+def _result(call_id: str, of: Dossier) -> dict[str, Any]:
+    task = of.task
+    return {
+        "call_id": call_id,
+        "task_id": task.id,
+        "handoff_id": task.handoff_id,
+        "agent": task.target_agent,
+        "state": str(task.state),
+        "output": of.output if task.state is State.DONE else None,
+        "completion": of.completion if task.state is State.DONE else None,
+        "failure": None if task.state is State.DONE else of.failure,
+    }
+
+
+def _in_order(tasks: Iterable[Task]) -> list[Task]:
+    return sorted(tasks, key=lambda task: task.id)

@@ -1,0 +1,153 @@
+"""A draft becomes a handoff and its task, in whatever transaction it belongs to; or, where the loop guard stops it, an
+entry for a human in its place."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import LoopTripped, Unknown
+from baton.domain.mirror import opened
+from baton.domain.review import LOOP_GUARD, Review
+from baton.domain.transitions import create
+from baton.domain.workflow import ROOT_RATE
+from baton.ports import Also, Body, Dossier, HandoffsCounted, MirrorOpened, Remember, ReviewChanged, ReviewRequest
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.agent import Agent
+    from baton.domain.change import Change
+    from baton.domain.draft import Draft
+    from baton.domain.handoff import Message
+    from baton.domain.idempotency import Once
+    from baton.domain.mirror import Mirror
+    from baton.domain.principal import Principal
+    from baton.domain.settings import Settings
+    from baton.ports import Baton, Extra
+
+# Where nobody wants to know, it is counted all the same.
+_NO_LIMIT = 1_000_000
+REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A handoff that isn't committed yet."""
+
+    change: Change
+    body: Message
+    mirror: Mirror | None = None
+
+    @property
+    def dossier(self) -> Dossier:
+        return Dossier(task=self.change.task, body=self.body, mirror=self.mirror)
+
+    @property
+    def along(self) -> tuple[Extra, ...]:
+        """What is written with its task."""
+        row = (MirrorOpened(self.mirror),) if self.mirror else ()
+        return (Body(self.body), *row)
+
+    @property
+    def also(self) -> Also:
+        """It, in the transaction of another task's change."""
+        return Also(self.change, self.along)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What the loop guard left instead: an entry for a human."""
+
+    review: Review
+    trip: LoopTripped
+    extras: tuple[Extra, ...]
+
+
+def make(
+    baton: Baton,
+    by: Principal,
+    draft: Draft,
+    agent: Agent | None,
+    settings: Settings,
+    now: datetime,
+    *,
+    asked_directly: bool = True,
+    created_by: str | None = None,
+) -> New:
+    """``agent``: the target; ``created_by``: who asked, where that isn't who lets it happen."""
+    new = draft.task(by.workspace, baton.ids.new("task", now), created_by or by.key, settings, now)
+    body = draft.body(new)
+    change = create(new, by, now, agent, settings, mode=draft.mode, asked_directly=asked_directly)
+    return New(change, body, opened(change.task, None, 0) if new.mirrored else None)
+
+
+def counted(draft: Draft, settings: Settings, number: int = 1, *, is_first: bool = False) -> list[Extra]:
+    """So that however many hand off at once, a workflow has no more than it may. ``is_first``: nobody but the caller
+    knows the workflow, and nobody counts what only has a root."""
+    if is_first:
+        return []
+    limits = [settings.max_handoffs_per_workflow if settings.loop_guard else None, draft.budget.max_handoffs]
+    most = min((limit for limit in limits if limit is not None), default=_NO_LIMIT)
+    start = 0 if draft.lineage.is_root and draft.retry_of is None else 1
+    return [HandoffsCounted(draft.lineage.workflow_id, number, start, most)]
+
+
+def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> Refused:
+    """One entry per chain and rule, however often it is run into (spec/protocol.md §3)."""
+    review_id = _review_id(draft, trip.rule)
+    asked = {
+        "kind": str(draft.kind),
+        "reason": draft.reason,
+        "parent_task_id": draft.lineage.parent_id,
+        "workflow_id": draft.lineage.workflow_id,
+        "message": trip.message,
+    }
+    try:
+        review = baton.store.review(by.workspace, review_id).asked_again(asked, by, now)
+    except Unknown:
+        review = Review(
+            workspace=by.workspace,
+            id=review_id,
+            reason=LOOP_GUARD,
+            rule=trip.rule,
+            chain=trip.chain,
+            source_agent=draft.source,
+            target_agent=draft.target,
+            request=asked,
+            requested_by=by.key,
+            opened_at=now,
+            last_at=now,
+        )
+    kept = ReviewRequest(review_id, draft.plain())
+    return Refused(review, trip, (ReviewChanged(review), kept))
+
+
+def stopped(
+    baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime, once: Once | None
+) -> LoopTripped:
+    """The refusal of something that was asked for, with the entry that it leaves for a human. A repeat with the same
+    key is refused alike, and counts once."""
+    entry = refused(baton, by, draft, trip, now)
+    told = {"rule": trip.rule, "message": trip.message, "chain": list(trip.chain), "review_id": entry.review.id}
+    remember = [Remember(once, {REFUSED: told})] if once else []
+    baton.store.commit(by.workspace, None, [*entry.extras, *remember])
+    return LoopTripped(trip.rule, trip.message, trip.chain, entry.review.id)
+
+
+def must_not_be_refused(first_answer: dict[str, Any]) -> None:
+    """Raises what ``stopped`` has remembered."""
+    if REFUSED in first_answer:
+        told = first_answer[REFUSED]
+        raise LoopTripped(told["rule"], told["message"], tuple(told["chain"]), told["review_id"])
+
+
+def _review_id(draft: Draft, rule: str) -> str:
+    """The same for every trip of a chain over a rule; sorted by when the chain began."""
+    lineage = draft.lineage
+    chain = (
+        lineage.master_task_id or f"{draft.source} {draft.target} {lineage.workflow_id if rule != ROOT_RATE else ''}"
+    )
+    began = (lineage.master_task_id or "").removeprefix("task_")[:10]
+    return f"review_{began}{hashlib.sha256(f'{chain} {rule}'.encode()).hexdigest()[:16]}"

@@ -1,0 +1,29 @@
+"""A human doesn't want a task now, or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.verbs import Defer, Dismiss
+from baton.services.change_task import change_task
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton, Dossier
+
+
+def defer_task(
+    baton: Baton, by: Principal, task_id: str, until: datetime, revision: int | None, once: Once | None = None
+) -> Dossier:
+    """It still needs approval, but no queue shows it before ``until``; whoever knows it may approve it all the same."""
+    by.must_be_human("defer a task")
+    return change_task(baton, by.workspace, task_id, lambda _: Defer(by=by, until=until, revision=revision), once)
+
+
+def dismiss_task(baton: Baton, by: Principal, task_id: str, reason: str, once: Once | None = None) -> Dossier:
+    """Cancelled before anybody has approved it."""
+    by.must_be_human("dismiss a task")
+    return change_task(baton, by.workspace, task_id, lambda _: Dismiss(by=by, reason=reason), once)

@@ -1,0 +1,60 @@
+"""A worker keeps a state from which work can go on (spec/protocol.md §6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Unknown
+from baton.domain.events import from_snapshot, snapshot
+from baton.domain.guardrails import checked
+from baton.domain.transitions import transition
+from baton.domain.verbs import SaveCheckpoint
+from baton.domain.workflow import Checkpoint
+from baton.ports import CheckpointKept, Remember, Wanted
+from baton.services.change_task import commit
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from baton.ports import Baton
+
+
+def save_checkpoint(
+    baton: Baton,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    step_name: str,
+    state: dict[str, Any],
+    once: Once | None = None,
+) -> tuple[Task, str]:
+    """The task, and the checkpoint's id. The claim goes on. Raises ``StaleClaim``, ``GuardrailRefused``,
+    ``Unknown``."""
+
+    def attempt() -> tuple[Task, str]:
+        facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
+        first_answer = once.recall(facts.remembered) if once else None
+        if first_answer is not None:
+            return from_snapshot(first_answer), first_answer["checkpoint_id"]
+        if facts.parent is None:
+            raise Unknown("task")
+        now = baton.clock.now()
+        checkpoint_id = baton.ids.new("chk", now)
+        verb = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=step_name)
+        change = transition(facts.parent.task, verb, now)
+        kept = Checkpoint(
+            id=checkpoint_id,
+            workflow_id=change.task.workflow_id,
+            task_id=task_id,
+            step_name=step_name,
+            state=checked(state, facts.settings.guardrails, "state"),
+            at=now,
+            by=by.key,
+        )
+        answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
+        commit(baton, change, [CheckpointKept(kept), *([Remember(once, answer)] if once else [])])
+        return change.task, checkpoint_id
+
+    return decided_again(baton.clock, attempt)

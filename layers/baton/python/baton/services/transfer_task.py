@@ -1,0 +1,94 @@
+"""A worker hands its task on: another agent goes on with it, under the same expectations (spec/lifecycle.md §1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.draft import Draft, under
+from baton.domain.errors import LoopTripped
+from baton.domain.guardrails import checked
+from baton.domain.handoff import merged, requires_of
+from baton.domain.task import Kind
+from baton.domain.verbs import Transfer
+from baton.ports import Wanted
+from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.make_handoff import counted, make, stopped
+from baton.services.who_takes_it import must_be_able, named, slugs_among
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton, Dossier, Facts
+
+Message = dict[str, Any]
+
+
+def transfer_task(
+    baton: Baton, by: Principal, task_id: str, claim_id: str, asked: Message, body_hash: str, once: Once | None = None
+) -> Dossier:
+    """``asked``: ``{target, summary, results, context, metadata}``. The task is done, and its child has its branch.
+    Raises what ``create_handoff`` does; a tripped loop guard leaves the task as it was."""
+    word = Word(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Transfer.name,
+        body_hash=body_hash,
+        once=once,
+        said={"transfer": asked},
+    )
+
+    def decide(facts: Facts, now: datetime) -> Ending:
+        draft = _drafted(baton, by, asked, facts)
+        handoffs = baton.store.handoff_facts(
+            by.workspace, Wanted(agents=slugs_among(draft.target), workflow_id=draft.lineage.workflow_id)
+        )
+        try:
+            draft.check(facts.settings, handoffs.handoffs or 1, now)
+        except LoopTripped as trip:
+            raise stopped(baton, by, draft, trip, now, once) from trip
+        agent = handoffs.agents.get(draft.target) if draft.target else None
+        new = make(baton, by, draft, agent, facts.settings, now, asked_directly=False)
+        task = new.change.task
+        output = {
+            "handoff": True,
+            "target_agent": task.target_agent,
+            "new_task_id": task.id,
+            "context": new.body.get("context", {}),
+        }
+        verb = Transfer(by=by, claim_id=claim_id, successor=task.id, target=task.target_agent)
+        return Ending(verb=verb, output=output, children=(new,), extras=tuple(counted(draft, facts.settings)))
+
+    wanted = Wanted(agents=slugs_among(asked["target"].get("agent")))
+    return end_claim(baton, word, decide, wanted)
+
+
+def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Draft:
+    if facts.parent is None or facts.parent.task.claim is None:
+        raise ValueError("no claimed task was read")
+    task, body = facts.parent.task, facts.parent.body or {}
+    said = checked(asked, facts.settings.guardrails, "")
+    source, name = facts.parent.task.claim.agent, said["target"].get("agent")
+    agent = named(baton, by.workspace, facts.agents, name, "target.agent") if name is not None else None
+    message = {
+        **said,
+        "source": {"agent": source},
+        "expectations": body.get("expectations") or {},
+        "metadata": {"priority": str(task.priority), **(said.get("metadata") or {})},
+    }
+    requires = requires_of(message)
+    must_be_able(baton, by.workspace, agent, requires, source)
+    if context := merged(body.get("context"), said.get("context")):
+        message["context"] = context
+    return Draft(
+        kind=Kind.TRANSFER,
+        source=source,
+        target=agent.slug if agent else None,
+        message=message,
+        lineage=under(task, body),
+        requires=requires,
+        join_parent=task.join_parent,
+        call_id=task.call_id,
+    )
