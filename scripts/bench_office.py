@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import permutations
 from typing import Any
 
-from baton.adapters.memory import MemoryDoorbell
+from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell
 from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
@@ -101,6 +101,7 @@ class Office:
             trackers=InstantTrackers(),
             tracker_bell=self.tracker_bell,
             secrets=MemorySecrets(),
+            callback_key=MemoryCallbackKey(),
             public_url="https://baton.example",
             log=lambda _message, **_fields: None,
         )

@@ -19,7 +19,7 @@ from botocore.config import Config
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, from_wire, to_wire
-from baton.adapters.memory import MemoryDoorbell
+from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell
 from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports import Baton
@@ -203,6 +203,7 @@ class Deployed:
             trackers=NoTrackers(),
             tracker_bell=MemoryTrackerBell(),
             secrets=MemorySecrets(),
+            callback_key=MemoryCallbackKey(),
             public_url=self.stack.api_url,
             log=lambda _message, **_fields: None,
         )

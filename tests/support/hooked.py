@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.adapters.memory import MemoryStore
-from baton.ports import Ready
+from baton.ports import Ready, Skills
 
 Step = Callable[[], object]
 
@@ -35,8 +35,9 @@ class HookedStore:
 class LaggingStore(HookedStore):
     """Its index of ready work shows nothing yet."""
 
-    def ready(self, workspace: str, agent: str, now: datetime) -> Iterator[Ready]:
-        return iter(())
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
+        skills, _ = self._store.ready(workspace, agent, now)
+        return skills, iter(())
 
 
 def _nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton.adapters.memory import MemoryDoorbell, MemoryStore
+from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell, MemoryStore
 from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds
 from baton.domain.agent import Approval, Runtime
@@ -67,6 +67,7 @@ class World:
             trackers=self.trackers,
             tracker_bell=self.tracker_bell,
             secrets=MemorySecrets(),
+            callback_key=MemoryCallbackKey(),
             public_url="https://baton.example",
             log=lambda message, **fields: self.logged.append({"message": message, **fields}),
         )
