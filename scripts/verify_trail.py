@@ -1,0 +1,175 @@
+"""Verifies an exported audit trail of a task, offline: nothing but Python 3.11 is needed, not even Baton.
+
+verify_trail.py trail.json                     what GET /tasks/{id}/events answered
+verify_trail.py < trail.jsonl                  the same from standard input
+verify_trail.py --expect-hash 3f… trail.json   and that it ends with the hash that was noted elsewhere
+
+Several answers after each other are one trail, and a bare array of entries is one too. Exit status: 0 intact, 1 broken,
+2 not readable.
+
+Every entry carries its number as seq, from 1 on; the hash of the entry before it as prev_hash, 64 zeros in the first;
+and as hash the SHA-256, in hexadecimal, of its other fields as canonical JSON (UTF-8, keys sorted, no spaces) followed
+by prev_hash. Whoever changes an entry has to change all that follow, and the last hash with them. So a trail that was
+cut short, or rewritten to its end, is intact in itself: only a hash that was noted elsewhere (--expect-hash) tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+INTACT, BROKEN, NOT_READABLE = 0, 1, 2
+START = "0" * 64
+BLANK = " \t\r\n"
+
+Entry = dict[str, Any]
+
+
+class NotATrail(Exception):
+    """What was given isn't the JSON of a trail."""
+
+
+class Broken(Exception):
+    """``number``: of the first entry that doesn't hold."""
+
+    def __init__(self, number: int, why: str) -> None:
+        super().__init__(f"entry {number} {why}")
+        self.number = number
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A trail that holds. ``state``: of the task after it, as far as its entries tell."""
+
+    entries: int
+    first_at: str
+    last_at: str
+    last_hash: str
+    state: str
+
+    def __str__(self) -> str:
+        entries = "1 entry" if self.entries == 1 else f"{self.entries} entries"
+        times = f"from {self.first_at} to {self.last_at}"
+        return f"{entries} {times}, leaving the task {self.state}; the last hash is {self.last_hash}."
+
+
+def read(text: str) -> list[Entry]:
+    """The entries of one answer, of several after each other, or of an array. Raises ``NotATrail``."""
+    documents = list(_documents(text))
+    if not documents:
+        raise NotATrail("there is nothing in it")
+    entries: list[Entry] = []
+    for document in documents:
+        listed = document.get("events") if isinstance(document, dict) else document
+        if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
+            raise NotATrail("it is neither an answer with events nor an array of them")
+        entries += listed
+    return entries
+
+
+def verify(entries: list[Entry], expected_hash: str | None = None) -> Seen:
+    """Raises ``Broken``."""
+    if not entries:
+        raise Broken(1, "is missing: the trail is empty")
+    before = START
+    for number, entry in enumerate(entries, start=1):
+        _must_hold(number, entry, before)
+        before = entry["hash"]
+    if expected_hash is not None and expected_hash != before:
+        raise Broken(*_where_it_parts(entries, expected_hash))
+    states = [entry["data"]["changes"]["state"] for entry in entries if "state" in entry["data"]["changes"]]
+    last = _shown(states[-1]) if states else "in a state that it doesn't tell"
+    return Seen(len(entries), _shown(entries[0].get("at")), _shown(entries[-1].get("at")), before, last)
+
+
+def _must_hold(number: int, entry: Entry, before: str) -> None:
+    seq = entry.get("seq")
+    if seq != number:
+        raise Broken(number, f"is missing: in its place is number {_shown(seq)}")
+    if entry.get("prev_hash") != before:
+        raise Broken(number, "isn't chained to the one before it")
+    if entry.get("hash") != _hash_of(number, entry, before):
+        raise Broken(number, "was altered: its hash isn't that of its content")
+    data = entry.get("data")
+    if not isinstance(data, dict) or not isinstance(data.get("changes"), dict):
+        raise Broken(number, "doesn't say what it changed")
+
+
+def _shown(value: Any) -> str:
+    """Fit for a terminal, whoever made the trail."""
+    return "".join(character if character.isprintable() else "?" for character in str(value))[:40]
+
+
+def _hash_of(number: int, entry: Entry, before: str) -> str:
+    content = {name: value for name, value in entry.items() if name not in {"prev_hash", "hash"}}
+    try:
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256((canonical + before).encode()).hexdigest()
+    except ValueError:  # half a character, or a number past all bounds
+        raise Broken(number, "was altered: it holds what no entry can") from None
+
+
+def _where_it_parts(entries: list[Entry], expected_hash: str) -> tuple[int, str]:
+    known = [number for number, entry in enumerate(entries, start=1) if entry["hash"] == expected_hash]
+    if known:
+        return known[0] + 1, f"is past the expected end: the expected hash is that of entry {known[0]}"
+    return len(entries), "isn't the expected end: what came after it was cut off, or the trail was rewritten"
+
+
+def _documents(text: str) -> Any:
+    """JSON values after each other, on lines of their own or not."""
+    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+    at = _past_blanks(text, 0)
+    while at < len(text):
+        try:
+            document, at = decoder.raw_decode(text, at)
+        except ValueError as exc:
+            raise NotATrail(f"it isn't JSON ({exc})") from exc
+        yield document
+        at = _past_blanks(text, at)
+
+
+def _past_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in BLANK:
+        at += 1
+    return at
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Entry:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice, and readers may differ in which one they take")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} isn't JSON")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Verify an exported audit trail offline.")
+    parser.add_argument(
+        "file", nargs="?", default="-", help="what GET /tasks/{id}/events answered; - is standard input"
+    )
+    parser.add_argument("--expect-hash", metavar="H", type=str.lower, help="the hash that the trail has to end with")
+    given = parser.parse_args(arguments)
+    try:
+        raw = sys.stdin.buffer.read() if given.file == "-" else Path(given.file).read_bytes()
+        seen = verify(read(raw.decode("utf-8-sig")), given.expect_hash)
+    except Broken as exc:
+        print(f"Broken: {exc}.")
+        return BROKEN
+    except (NotATrail, OSError, UnicodeDecodeError, RecursionError) as exc:
+        print(f"Not readable as a trail: {exc}.", file=sys.stderr)
+        return NOT_READABLE
+    print(f"Intact: {seen}")
+    return INTACT
+
+
+if __name__ == "__main__":
+    sys.exit(main())
