@@ -30,6 +30,8 @@ BODIES: dict[str, Any] = {
     "release": {"claim_id": "c"},
     "create_token": {"kind": "human", "subject": "x"},
     "put_tracker_token": {"token": "ntn_fake"},
+    "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
+    "put_route": {"agent": "auditor", "mode": "dispatch"},
 }
 ADDRESS = f"acme.{'0' * 64}"
 
@@ -39,7 +41,7 @@ OF_TASKS = [route for route in ROUTES if "{task_id}" in route.path]
 
 def send(gateway: Gateway, by: Any, route: Route, **ids: str) -> Any:
     names = {"task_id": "task_unknown", "slug": "auditor", "review_id": "review_unknown", "token_id": "unknown"}
-    names |= {"secret": ADDRESS} | ids
+    names |= {"secret": ADDRESS, "alert_id": "alert_unknown", "work_type": "nothing"} | ids
     query = "timeout=0" if route.name in {"await_a_task", "wait_for_more_events", "wait_for_a_claim"} else ""
     return gateway.send(by, route.method, route.path.format(**names), BODIES.get(route.name), query=query)
 
@@ -56,6 +58,10 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("POST", "/tasks/{task_id}/resolve"),
         ("POST", "/manual-reviews/{review_id}/release"),
         ("PUT", "/workspace/settings"),
+        ("POST", "/alerts/{alert_id}/acknowledge"),
+        ("POST", "/alerts/{alert_id}/resolve"),
+        ("PUT", "/routes/{work_type}"),
+        ("DELETE", "/routes/{work_type}"),
         ("PUT", "/agents/{slug}"),
         ("POST", "/tokens"),
         ("GET", "/tokens"),
@@ -114,7 +120,7 @@ def test_id_that_cannot_be_one_answers_like_an_unknown_one(gateway: Gateway, rou
         assert send(gateway, ALICE, route, task_id=bad).json == unknown.json
 
 
-@pytest.mark.parametrize("path", ["/agents/{}", "/manual-reviews/{}"])
+@pytest.mark.parametrize("path", ["/agents/{}", "/manual-reviews/{}", "/alerts/{}", "/routes/{}"])
 def test_unknown_and_impossible_ids_answer_alike(gateway: Gateway, path: str) -> None:
     unknown = gateway.get(ALICE, path.format("nobody"))
     assert (unknown.status, unknown.code) == (404, "not_found")
@@ -125,7 +131,7 @@ def test_other_workspaces_things_are_unknown(world: World, gateway: Gateway) -> 
     token = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
     assert gateway.get(STRANGER, "/agents/auditor").status == 404
     assert gateway.send(STRANGER, "DELETE", f"/tokens/{token['id']}").status == 404
-    for path in ("/agents", "/tasks", "/tokens", "/manual-reviews"):
+    for path in ("/agents", "/tasks", "/tokens", "/manual-reviews", "/alerts", "/routes"):
         assert gateway.get(STRANGER, path).json["items"] == []
 
 

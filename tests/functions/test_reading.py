@@ -64,9 +64,8 @@ def test_bad_json_is_4xx_names_the_field_and_writes_nothing(
     world: World, gateway: Gateway, route: Any, name: str
 ) -> None:
     body, status, field = BAD[name]
-    path = route.path.format(
-        task_id=world.needing(), slug="auditor", review_id="review_1", token_id="t1", secret=ADDRESS
-    )
+    ids = {"task_id": world.needing(), "slug": "auditor", "review_id": "review_1", "token_id": "t1", "secret": ADDRESS}
+    path = route.path.format_map(ids | {"alert_id": "alert_1", "work_type": "audit"})
     before = stored(world)
     reply = gateway.send(ALICE, route.method, path, body)
     assert (reply.status, reply.fields) == (status, [field])
@@ -170,12 +169,14 @@ def test_wrong_field_is_422_named_and_writes_nothing(
 @pytest.mark.parametrize("key", ["", "x" * 201, "ü", "a\tb", "a\nb"])
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.is_idempotent], ids=lambda route: route.name)
 def test_wrong_idempotency_key_is_named(world: World, gateway: Gateway, route: Any, key: str) -> None:
-    path = route.path.format(task_id=world.needing(), slug="auditor", review_id="review_1")
+    ids = {"task_id": world.needing(), "slug": "auditor", "review_id": "review_1", "alert_id": "alert_1"}
+    path = route.path.format_map(ids)
     bodies: dict[str, Any] = {
         "complete": {"claim_id": "c"},
         "fail": {"claim_id": "c", "failure": {"type": "error", "description": "x"}},
         "release": {"claim_id": "c"},
         "create_token": {"kind": "human", "subject": "x"},
+        "create_alert": {"kind": "disk-full", "severity": "info", "message": "x"},
     }
     reply = gateway.post(ALICE, path, bodies.get(route.name), headers={"idempotency-key": key})
     assert (reply.status, reply.fields) == (422, ["Idempotency-Key"])

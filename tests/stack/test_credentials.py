@@ -166,14 +166,8 @@ def differences(one: httpx.Response, other: httpx.Response) -> set[str]:
 def test_another_workspace_sees_and_changes_nothing_of_this_one(exhibit: Exhibit, stranger: Tenant) -> None:
     """Routes without ids, and agents by their slugs: they work, at home."""
     operations = [each for each in WITH_TOKEN if not each.has_ids or "slug" in each.path]
-    hidden = [
-        exhibit.tenant.name,
-        exhibit.needing,
-        exhibit.review,
-        exhibit.token_id,
-        exhibit.alert,
-        *exhibit.tasks.values(),
-    ]
+    made = [exhibit.needing, exhibit.review, exhibit.token_id, exhibit.alert, *exhibit.tasks.values()]
+    hidden = [exhibit.tenant.name, *made]
     with exhibit.tenant.deployed.unchanged(of=exhibit.tenant.name):
         for each, response in tried(exhibit, stranger.human, operations):
             assert response.status_code < 500, str(each)

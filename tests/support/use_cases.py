@@ -110,8 +110,8 @@ def unclaimed(world: World) -> None:
     world.clock.advance(3_600)
 
 
-def routed(world: World, _: Any = None, agent_slug: str = "auditor") -> Any:
-    return change_route(world.baton, human(), "audit", {"agent": agent_slug, "mode": Mode.NEXT})
+def routed(world: World, _: Any = None) -> Any:
+    return change_route(world.baton, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT})
 
 
 def token_to_revoke(world: World) -> str:
