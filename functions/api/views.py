@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.settings import Settings
     from baton.domain.token import Token
     from baton.ports import Baton, Note
+    from baton.services.verify_trail import Verdict
 
 KindName = Literal["agent", "human", "service"]
 
@@ -99,6 +100,20 @@ class SettingsView(TypedDict):
     guardrails: GuardrailsView
     tracker: TrackerSettingsView | None
     version: int
+
+
+class TrailVerdict(TypedDict):
+    """``broken_at``: the first entry that doesn't hold; ``problem``: what is wrong, in a sentence. ``head_hash``: of
+    the last entry that holds: noted elsewhere, it lets nobody rewrite what came before. ``matches_task``: the trail
+    tells of the task as it is."""
+
+    task_id: str
+    intact: bool
+    events: int
+    broken_at: int | None
+    problem: str | None
+    head_hash: str | None
+    matches_task: bool
 
 
 class NewToken(TypedDict):
@@ -184,6 +199,18 @@ def settings_view(settings: Settings) -> SettingsView:
     shown["tracker"] = settings.tracker.public() if settings.tracker else None
     view: SettingsView = shown
     return view
+
+
+def trail_verdict(verdict: Verdict) -> TrailVerdict:
+    return {
+        "task_id": verdict.task_id,
+        "intact": verdict.intact,
+        "events": verdict.events,
+        "broken_at": verdict.broken_at,
+        "problem": verdict.problem,
+        "head_hash": verdict.head_hash,
+        "matches_task": verdict.matches_task,
+    }
 
 
 def new_token(token: Token, text: str) -> NewToken:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from api.views import TrailVerdict, trail_verdict
 from baton.domain.errors import InvalidInput
 from baton.domain.task import State
 from baton.services.await_task import wait_for_events
 from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
+from baton.services.verify_trail import verify_trail
 from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
 from rest.pages import cursor_of, listing
@@ -77,6 +79,15 @@ def list_events(baton: Baton, call: Call[None, EventQuery]) -> Answer:
     """The task's audit trail, oldest first, from after an entry on."""
     after = call.query.after
     return ok(trail(wait_for_events(baton, call.by.workspace, call.task_id, after, 0, call.query.limit), after))
+
+
+@routes.get("/tasks/{task_id}/events/verify", answers={200: TrailVerdict})
+def verify_events(baton: Baton, call: Call[None, None]) -> Answer:
+    """Whether the task's audit trail is whole and unaltered, and tells of the task as it is.
+
+    `scripts/verify_trail.py` says the same of an exported trail, with nothing of Baton at hand.
+    """
+    return ok(trail_verdict(verify_trail(baton, call.by.workspace, call.task_id)))
 
 
 @routes.get("/tasks/{task_id}/notes", query=query(NoteQuery), answers={200: NotePage})
