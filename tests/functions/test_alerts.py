@@ -32,9 +32,14 @@ def test_whoever_works_here_raises_an_alert_and_anybody_here_reads_it(world: Wor
     alert = raised(gateway, by, task_id=task_id, severity="critical")
     assert alert["id"].startswith("alert_")
     assert alert == {
-        **{"id": alert["id"], "state": "open", **BODY, "severity": "critical"},
-        **{"task_id": task_id, "task_url": f"https://baton.example/tasks/{task_id}"},
-        **{"raised_by": by.key, "raised_at": alert["raised_at"]},
+        "id": alert["id"],
+        "state": "open",
+        **BODY,
+        "severity": "critical",
+        "task_id": task_id,
+        "task_url": f"https://baton.example/tasks/{task_id}",
+        "raised_by": by.key,
+        "raised_at": alert["raised_at"],
         **dict.fromkeys(("acknowledged_at", "acknowledged_by", "resolved_at", "resolved_by", "note")),
         "version": 1,
     }

@@ -17,16 +17,25 @@ def test_route_is_made_once_and_changed_after(world: World, gateway: Gateway) ->
     first = gateway.put(ALICE, "/routes/audit", BODY)
     assert (first.status, first.headers["Location"]) == (201, "/routes/audit")
     assert first.json == {
-        **{"work_type": "audit", "agent": "auditor", "mode": "dispatch", "dispatch_rank": 100, "version": 1},
-        **{"updated_at": first.json["updated_at"], "updated_by": "human:alice"},
+        "work_type": "audit",
+        "agent": "auditor",
+        "mode": "dispatch",
+        "dispatch_rank": 100,
+        "version": 1,
+        "updated_at": first.json["updated_at"],
+        "updated_by": "human:alice",
     }
     world.clock.advance(60)
     second = gateway.put(BOB, "/routes/audit", {"agent": "scout", "mode": "manual", "dispatch_rank": 0, "version": 1})
     assert second.status == 200
     assert {**second.json, "updated_at": ""} == {
         **first.json,
-        **{"agent": "scout", "mode": "manual", "dispatch_rank": 0, "version": 2},
-        **{"updated_by": "human:bob", "updated_at": ""},
+        "agent": "scout",
+        "mode": "manual",
+        "dispatch_rank": 0,
+        "version": 2,
+        "updated_by": "human:bob",
+        "updated_at": "",
     }
     assert gateway.get(SCOUT, "/routes/audit").json == second.json
 
