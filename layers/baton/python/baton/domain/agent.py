@@ -89,8 +89,7 @@ class Agent:
     def lacks(self, requires: Iterable[str]) -> tuple[str, ...]:
         """Which of ``requires`` it doesn't declare. An agent that declares neither accepts nor produces takes anything
         (spec/protocol.md §2); one that declares only one of them has an empty list of the other."""
-        offers = self.offers
-        return tuple(each for each in dict.fromkeys(requires) if canonical(each) not in offers) if offers else ()
+        return lacking(self.offers, requires)
 
     def match(self, requires: Iterable[str]) -> float:
         """The share of ``requires`` that it declares, 0 to 1; all of it where nothing is required."""
@@ -123,6 +122,11 @@ def requirements(accepts: Iterable[str], produces: Iterable[str]) -> tuple[str, 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
     """Each name once, as it is compared."""
     return tuple(dict.fromkeys(map(canonical, names)))
+
+
+def lacking(offers: frozenset[str], requires: Iterable[str]) -> tuple[str, ...]:
+    """Which of ``requires`` isn't among ``offers``; nothing where nothing is offered, which is everything."""
+    return tuple(each for each in dict.fromkeys(requires) if canonical(each) not in offers) if offers else ()
 
 
 def canonical(name: str) -> str:

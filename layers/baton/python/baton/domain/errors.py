@@ -19,7 +19,7 @@ BatonError
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · InactiveAgent
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
-│   ├── AlreadyRetried · CallbackUsed · OwnHandoff
+│   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── BadSignature          a delivery that the tracker didn't sign
@@ -292,6 +292,13 @@ class TooManyAlerts(Refused):
     def __init__(self, limit: int, retry_after: int) -> None:
         message = f"At most {limit} alerts an hour are taken from one caller."
         super().__init__(message, limit=limit, retry_after=retry_after)
+
+
+class AtCapacity(Refused):
+    code = "at_capacity"
+
+    def __init__(self, agent: str, limit: int) -> None:
+        super().__init__(f"{agent} holds as many claims as it may ({limit}).", agent=agent, max_concurrent=limit)
 
 
 class OwnHandoff(Refused):

@@ -87,8 +87,8 @@ def merged(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) ->
         if values := _together([*old.get(name, ()), *new.get(name, ())]):
             context[name] = values
     for name in ("project", "state", "variables"):
-        if values := {**(old.get(name) or {}), **(new.get(name) or {})}:
-            context[name] = values
+        if both := {**(old.get(name) or {}), **(new.get(name) or {})}:
+            context[name] = both
     for name in (*old, *new):
         if name not in {"artifacts", "relevant_memories", "project", "state", "variables"}:
             context[name] = new.get(name, old.get(name))

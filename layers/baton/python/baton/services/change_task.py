@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.agent import Runtime
 from baton.domain.alert import ALERT_RAISED, system_alert
 from baton.domain.change import Change
 from baton.domain.errors import Busy
@@ -93,6 +94,14 @@ def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
         baton.tracker_bell.ring(task.workspace, task.id)
     if joins and task.join_parent is not None:
         baton.doorbell.ring(task.workspace, task.source_agent, task.join_parent)
+    _ring_for_permit(baton, change)
+
+
+def _ring_for_permit(baton: Baton, change: Change) -> None:
+    """An agent that was at its limit isn't any more: a bell that found it so has gone by."""
+    before, after = change.before and change.before.claim, change.task.claim
+    if before and before.slot is not None and after is None and change.task.runtime is Runtime.RUN:
+        baton.doorbell.ring(change.task.workspace, before.agent, change.task.id)
 
 
 def _always_along(baton: Baton, change: Change, extras: Sequence[Extra]) -> list[Extra]:

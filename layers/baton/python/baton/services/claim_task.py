@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.agent import lacking, requirements
 from baton.domain.errors import (
     AlreadyClaimed,
+    AtCapacity,
+    CapabilityMismatch,
     ClaimOver,
     Conflict,
     InactiveAgent,
     KeyTaken,
     NotClaimable,
+    NotYourAgent,
+    OwnHandoff,
+    SlotTaken,
     TaskEnded,
     Unknown,
 )
@@ -25,12 +33,17 @@ from baton.services.retrying import decided_again
 from baton.services.waiting import polled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.agent import Agent
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.ports import Baton, Extra
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
+# Why an agent doesn't get a task, though it may well get another.
+NOT_THIS_ONE = (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,8 @@ class Claimer:
 
 def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None = None) -> Claimed:
     """One task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
-    ``NotYourAgent``, ``Unknown``; ``ClaimOver`` for a repeat of a claim that has ended since."""
+    ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``; ``ClaimOver`` for a repeat of
+    a claim that has ended since."""
 
     def attempt() -> Claimed:
         earlier = _earlier_claim(baton, claimer, once) if once else None
@@ -88,17 +102,40 @@ def claim_next_waiting(
 
 def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
     claimer.by.acting_for(claimer.agent)
-    for tried, ready in enumerate(baton.store.ready(claimer.by.workspace, claimer.agent, baton.clock.now())):
+    for task_id in islice(_candidates(baton, claimer), MAX_CANDIDATES):
         try:
-            return _take_if_still_there(baton, claimer, ready.task_id, once)
-        except (KeyTaken, InactiveAgent):
+            return _take_if_still_there(baton, claimer, task_id, once)
+        except (KeyTaken, InactiveAgent, AtCapacity):
             break
-        except (AlreadyClaimed, NotClaimable, TaskEnded, Unknown, Conflict):
-            if tried >= MAX_CANDIDATES:
-                break
+        except (
+            AlreadyClaimed,
+            NotClaimable,
+            TaskEnded,
+            OwnHandoff,
+            NotYourAgent,
+            CapabilityMismatch,
+            Unknown,
+            Conflict,
+        ):
+            continue
     if once:
         return _earlier_claim(baton, claimer, once)
     return None
+
+
+def _candidates(baton: Baton, claimer: Claimer) -> Iterator[str]:
+    """The agent's own queue first, then open work that it has declared the capabilities for, and didn't hand off
+    itself."""
+    workspace, now = claimer.by.workspace, baton.clock.now()
+    skills, own = baton.store.ready(workspace, claimer.agent, now)
+    for ready in own:
+        yield ready.task_id
+    if skills is None:
+        return
+    offers = frozenset(requirements(skills.accepts, skills.produces))
+    for ready in baton.store.open_work(workspace, now):
+        if ready.source != claimer.agent and not lacking(offers, ready.requires):
+            yield ready.task_id
 
 
 def _take_if_still_there(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:
@@ -107,7 +144,7 @@ def _take_if_still_there(baton: Baton, claimer: Claimer, task_id: str, once: Onc
     for _ in range(LOOKS_AGAIN):
         try:
             return _take(baton, claimer, task_id, once)
-        except KeyTaken:
+        except (KeyTaken, AtCapacity):
             raise
         except Conflict:
             continue
@@ -118,13 +155,38 @@ def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Cl
     dossier, agent = baton.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
     if agent is None or not agent.active:
         raise InactiveAgent(claimer.agent)
-    now = baton.clock.now()
+    try:
+        return _claimed(baton, claimer, dossier, agent, _any_slot(agent), once)
+    except SlotTaken:
+        return _claimed(baton, claimer, dossier, agent, _free_slot(baton, agent), once)
+
+
+def _any_slot(agent: Agent) -> int | None:
+    """One of its permits, where it has a limit: most of the time it is free, and no reading is needed to know."""
+    return None if agent.max_concurrent is None else random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
+
+
+def _free_slot(baton: Baton, agent: Agent) -> int:
+    """Raises ``AtCapacity``."""
+    taken = {held.slot for held in baton.store.held(agent.workspace, agent.slug)}
+    free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
+    if not free:
+        raise AtCapacity(agent.slug, agent.max_concurrent or 0)
+    return random.choice(free)  # noqa: S311 - no secret
+
+
+def _claimed(
+    baton: Baton, claimer: Claimer, dossier: Dossier, agent: Agent, slot: int | None, once: Once | None
+) -> Claimed:
+    now, task_id = baton.clock.now(), dossier.task.id
     verb = ClaimTask(
         by=claimer.by,
         agent=claimer.agent,
         worker=claimer.worker,
         claim_id=baton.ids.new("clm", now),
         lease_seconds=claimer.lease_seconds,
+        skills=agent,
+        slot=slot,
     )
     change = transition(dossier.task, verb, now)
     extras: list[Extra] = []

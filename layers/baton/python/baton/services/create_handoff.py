@@ -49,15 +49,18 @@ class Asked:
 
     @property
     def target(self) -> str | None:
-        return self.message["target"].get("agent")
+        target: str | None = self.message["target"].get("agent")
+        return target
 
     @property
     def on_failure(self) -> str | None:
-        return (self.message.get("rollback") or {}).get("on_failure")
+        back_to: str | None = (self.message.get("rollback") or {}).get("on_failure")
+        return back_to
 
     @property
     def workflow_id(self) -> str | None:
-        return (self.message.get("metadata") or {}).get("workflow_id")
+        given: str | None = (self.message.get("metadata") or {}).get("workflow_id")
+        return given
 
 
 def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None = None) -> Dossier:

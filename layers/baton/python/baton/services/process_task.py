@@ -11,7 +11,18 @@ from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, NotClaimable, StaleClaim, TaskEnded, Unknown
+from baton.domain.errors import (
+    AlreadyClaimed,
+    AtCapacity,
+    Busy,
+    CapabilityMismatch,
+    InactiveAgent,
+    InvalidInput,
+    NotClaimable,
+    StaleClaim,
+    TaskEnded,
+    Unknown,
+)
 from baton.domain.events import canonical_json
 from baton.domain.principal import PROCESS_TASK, Principal, system
 from baton.domain.task import State
@@ -21,6 +32,7 @@ from baton.services.change_task import ring
 from baton.services.claim_task import Claimed, Claimer, claim_if_any, claim_task
 from baton.services.complete_task import complete_task
 from baton.services.fail_task import fail_task
+from baton.services.join_branches import join_branches
 from baton.services.renew_claim import renew_claim
 
 if TYPE_CHECKING:
@@ -32,6 +44,7 @@ if TYPE_CHECKING:
 # A task that has been ready for longer than any bell takes: its own bell was lost.
 FORGOTTEN_SECONDS = 30
 MAX_OUTPUT_BYTES = 262_144
+MAX_DESCRIPTION = 2_000
 
 
 class Handled(StrEnum):
@@ -41,6 +54,7 @@ class Handled(StrEnum):
     NOTHING = "nothing_to_claim"
     LATER = "rung_again"
     LOST = "claim_lost"
+    JOINED = "joined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +84,9 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     if shift.time_left() < 2 * shift.margin_seconds:
         baton.doorbell.ring(bell.workspace, bell.agent, bell.task_id)
         return Handled.LATER
-    agent = baton.store.agent(bell.workspace, bell.agent)
+    task, agent = baton.store.read_bell(bell.workspace, bell.task_id, bell.agent)
+    if task is not None and task.state is State.WAITING:
+        return Handled.JOINED if join_branches(baton, bell.workspace, task.id) else Handled.NOTHING
     if agent is None or not agent.is_run:
         return Handled.NOTHING
     by = system(bell.workspace, PROCESS_TASK)
@@ -96,7 +112,7 @@ def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | Handled:
         if task.state is State.DELEGATED and not task.is_ready(baton.clock.now()):
             ring(baton, task)
             return Handled.LATER
-    except (AlreadyClaimed, NotClaimable, TaskEnded, InactiveAgent, Unknown):
+    except (AlreadyClaimed, NotClaimable, TaskEnded, InactiveAgent, AtCapacity, CapabilityMismatch, Unknown):
         pass
     return Handled.NOTHING
 
@@ -107,7 +123,7 @@ def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed
     try:
         result = _attended(baton, by, task_id, claimed.claim_id, outcome, shift)
         if isinstance(result, Done):
-            complete_task(baton, by, task_id, claimed.claim_id, result.output, _hash(result.output))
+            _complete(baton, by, task_id, claimed.claim_id, result)
         else:
             fail_task(
                 baton,
@@ -122,6 +138,16 @@ def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed
         baton.log("the claim was lost while working", action="claim_lost", task_id=task_id)
         return Handled.LOST
     return Handled.RAN
+
+
+def _complete(baton: Baton, by: Principal, task_id: str, claim_id: str, done: Done) -> None:
+    """A result that the handoff or the workspace's rules don't take is a failure: nobody would report better."""
+    try:
+        body_hash = _hash([done.output, done.completion])
+        complete_task(baton, by, task_id, claim_id, done.output, body_hash, completion=done.completion)
+    except InvalidInput as refusal:
+        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
+        fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=False)
 
 
 def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Future[Done | NotDone]:
@@ -180,7 +206,8 @@ def _pass_on(baton: Baton, agent: Agent) -> None:
     """Rings for work whose own bell must have been lost, so that a backlog drains without waiting for the sweeper: a
     handled bell begets at most one, and the last one finds nothing."""
     now = baton.clock.now()
-    for ready in islice(baton.store.ready(agent.workspace, agent.slug, now), 10):
+    _, waiting = baton.store.ready(agent.workspace, agent.slug, now)
+    for ready in islice(waiting, 10):
         if now - ready.ready_at > seconds(FORGOTTEN_SECONDS):
             baton.doorbell.ring(agent.workspace, agent.slug, ready.task_id)
             return

@@ -53,8 +53,9 @@ def _ring_for_backlog(baton: Baton, agent: Agent) -> None:
     """What has waited for the agent to be switched on is begun now; process-task passes the bell on from there. The
     agent is saved: what goes wrong here costs time, nothing else."""
     try:
-        waiting = list(islice(baton.store.ready(agent.workspace, agent.slug, baton.clock.now()), MAX_BELLS))
+        _, ready = baton.store.ready(agent.workspace, agent.slug, baton.clock.now())
+        waiting = list(islice(ready, MAX_BELLS))
     except Busy:
         waiting = []
-    for ready in waiting:
-        baton.doorbell.ring(agent.workspace, agent.slug, ready.task_id)
+    for each in waiting:
+        baton.doorbell.ring(agent.workspace, agent.slug, each.task_id)

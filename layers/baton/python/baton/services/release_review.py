@@ -1,16 +1,20 @@
-"""A human lets an escalation through that the cap had stopped."""
+"""A human lets through what the cap or the loop guard had stopped."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import ReviewClosed
+from baton.domain.draft import draft_from, unbranched
+from baton.domain.errors import ReviewClosed, Unknown
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.marker import parse_marker
+from baton.domain.review import LOOP_GUARD
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
-from baton.services.change_task import row_of
+from baton.services.change_task import commit_and_ring, row_of
+from baton.services.make_handoff import counted, make
 from baton.services.open_escalation import commit_escalation, open_escalation
 from baton.services.retrying import decided_again
+from baton.services.who_takes_it import must_be_able, named
 
 if TYPE_CHECKING:
     from baton.domain.direction import Direction
@@ -29,12 +33,16 @@ def release_review(baton: Baton, by: Principal, review_id: str, once: Once | Non
 
     def attempt() -> tuple[Review, Dossier]:
         review = baton.store.review(by.workspace, review_id)
-        pair = (review.source_agent, review.target_agent)
+        pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
         settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
             first = from_snapshot(first_answer)
             return review, Dossier(task=first, mirror=row_of(baton, first))
+        if not review.is_open:
+            raise ReviewClosed(review.id)
+        if review.reason == LOOP_GUARD:
+            return _release_handoff(baton, by, review, settings, once)
         return _release(baton, by, review, direction, settings, once)
 
     return decided_again(baton.clock, attempt)
@@ -43,8 +51,6 @@ def release_review(baton: Baton, by: Principal, review_id: str, once: Once | Non
 def _release(
     baton: Baton, by: Principal, review: Review, direction: Direction, settings: Settings, once: Once | None
 ) -> tuple[Review, Dossier]:
-    if not review.is_open:
-        raise ReviewClosed(review.id)
     now = baton.clock.now()
     asked = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
     marker = parse_marker(asked, baton.store.roster(by.workspace))
@@ -56,3 +62,26 @@ def _release(
         extras.append(Remember(once, snapshot(task)))
     commit_escalation(baton, escalation, direction, extras, ends_review=True)
     return released, Dossier(task=task, mirror=escalation.mirror)
+
+
+def _release_handoff(
+    baton: Baton, by: Principal, review: Review, settings: Settings, once: Once | None
+) -> tuple[Review, Dossier]:
+    """As it was asked for last, wherever its workflow is by now; the loop guard isn't asked again."""
+    kept = baton.store.review_request(by.workspace, review.id)
+    if kept is None:
+        raise Unknown("manual review")
+    draft = unbranched(draft_from(kept))
+    agent = named(baton, by.workspace, {}, draft.target, "target_agent") if draft.target is not None else None
+    must_be_able(baton, by.workspace, agent, draft.requires, draft.source)
+    now = baton.clock.now()
+    new = make(baton, by, draft, agent, settings, now, created_by=review.requested_by)
+    task = new.change.task
+    released = review.released(by, now, task.id)
+    extras: list[Extra] = [ReviewChanged(released), *counted(draft, settings.changed(loop_guard=False))]
+    if once:
+        extras.append(Remember(once, snapshot(task)))
+    commit_and_ring(baton, new.change, [*new.along, *extras])
+    if new.mirror:
+        baton.tracker_bell.ring(by.workspace, task.id)
+    return released, new.dossier
