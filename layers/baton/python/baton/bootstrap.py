@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import AgentRunner, Bus, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
+    from baton.ports import AgentRunner, Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
 
 # The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.
@@ -57,6 +57,7 @@ def wire() -> Baton:
         trackers=_Trackers(),
         tracker_bell=SqsTrackerBell(_client("sqs"), settings.tracker_queue_url, log_line),
         secrets=_Secrets(),
+        callback_key=_CallbackKey(),
         public_url=settings.public_url,
         log=log_line,
     )
@@ -132,6 +133,13 @@ class _Secrets:
         return _secrets_manager().get(workspace, afresh=afresh)
 
 
+class _CallbackKey:
+    """The same."""
+
+    def get(self) -> bytes:
+        return _callback_key().get()
+
+
 @cache
 def _notion() -> Trackers:
     from baton.adapters.notion import NotionTrackers
@@ -146,6 +154,16 @@ def _secrets_manager() -> Secrets:
     clients: Any = _session()
     client = clients.client("secretsmanager", config=QUICK_CLIENT)
     return SecretsManagerSecrets(client, config.load().secrets_prefix, log_line)
+
+
+@cache
+def _callback_key() -> CallbackKey:
+    from baton.adapters.secrets import SecretsManagerCallbackKey
+
+    clients: Any = _session()
+    return SecretsManagerCallbackKey(
+        clients.client("secretsmanager", config=QUICK_CLIENT), config.load().callback_secret
+    )
 
 
 def forget_all() -> None:

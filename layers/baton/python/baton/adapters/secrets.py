@@ -14,7 +14,7 @@ from baton.domain.ids import is_id
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports import Secrets
+    from baton.ports import CallbackKey, Secrets
 
 KEPT_SECONDS = 300
 _ATTEMPTS = 3
@@ -90,6 +90,24 @@ class SecretsManagerSecrets:
         self._log(message, action="secret_trouble", workspace=workspace, error=error)
 
 
+class SecretsManagerCallbackKey:
+    """What the stack made for itself when it was deployed; nobody has ever seen it. ``secret_id``: its ARN."""
+
+    def __init__(self, client: SecretsClient, secret_id: str) -> None:
+        self._client, self._secret_id = client, secret_id
+        self._key: bytes | None = None
+
+    def get(self) -> bytes:
+        """It never changes: read once per process. Raises ``Busy``."""
+        if self._key is None:
+            try:
+                found = self._client.get_secret_value(SecretId=self._secret_id)
+            except (ClientError, BotoCoreError) as exc:
+                raise Busy from exc
+            self._key = str(found["SecretString"]).encode()
+        return self._key
+
+
 def _code(exc: BaseException) -> str:
     return str(exc.response.get("Error", {}).get("Code", "")) if isinstance(exc, ClientError) else ""
 
@@ -100,3 +118,4 @@ def _is_being_deleted(exc: BaseException) -> bool:
 
 if TYPE_CHECKING:
     _secrets: type[Secrets] = SecretsManagerSecrets
+    _callback_key: type[CallbackKey] = SecretsManagerCallbackKey
