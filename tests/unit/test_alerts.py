@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
 from baton.services.sweep import sweep
 from support.changes import then
+from support.crew import StillClock, at_once
 from support.hooked import HookedStore
 from support.tasks import a_new_task
 from support.world import WORKSPACE, World, agent, human, service
@@ -122,6 +124,15 @@ def test_a_caller_raises_so_many_in_an_hour_of_the_clock_and_no_more(world: Worl
     assert len(world.store.alerts(WORKSPACE, 100, None).items) == MAX_PER_HOUR
     world.clock.advance(1)
     assert raised(world).state is AlertState.OPEN
+
+
+def test_no_more_get_in_however_many_come_at_once(world: World) -> None:
+    flood(world, count=MAX_PER_HOUR - 5)
+    world.baton = replace(world.baton, clock=StillClock(world.clock.now()), log=lambda *_, **__: None)
+    answers = at_once(64, lambda: raised(world))
+    assert sum(isinstance(answer, Alert) for answer in answers) == 5
+    assert {type(answer) for answer in answers} == {Alert, TooManyAlerts}
+    assert len(world.store.alerts(WORKSPACE, 100, None).items) == MAX_PER_HOUR
 
 
 def test_dealing_with_a_mad_agents_alerts_lets_it_raise_no_more(world: World) -> None:
