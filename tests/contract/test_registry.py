@@ -10,6 +10,7 @@ import pytest
 
 from baton.domain.agent import Approval, Requeue, Roster, Runtime
 from baton.domain.errors import Conflict, KeyTaken, Unknown
+from baton.domain.guardrails import Guardrails
 from baton.domain.idempotency import Once
 from baton.domain.settings import Settings
 from baton.ports import Store
@@ -38,6 +39,7 @@ EVERY_SETTING = Settings(
     breaker_scope="any",
     dispatch_delay_seconds=0,
     unclaimed_alert_seconds=60,
+    guardrails=Guardrails(secrets="mask", forbidden_patterns=("falcon*", "größe"), max_items=500),
     version=1,
 )
 
