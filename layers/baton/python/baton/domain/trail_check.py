@@ -38,6 +38,11 @@ class Reading:
             reading = reading._with(event)
         return reading
 
+    def past_unreadable(self) -> Reading:
+        """With an entry that can't be made out at all."""
+        read = replace(self, entries=self.entries + 1)
+        return read if self.broken_at is not None else read._broken(read.entries, "can't be read")
+
     def ended_as(self, task: Task) -> Reading:
         """The whole trail: a task knows how long its own is, and how it ends."""
         if self.broken_at is not None:

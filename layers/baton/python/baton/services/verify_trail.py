@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 EVENTS_PER_PAGE = 100
+# What comes of making an entry out of a row that somebody spoiled.
+UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +50,20 @@ def verify_trail(baton: Baton, workspace: str, task_id: str) -> Verdict:
 
 def _whole(baton: Baton, workspace: str, task_id: str) -> tuple[Reading, Task]:
     """The trail to its end, and the task of then: an entry that is written meanwhile makes no trail look too long."""
-    reading, after = Reading(), 0
+    reading, after, limit = Reading(), 0, EVENTS_PER_PAGE
     while True:
-        page = baton.store.events(workspace, task_id, after, EVENTS_PER_PAGE)
+        try:
+            page = baton.store.events(workspace, task_id, after, limit)
+        except UNREADABLE:
+            # Among the page's entries is one that nobody can have written through Baton: one by one up to it, then on.
+            if limit == 1:
+                reading, after = reading.past_unreadable(), after + 1
+            limit = 1 if limit > 1 else EVENTS_PER_PAGE
+            continue
         reading = reading.on(page)
         # By both: where entries are missing the numbers run ahead of the count, and a forged one may lag behind it.
         after = max([after + len(page), *(event.seq for event in page[-1:])])
-        if len(page) == EVENTS_PER_PAGE:
+        if len(page) == limit:
             continue
         task, _ = baton.store.load(workspace, task_id)
         if not page or reading.entries >= task.seq:
