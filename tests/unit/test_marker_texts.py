@@ -78,7 +78,7 @@ def test_title_and_text_are_as_the_page_says(world: World) -> None:
     )
     assert (task.priority, task.kind, task.created_by) == ("P0", "escalation", "human:alice")
     assert (task.source_agent, task.target_agent) == ("scout", "auditor")
-    assert (task.master_task_id, task.parent_id, task.depth) == (task.id, None, 0)
+    assert (task.master_task_id, task.parent_id, task.depth) == (task.id, None, 1)
 
 
 def test_relations_are_kept_with_the_body(world: World) -> None:

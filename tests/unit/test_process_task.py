@@ -205,7 +205,7 @@ def test_a_runners_failure_is_the_tasks(world: World) -> None:
     failure = {"type": "blocker", "description": "no access"}
     assert ring(world, task_id, Recorder(NotDone(failure))) is Handled.RAN
     dossier = world.store.read(WORKSPACE, task_id)
-    assert (dossier.task.state, dossier.failure) == ("failed", failure)
+    assert (dossier.task.state, dossier.why) == ("failed", failure)
 
 
 def test_a_retryable_failure_is_tried_again_after_its_backoff_by_its_own_bell(world: World) -> None:
@@ -230,7 +230,7 @@ def test_a_runner_that_raises_has_failed_retryably_and_its_words_stay_inside(wor
     assert ring(world, task_id, Recorder(raising(error))) is Handled.RAN
     dossier = world.store.read(WORKSPACE, task_id)
     assert dossier.task.state == "delegated"
-    assert dossier.failure == {"type": "error", "description": f"The runner raised {type(error).__name__}."}
+    assert dossier.why == {"type": "error", "description": f"The runner raised {type(error).__name__}."}
     assert "secret" not in repr(world.logged)
 
 

@@ -17,6 +17,7 @@ from baton.domain.errors import (
     NameTaken,
     VersionConflict,
 )
+from baton.domain.guardrails import Guardrails
 from baton.domain.principal import Principal
 from baton.domain.settings import SETTING_NAMES, Settings
 from baton.services.change_settings import change_settings
@@ -79,11 +80,20 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         breaker_scope="open",
         dispatch_delay_seconds=3,
         unclaimed_alert_seconds=3_600,
+        waiting_alert_seconds=86_400,
+        max_attempts=3,
+        loop_guard=True,
+        max_depth=10,
+        max_handoffs_per_workflow=50,
+        max_same_direction=3,
+        ping_pong_window=6,
+        root_handoffs_per_hour=30,
+        guardrails=Guardrails(),
         tracker=None,
         version=0,
     )
     assert "version" not in SETTING_NAMES
-    assert len(SETTING_NAMES) == 8
+    assert len(SETTING_NAMES) == 17
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:
@@ -219,6 +229,34 @@ def test_twenty_aliases_and_not_one_more(world: World) -> None:
     register_agent(world.baton, human(), "new", {"aliases": aliases[:20]})
     with pytest.raises(InvalidInput):
         register_agent(world.baton, human(), "new", {"aliases": aliases})
+
+
+@pytest.mark.parametrize(("field", "low", "high"), [("max_concurrent", 1, 100), ("dispatch_rank", 0, 1_000)])
+def test_an_agents_numbers_are_taken_at_their_bounds_and_refused_one_past(
+    world: World, field: str, low: int, high: int
+) -> None:
+    for value in (low, high):
+        assert getattr(register_agent(world.baton, human(), "auditor", {field: value})[0], field) == value
+    for value in (low - 1, high + 1):
+        with pytest.raises(InvalidInput) as refused:
+            register_agent(world.baton, human(), "auditor", {field: value})
+        assert refused.value.field == field
+
+
+def test_a_limit_is_taken_away_by_saying_none(world: World) -> None:
+    register_agent(world.baton, human(), "auditor", {"max_concurrent": 2})
+    assert register_agent(world.baton, human(), "auditor", {})[0].max_concurrent == 2
+    assert register_agent(world.baton, human(), "auditor", {"max_concurrent": None})[0].max_concurrent is None
+
+
+@pytest.mark.parametrize("name", ["", "   ", "a\nb", "x" * 101, "a,b"])
+@pytest.mark.parametrize("field", ["accepts", "produces"])
+def test_types_are_spelt_as_names_are(world: World, field: str, name: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        register_agent(world.baton, human(), "new", {field: (name,)})
+    assert refused.value.field == field
+    agent, _ = register_agent(world.baton, human(), "new", {field: (" code ", "code", "Zoe\u0301")})
+    assert getattr(agent, field) == ("code", "Zo\u00e9")
 
 
 def test_a_workspace_is_full_at_its_limit_but_its_agents_may_change(world: World) -> None:

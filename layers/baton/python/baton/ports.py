@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from baton.domain.failure import failure_in
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
@@ -49,7 +51,8 @@ Json = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier:
-    """A task and what lies beside it. ``body`` is read only where it is asked for."""
+    """A task and what lies beside it. ``body`` is read only where it is asked for. ``failure``: the record of the latest
+    one, in the shape of the message (spec/protocol.md §5)."""
 
     task: Task
     body: dict[str, Any] | None = None
@@ -60,6 +63,11 @@ class Dossier:
     checkpoint: Checkpoint | None = None
     recoveries: tuple[Recovery, ...] = ()
     mirror: Mirror | None = None
+
+    @property
+    def why(self) -> dict[str, Any] | None:
+        """What went wrong: ``{type, description, …}``."""
+        return None if self.failure is None else failure_in(self.failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -541,6 +549,17 @@ class AgentStore(Protocol):
 
     def save_agent(self, agent: Agent, roster: Roster) -> None:
         """The agent in its next version. Raises ``Conflict`` if any agent changed since ``roster`` was read."""
+
+    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
+        """Keeps that the agent was heard of, unless a mark is less than a minute old. At most one write, tried once,
+        and none where this process has tried within the minute. May raise whatever a store may: who marks must be
+        ready to go on without (``services/mark_contact.py``)."""
+
+    def last_contact(self, workspace: str, agent: str) -> datetime | None:
+        """The last mark; None if there is none."""
+
+    def last_contacts(self, workspace: str) -> dict[str, datetime]:
+        """All marks of the workspace, by slug, in one reading."""
 
 
 class AlertStore(Protocol):

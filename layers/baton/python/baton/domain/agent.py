@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import HumanNeeded, InactiveAgent, InvalidInput, NameTaken, Unknown
+from baton.domain.errors import HumanNeeded, InactiveAgent, InvalidInput, LimitReached, NameTaken, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from baton.domain.principal import Principal
@@ -111,7 +111,18 @@ class Agent:
                 raise HumanNeeded("give a standing approval (approval: auto)")
             values["approval"] = Approval.MANUAL
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
-        return replace(after, name=canonical(after.name), aliases=distinct(after.aliases))
+        return replace(
+            after,
+            name=canonical(after.name),
+            aliases=distinct(after.aliases),
+            accepts=distinct(after.accepts),
+            produces=distinct(after.produces),
+        )
+
+
+def unregistered(slug: str, by: Principal, at: datetime) -> Agent:
+    """What a first registration changes."""
+    return Agent(workspace=by.workspace, slug=slug, name=slug, created_at=at, updated_at=at, updated_by=by.key)
 
 
 def requirements(accepts: Iterable[str], produces: Iterable[str]) -> tuple[str, ...]:
@@ -168,12 +179,34 @@ class Roster:
         """The names of the active agents, sorted, for the messages of spec/marker.md §1."""
         return ", ".join(sorted(agent.name for agent in self.agents if agent.active))
 
+    def saved(self, agent: Agent) -> Roster:
+        """With ``agent`` as it is now, after it was saved."""
+        others = [other for other in self.agents if other.slug != agent.slug]
+        return Roster(tuple(sorted([*others, agent], key=lambda each: each.slug)), self.version + 1)
+
+    def must_have_room(self, newcomers: int) -> None:
+        """Raises ``LimitReached``."""
+        if newcomers and len(self.agents) + newcomers > MAX_AGENTS:
+            raise LimitReached("agents", MAX_AGENTS)
+
     def must_not_clash(self, agent: Agent) -> None:
         """Raises ``NameTaken`` if another agent already answers to one of this one's names."""
         for other in self.agents:
             shared = agent.names & other.names
             if shared and other.slug != agent.slug:
                 raise NameTaken(min(shared), other.slug)
+
+
+def check_agent(values: Mapping[str, Any]) -> None:
+    """Raises ``InvalidInput`` for the first of the given fields that is out of bounds."""
+    for field, most in (("aliases", MAX_ALIASES), ("accepts", MAX_TYPES), ("produces", MAX_TYPES)):
+        check_names(field, values.get(field, ()), most)
+    if "name" in values:
+        check_names("name", (values["name"],), 1)
+    if values.get("max_concurrent") is not None and not 1 <= values["max_concurrent"] <= MAX_CONCURRENT:
+        raise InvalidInput("max_concurrent", f"must be from 1 to {MAX_CONCURRENT}, or null for no limit")
+    if not 0 <= values.get("dispatch_rank", DEFAULT_RANK) <= MAX_DISPATCH_RANK:
+        raise InvalidInput("dispatch_rank", f"must be from 0 to {MAX_DISPATCH_RANK}")
 
 
 def check_names(field: str, values: tuple[str, ...], most: int) -> None:

@@ -23,6 +23,7 @@ from baton.domain.errors import (
     TaskEnded,
     UndoWindowOver,
 )
+from baton.domain.failure import failure_in
 from baton.domain.route import Mode
 from baton.domain.sweeping import sweep
 from baton.domain.task import (
@@ -271,8 +272,9 @@ def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
     story = Story(task, task, verb.by, at)
     if verb.checkpoint_id is not None:
         _tell_checkpoint(story, verb.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
+    told = failure_in(verb.failure)
     data = {
-        "failure": {name: verb.failure[name] for name in ("type", "description") if name in verb.failure},
+        "failure": {name: told[name] for name in ("type", "description") if name in told},
         "failure_id": verb.failure_id,
         "checkpoint_id": verb.checkpoint_id,
         "retryable": verb.retryable,

@@ -29,6 +29,7 @@ from baton.domain.transitions import transition
 from baton.domain.verbs import ClaimTask
 from baton.ports import Dossier, Remember
 from baton.services.change_task import commit, row_of
+from baton.services.mark_contact import mark_contact
 from baton.services.retrying import decided_again
 from baton.services.waiting import polled
 
@@ -73,7 +74,9 @@ def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None =
         earlier = _earlier_claim(baton, claimer, once) if once else None
         return earlier or _take(baton, claimer, task_id, once)
 
-    return decided_again(baton.clock, attempt)
+    claimed = decided_again(baton.clock, attempt)
+    mark_contact(baton, claimer.by, claimer.agent)
+    return claimed
 
 
 def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
@@ -86,6 +89,7 @@ def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Clai
         if agent is None:
             raise Unknown("agent")
         agent.must_be_active()
+    mark_contact(baton, claimer.by, claimer.agent)
     return claimed
 
 

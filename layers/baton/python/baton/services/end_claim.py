@@ -154,8 +154,7 @@ def _again(baton: Baton, word: Word, first: Message) -> Dossier:
         return Dossier(
             task=task, output=kept.output, completion=kept.completion, failure=kept.failure, mirror=row_of(baton, task)
         )
-    said = {**word.said.get("failure", {}), **computed} if computed else None
-    failure = said or _earlier_failure(baton, task)
+    failure = {**word.said, **computed} if computed else _earlier_failure(baton, task)
     return Dossier(task=task, failure=failure, mirror=row_of(baton, task))
 
 

@@ -38,16 +38,17 @@ def fail_task(
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description, blockers,
     partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``."""
-    said = {"failure": {**failure, **({"rollback_request": rollback_request} if rollback_request else {})}}
+    said = _said(failure, rollback_request)
     word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Fail.name, body_hash=body_hash, once=once, said=said)
 
     def decide(facts: Facts, now: datetime) -> Ending:
         task = _task(facts)
         told = _told(baton, word, facts, now, "failure")
         kept = _partial_progress(baton, word, task, told, now)
+        told["checkpoint_id"] = kept.id if kept else None
         is_over = not retryable or task.attempt >= task.max_attempts
-        back = rollback(baton, by, task, _body(facts), {**told, **_ids(kept)}, now) if is_over else FollowUp()
-        record = {**told, **_ids(kept), **({"rollback": back.outcome} if back.outcome else {})}
+        back = rollback(baton, by, task, _body(facts), told, now) if is_over else FollowUp()
+        record = {**told, **({"rollback": back.outcome} if back.outcome else {})}
         verb = Fail(
             by=by,
             claim_id=claim_id,
@@ -61,7 +62,7 @@ def fail_task(
         return Ending(
             verb=verb,
             failure=record,
-            computed={name: value for name, value in record.items() if name not in said["failure"]},
+            computed={name: value for name, value in record.items() if name not in said},
             children=back.children,
             extras=extras,
         )
@@ -81,7 +82,7 @@ def reject_task(
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     failure: Message = {"type": "capability", "description": reason}
-    said = {"failure": {**failure, **({"rollback_request": rollback_request} if rollback_request else {})}}
+    said = _said(failure, rollback_request)
     word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Reject.name, body_hash=body_hash, once=once, said=said)
 
     def decide(facts: Facts, now: datetime) -> Ending:
@@ -92,7 +93,7 @@ def reject_task(
         verb = Reject(
             by=by,
             claim_id=claim_id,
-            reason=told["description"],
+            reason=told["failure"]["description"],
             failure=record,
             failure_id=told["failure_id"],
             successor=_successor(task, back),
@@ -102,27 +103,28 @@ def reject_task(
     return end_claim(baton, word, decide)
 
 
+def _said(failure: Message, rollback_request: Message | None) -> Message:
+    return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
+
+
 def _told(baton: Baton, word: Word, facts: Facts, now: datetime, at: str) -> Message:
     """The failure's record. ``at``: what the request calls the failure itself."""
     task, rules = _task(facts), facts.settings.guardrails
-    failure, asked = dict(word.said["failure"]), word.said["failure"].get("rollback_request")
-    failure.pop("rollback_request", None)
-    told = checked(failure, rules, at)
-    if asked:
-        told = {**told, "rollback_request": checked(asked, rules, "rollback_request")}
+    asked = word.said.get("rollback_request")
     return {
-        **told,
         "failure_id": baton.ids.new("fail", now),
         "handoff_id": task.handoff_id,
         "timestamp": rfc3339(now),
         "source": {"agent": task.claim.agent if task.claim else word.by.id},
+        "failure": checked(word.said["failure"], rules, at),
+        **({"rollback_request": checked(asked, rules, "rollback_request")} if asked else {}),
         "checkpoint_id": None,
     }
 
 
 def _partial_progress(baton: Baton, word: Word, task: Task, told: Message, now: datetime) -> Checkpoint | None:
     """Saved, so that whoever goes on doesn't begin anew."""
-    progress = told.get("partial_progress") or {}
+    progress = told["failure"].get("partial_progress") or {}
     if not any(progress.values()) or task.claim is None:
         return None
     return Checkpoint(
@@ -134,10 +136,6 @@ def _partial_progress(baton: Baton, word: Word, task: Task, told: Message, now: 
         at=now,
         by=word.by.key,
     )
-
-
-def _ids(kept: Checkpoint | None) -> Message:
-    return {"checkpoint_id": kept.id} if kept else {}
 
 
 def _successor(task: Task, back: FollowUp) -> str | None:

@@ -77,7 +77,7 @@ def continuation(
 def rollback(
     baton: Baton, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime
 ) -> FollowUp:
-    """Back to whoever can do something about it (spec/protocol.md §5)."""
+    """Back to whoever can do something about it (spec/protocol.md §5). ``failure``: its record."""
     asked = failure.get("rollback_request") or {}
     back_to = asked.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
     if back_to is None or task.claim is None:
@@ -100,13 +100,18 @@ def rollback(
         target=agent.slug if agent else None,
         message={
             "source": {"agent": source},
-            "target": {"agent": back_to, "reason": asked.get("reason") or failure["description"]},
+            "target": {"agent": back_to, "reason": asked.get("reason") or failure["failure"]["description"]},
             "summary": f"Rollback: {task.title}",
             "context": merged((body or {}).get("context"), None),
             "metadata": {"priority": str(task.priority)},
-            "failure": {name: value for name, value in failure.items() if name != "rollback_request"},
+            "failure": failure["failure"],
+            "failure_id": failure["failure_id"],
             "rollback_request": asked,
-            "rolls_back": {"handoff_id": task.handoff_id, "task_id": task.id},
+            "rolls_back": {
+                "handoff_id": task.handoff_id,
+                "task_id": task.id,
+                "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
+            },
         },
         lineage=under(task, body),
         join_parent=task.join_parent,

@@ -111,7 +111,7 @@ def _result(call_id: str, of: Dossier) -> dict[str, Any]:
         "state": str(task.state),
         "output": of.output if task.state is State.DONE else None,
         "completion": of.completion if task.state is State.DONE else None,
-        "failure": None if task.state is State.DONE else of.failure,
+        "failure": None if task.state is State.DONE else of.why,
     }
 
 

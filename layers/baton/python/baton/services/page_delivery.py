@@ -214,7 +214,7 @@ class Delivery:
         """Why it isn't told, if it can't be: commenting is a right of its own, and not worth keeping the rest back."""
         if self._was_ended_there() or self.is_in_trash:
             return ()
-        text = closing_comment(self.task, self.dossier.output, self.dossier.failure, self._last_event())
+        text = closing_comment(self.task, self.dossier.output, self.dossier.why, self._last_event())
         try:
             self.tracker.comment(page.id, text, unless_there=not self.row.is_first)
         except NotPermitted as trouble:

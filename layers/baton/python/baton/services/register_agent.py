@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.agent import MAX_AGENTS, MAX_ALIASES, Agent, check_names
-from baton.domain.errors import Busy, LimitReached, Unknown, VersionConflict
+from baton.domain.agent import check_agent, unregistered
+from baton.domain.errors import Busy, Unknown, VersionConflict
 from baton.services.retrying import decided_again
 
 MAX_BELLS = 10
 
 if TYPE_CHECKING:
+    from baton.domain.agent import Agent
     from baton.domain.principal import Principal
     from baton.ports import Baton
 
@@ -23,6 +24,7 @@ def register_agent(
     kill switch. By humans and services; only a human's change can carry a standing approval. Raises ``VersionConflict``
     if ``expected_version`` (0: must not exist) isn't the present one, ``NameTaken``, ``LimitReached``."""
     by.must_not_be_agent("register an agent")
+    check_agent(values)
 
     def attempt() -> tuple[Agent, bool]:
         roster = baton.store.roster(by.workspace)
@@ -30,16 +32,12 @@ def register_agent(
         try:
             before = roster.get(slug)
         except Unknown:
-            before = Agent(
-                workspace=by.workspace, slug=slug, name=slug, created_at=now, updated_at=now, updated_by=by.key
-            )
+            before = unregistered(slug, by, now)
         if expected_version is not None and expected_version != before.version:
             raise VersionConflict("agent", before.version)
-        if before.version == 0 and len(roster.agents) >= MAX_AGENTS:
-            raise LimitReached("agents", MAX_AGENTS)
+        if before.version == 0:
+            roster.must_have_room(1)
         after = before.changed(by, now, **values)
-        check_names("name", (after.name,), 1)
-        check_names("aliases", after.aliases, MAX_ALIASES)
         roster.must_not_clash(after)
         baton.store.save_agent(after, roster)
         if after.is_run and after.active and not (before.is_run and before.active):

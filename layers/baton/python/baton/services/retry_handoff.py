@@ -136,7 +136,7 @@ def _message(whole: Dossier) -> Message:
         "retries": {
             "handoff_id": whole.task.handoff_id,
             "state": str(whole.task.state),
-            "failure": whole.failure,
+            "failure": whole.why,
             "checkpoint_id": whole.task.last_checkpoint_id,
         },
     }
