@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from support.gateway import Gateway
-from support.world import agent, human
+from api.views import Health
+from baton.domain.guardrails import checked
+from baton.ports import Baton
+from rest.answers import Answer, ok
+from rest.app import App
+from rest.routing import Call, Routes
+from support.gateway import Gateway, gateway_event
+from support.world import World, agent, human
 
 SETTINGS, ALICE = "/workspace/settings", human()
 DEFAULTS = {"secrets": "refuse", "forbidden_patterns": [], "max_text_characters": 262_144, "max_items": 10_000}
@@ -45,3 +52,22 @@ def test_what_they_may_not_be_is_refused_by_name(gateway: Gateway, values: Any, 
 
 def test_only_a_human_changes_them(gateway: Gateway) -> None:
     assert gateway.put(agent("scout"), SETTINGS, {"guardrails": {"secrets": "off"}}).status == 403
+
+
+def test_a_refused_secret_is_in_no_answer_and_no_log_line(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = "gh" + "p_" + "Zk3Q9vT1xW7bR5mN2cJ8" * 2
+    routes = Routes()
+
+    @routes.get("/try", answers={200: Health})
+    def try_it(baton: Baton, call: Call[None, None]) -> Answer:
+        """Hand a secret over."""
+        rules = baton.store.settings(call.by.workspace).guardrails
+        return ok(checked({"state": {secret: 1, "deep": [f"token {secret}"]}}, rules, "context"))
+
+    answer = App(routes, lambda: world.baton)(gateway_event(ALICE, "GET", "/try"))
+    problem = json.loads(answer["body"])
+    assert (answer["statusCode"], problem["code"], problem["rule"]) == (422, "guardrail", "secrets.github_token")
+    assert problem["errors"][0]["field"] == "context.state[key 0]"
+    said = capsys.readouterr()
+    assert "request_refused" in said.out
+    assert secret[:12] not in answer["body"] + said.out + said.err
