@@ -21,7 +21,7 @@ from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
 from notion_webhook import handler as notion_webhook
 from rest.answers import PROBLEM_JSON, Problem
-from rest.routing import PATTERNS, Route
+from rest.routing import PATTERNS, YAML_TYPES, Route
 from wait import handler as wait
 
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
@@ -120,7 +120,8 @@ def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
         "parameters": _parameters(route, schemas),
     }
     if route.body is not None:
-        content = {"application/json": {"schema": schemas.reference(route.body.schema)}}
+        types = ["application/json", *(YAML_TYPES[:1] if route.takes_yaml else ())]
+        content = {each: {"schema": schemas.reference(route.body.schema)} for each in types}
         shape = schemas.shape(route.body.schema)
         shape["additionalProperties"] = route.raw
         is_required = bool(shape.get("required"))

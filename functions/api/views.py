@@ -1,4 +1,4 @@
-"""Agents, reviews, settings and tokens as JSON. The types are what docs/openapi.json is made of."""
+"""Reviews, settings and tokens as JSON. The types are what docs/openapi.json is made of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from baton.domain.times import rfc3339
 from rest.task_views import ChangedTask, NoteView, note_view, when
 
 if TYPE_CHECKING:
-    from baton.domain.agent import Agent
     from baton.domain.review import Review
     from baton.domain.settings import Settings
     from baton.domain.token import Token
@@ -20,28 +19,6 @@ if TYPE_CHECKING:
     from baton.services.verify_trail import Verdict
 
 KindName = Literal["agent", "human", "service"]
-
-
-class AgentView(TypedDict):
-    slug: str
-    name: str
-    aliases: list[str]
-    description: str
-    accepts: list[str]
-    produces: list[str]
-    runtime: Literal["pull", "run"]
-    approval: Literal["manual", "auto"]
-    requeue: Literal["same", "needs"]
-    active: bool
-    version: int
-    created_at: str
-    updated_at: str
-    updated_by: str
-
-
-class AgentList(TypedDict):
-    items: list[AgentView]
-    next_cursor: str | None
 
 
 class ReviewView(TypedDict):
@@ -147,25 +124,6 @@ class TokenPage(TypedDict):
 
 class Health(TypedDict):
     status: Literal["ok"]
-
-
-def agent_view(agent: Agent) -> AgentView:
-    return {
-        "slug": agent.slug,
-        "name": agent.name,
-        "aliases": list(agent.aliases),
-        "description": agent.description,
-        "accepts": list(agent.accepts),
-        "produces": list(agent.produces),
-        "runtime": agent.runtime.value,
-        "approval": agent.approval.value,
-        "requeue": agent.requeue.value,
-        "active": agent.active,
-        "version": agent.version,
-        "created_at": rfc3339(agent.created_at),
-        "updated_at": rfc3339(agent.updated_at),
-        "updated_by": agent.updated_by,
-    }
 
 
 def review_view(baton: Baton, review: Review) -> ReviewView:

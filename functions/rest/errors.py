@@ -28,6 +28,12 @@ class MalformedJson(InvalidInput):
     code = "malformed_json"
 
 
+class MalformedYaml(MalformedJson):
+    """The same for a body in YAML, where a route takes it."""
+
+    code = "malformed_yaml"
+
+
 class InvalidFields(InvalidInput):
     """Everything that is wrong with a body or a query at once. ``errors``: (field, message), at least one."""
 

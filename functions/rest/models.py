@@ -165,7 +165,7 @@ def _validated(validate: Callable[[], Model], path: Callable[[tuple[int | str, .
 
 
 def _path(loc: tuple[int | str, ...]) -> str:
-    return ".".join(shown(str(part)) for part in loc) or "body"
+    return ".".join(shown(str(part)) for part in loc if part not in {"", "[key]"}) or "body"
 
 
 def _message(error: Any) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BodyT = TypeVar("BodyT")
 QueryT = TypeVar("QueryT")
 
+YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
+
 # What a path's parameter names; an id that can't be one is unknown like any other.
 THINGS = {
     "task_id": "task",
@@ -92,7 +94,7 @@ class Call(Generic[BodyT, QueryT]):
 class Route:
     """``answers``: status → shape, None for an empty body. ``refusals``: statuses beside those that all routes of its
     kind have. ``needs_token``: False where nobody has one. ``raw``: ``body`` reads the request itself, whose very bytes
-    and headers count."""
+    and headers count. ``takes_yaml``: a body may be YAML as well, by its Content-Type."""
 
     method: str
     path: str
@@ -105,6 +107,7 @@ class Route:
     is_idempotent: bool = False
     needs_token: bool = True
     raw: bool = False
+    takes_yaml: bool = False
     pattern: re.Pattern[str] = field(repr=False)
 
     @property
@@ -117,7 +120,7 @@ class Route:
             self.only.check(by)
         self._check_ids(params)
         query = self._query(request)
-        body = EMPTY if self.body is None or self.raw else read_json(request.body)
+        body = EMPTY if self.body is None or self.raw else self._body(request)
         body_hash = hashlib.sha256(canonical_json(body.value).encode()).hexdigest()
         return Call(
             by=by,
@@ -128,6 +131,14 @@ class Route:
             body_hash=body_hash,
             once=request.once(by, body_hash) if self.is_idempotent else None,
         )
+
+    def _body(self, request: Request) -> JsonBody:
+        said = (request.header("content-type") or "").partition(";")[0].strip().lower()
+        if not (self.takes_yaml and said in YAML_TYPES):
+            return read_json(request.body)
+        from rest.strict_yaml import read_yaml  # few bodies are YAML
+
+        return read_yaml(request.body)
 
     def _query(self, request: Request) -> Any:
         pairs = request.query

@@ -53,6 +53,7 @@ def fill(store: Store, workspace: str) -> None:
     store.commit(workspace, then(task, state=State.DONE, claim=None), [ended, Output(1)])
     queued(store, "task_3", workspace=workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
+    store.mark_contact(workspace, "auditor", NOON)
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
     add_alert(store, 1, workspace, task_id="task_1")
@@ -81,6 +82,8 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "reviews": lambda store, w: store.reviews(w, 10, None),
     "roster": lambda store, w: store.roster(w),
     "agent": lambda store, w: store.agent(w, "auditor"),
+    "last contact": lambda store, w: store.last_contact(w, "auditor"),
+    "last contacts": lambda store, w: store.last_contacts(w),
     "dispatch facts": lambda store, w: store.dispatch_facts(w, "auditor"),
     "alert": lambda store, w: store.alert(w, "alert_01"),
     "alerts": lambda store, w: store.alerts(w, 10, None),

@@ -48,6 +48,7 @@ class Office(NotionWorld):
     def spent(self, act: Callable[[], Any]) -> tuple[list[str], list[str], int]:
         """Calls to the table, requests to Notion, and bells for the tracker."""
         self.quiet()
+        self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
         calls = self.rig.count(act)
         return (
             calls,
@@ -140,6 +141,7 @@ def test_a_change_of_a_task_takes_no_write_more_and_a_bell(running: Emulator) ->
     """What goes to the tracker is in the transaction of the change. The answer tells of the row, so that is read."""
     bare = running.world()
     bare.world.mark(agent("scout"))
+    bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now())
     without = [bare.count(step) for step in steps(bare.world).values()]
     office = Office(running.rig())
     office.mark(agent("scout"))

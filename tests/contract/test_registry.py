@@ -29,6 +29,8 @@ FULL = an_agent(
     runtime=Runtime.RUN,
     approval=Approval.AUTO,
     requeue=Requeue.NEEDS,
+    max_concurrent=100,
+    dispatch_rank=0,
     active=False,
 )
 EVERY_SETTING = Settings(

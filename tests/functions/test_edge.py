@@ -32,6 +32,7 @@ BODIES: dict[str, Any] = {
     "put_tracker_token": {"token": "ntn_fake"},
     "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
     "put_route": {"agent": "auditor", "mode": "dispatch"},
+    "import_capabilities": {"agents": {"auditor": {}}},
 }
 ADDRESS = f"acme.{'0' * 64}"
 
@@ -63,6 +64,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("PUT", "/routes/{work_type}"),
         ("DELETE", "/routes/{work_type}"),
         ("PUT", "/agents/{slug}"),
+        ("POST", "/agents/import"),
         ("POST", "/tokens"),
         ("GET", "/tokens"),
         ("DELETE", "/tokens/{token_id}"),

@@ -177,6 +177,7 @@ def test_wrong_idempotency_key_is_named(world: World, gateway: Gateway, route: A
         "release": {"claim_id": "c"},
         "create_token": {"kind": "human", "subject": "x"},
         "create_alert": {"kind": "disk-full", "severity": "info", "message": "x"},
+        "import_capabilities": {"agents": {}},
     }
     reply = gateway.post(ALICE, path, bodies.get(route.name), headers={"idempotency-key": key})
     assert (reply.status, reply.fields) == (422, ["Idempotency-Key"])

@@ -17,7 +17,8 @@ def test_agent_is_registered_once_and_changed_after(world: World, gateway: Gatew
     second = gateway.put(ALICE, "/agents/zoe", {"description": "helps", "version": 1})
     assert second.status == 200
     assert second.json == {**first.json, "description": "helps", "version": 2}
-    assert gateway.get(agent("scout"), "/agents/zoe").json == second.json
+    seen = gateway.get(agent("scout"), "/agents/zoe").json
+    assert seen == {**second.json, "liveness": {"status": "gone", "last_contact_at": None}}
 
 
 def test_agents_are_listed_by_slug(gateway: Gateway) -> None:

@@ -166,7 +166,7 @@ class Exhibit:
     def _fill(self, schema: Schema, name: str) -> Any:
         schema = resolved(schema)
         marker = marker_body()
-        known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer"}
+        known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer", "agents": {}}
         if name in known:
             return known[name]
         if "anyOf" in schema:

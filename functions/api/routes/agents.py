@@ -6,12 +6,34 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StringConstraints
 
-from api.views import AgentList, AgentView, agent_view
-from baton.domain.agent import MAX_ALIASES, MAX_DESCRIPTION, MAX_NAME, MAX_TYPES, Approval, Requeue, Runtime
-from baton.domain.errors import Unknown
+from api.agent_views import (
+    AgentList,
+    AgentView,
+    ImportedAgents,
+    SeenAgentView,
+    agent_view,
+    imported_agent_view,
+    seen_agent_view,
+)
+from baton.domain.agent import (
+    DEFAULT_RANK,
+    MAX_AGENTS,
+    MAX_ALIASES,
+    MAX_CONCURRENT,
+    MAX_DESCRIPTION,
+    MAX_DISPATCH_RANK,
+    MAX_NAME,
+    MAX_TYPES,
+    Approval,
+    Requeue,
+    Runtime,
+    requirements,
+)
+from baton.services.discover_agents import agents_for, seen_agent, seen_agents
+from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
 from rest.answers import Answer, created, ok
-from rest.models import Changes, strict
+from rest.models import Body, Changes, Part, Query, Slug, query, strict
 from rest.routing import Call, Routes, not_agent
 
 if TYPE_CHECKING:
@@ -22,11 +44,15 @@ routes = Routes()
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ALIASES)]
 Types = Annotated[tuple[Name, ...], Field(max_length=MAX_TYPES)]
+# Commas stand between types there.
+AskedType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, pattern="^[^,]+$")]
+AskedTypes = Annotated[frozenset[AskedType], Field(min_length=1, max_length=MAX_TYPES)]
 
 
 class AgentRequest(Changes):
-    """Fields left out keep their value. ``version``: the one that was seen (0: must not exist yet), for refusing the
-    change if it isn't the present one."""
+    """Fields left out keep their value. ``max_concurrent``: how many claims it may hold at once, null for no limit.
+    ``dispatch_rank``: the lower is rung first. ``version``: the one that was seen (0: must not exist yet), for refusing
+    the change if it isn't the present one."""
 
     name: Name = ""
     aliases: Names = ()
@@ -36,7 +62,32 @@ class AgentRequest(Changes):
     runtime: Runtime = Runtime.PULL
     approval: Approval = Approval.MANUAL
     requeue: Requeue = Requeue.SAME
+    max_concurrent: Annotated[int, Field(ge=1, le=MAX_CONCURRENT)] | None = None
+    dispatch_rank: Annotated[int, Field(ge=0, le=MAX_DISPATCH_RANK)] = DEFAULT_RANK
     active: bool = True
+
+
+class Capabilities(Part):
+    """What is left out stays as it is."""
+
+    accepts: Types = ()
+    produces: Types = ()
+
+
+class AgentImport(Body):
+    """By slug."""
+
+    agents: Annotated[
+        dict[Slug, Capabilities],
+        Field(max_length=MAX_AGENTS, json_schema_extra={"additionalProperties": False}),
+    ]
+
+
+class AgentQuery(Query):
+    """Types that an agent should accept and produce."""
+
+    accepts: AskedTypes = Field(default_factory=frozenset)
+    produces: AskedTypes = Field(default_factory=frozenset)
 
 
 @routes.put(
@@ -54,17 +105,39 @@ def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
     return created(agent_view(agent), call.path) if is_new else ok(agent_view(agent))
 
 
-@routes.get("/agents/{slug}", answers={200: AgentView})
+@routes.post(
+    "/agents/import",
+    body=strict(AgentImport),
+    answers={200: ImportedAgents},
+    only=not_agent("import agents"),
+    takes_yaml=True,
+)
+def import_capabilities(baton: Baton, call: Call[AgentImport, None]) -> Answer:
+    """Take over what agents accept and produce from a `capabilities.yaml`, as JSON or as YAML.
+
+    Unknown agents are registered, known ones keep everything else; what says nothing new changes nothing. All of it is
+    checked before anything is written. An import that was interrupted may be sent again and goes on.
+    """
+    declared = {slug: types.given() for slug, types in call.body.agents.items()}
+    imported = import_agents(baton, call.by, declared, call.once)
+    return ok({"items": list(map(imported_agent_view, imported))})
+
+
+@routes.get("/agents/{slug}", answers={200: SeenAgentView})
 def get_agent(baton: Baton, call: Call[None, None]) -> Answer:
-    """One agent."""
-    agent = baton.store.agent(call.by.workspace, call.slug)
-    if agent is None:
-        raise Unknown("agent")
-    return ok(agent_view(agent))
+    """One agent, and whether it is there."""
+    return ok(seen_agent_view(seen_agent(baton, call.by.workspace, call.slug)))
 
 
-@routes.get("/agents", answers={200: AgentList})
-def list_agents(baton: Baton, call: Call[None, None]) -> Answer:
-    """All agents of the workspace, by slug."""
-    agents = sorted(baton.store.roster(call.by.workspace), key=lambda agent: agent.slug)
-    return ok({"items": [agent_view(agent) for agent in agents], "next_cursor": None})
+@routes.get("/agents", query=query(AgentQuery, "accepts", "produces"), answers={200: AgentList})
+def list_agents(baton: Baton, call: Call[None, AgentQuery]) -> Answer:
+    """All agents of the workspace, by slug; or the active ones for types of work, best first.
+
+    `accepts` and `produces` may be repeated, or hold several types with commas between them. Agents that declare none
+    of the types asked for are left out. Live claims are looked for at 50 agents of an answer at most; others are judged
+    by when they last asked for work.
+    """
+    requires = requirements(sorted(call.query.accepts), sorted(call.query.produces))
+    workspace = call.by.workspace
+    found = agents_for(baton, workspace, requires) if requires else seen_agents(baton, workspace)
+    return ok({"items": list(map(seen_agent_view, found)), "next_cursor": None})

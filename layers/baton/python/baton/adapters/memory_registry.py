@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.liveness import MARKED_EVERY
 from baton.domain.settings import Settings
 from baton.ports import Page
 
@@ -27,6 +28,7 @@ class MemoryRegistry:
         self._lock = RLock()
         self._remembered: dict[str, Remembered] = {}
         self._rosters: dict[str, Roster] = {}
+        self._contacts: dict[tuple[str, str], datetime] = {}
         self._settings: dict[str, Settings] = {}
         self._tokens: dict[str, Token] = {}
 
@@ -50,9 +52,21 @@ class MemoryRegistry:
             held = self.roster(agent.workspace)
             if held.version != roster.version:
                 raise Conflict("roster")
-            others = [other for other in held if other.slug != agent.slug]
-            agents = tuple(sorted([*others, agent], key=lambda each: each.slug))
-            self._rosters[agent.workspace] = Roster(agents, held.version + 1)
+            self._rosters[agent.workspace] = held.saved(agent)
+
+    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
+        with self._lock:
+            last = self._contacts.get((workspace, agent))
+            if last is None or now - last >= MARKED_EVERY:
+                self._contacts[workspace, agent] = now
+
+    def last_contact(self, workspace: str, agent: str) -> datetime | None:
+        with self._lock:
+            return self._contacts.get((workspace, agent))
+
+    def last_contacts(self, workspace: str) -> dict[str, datetime]:
+        with self._lock:
+            return {slug: at for (where, slug), at in self._contacts.items() if where == workspace}
 
     def settings(self, workspace: str) -> Settings:
         with self._lock:

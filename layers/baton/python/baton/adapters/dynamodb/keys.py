@@ -144,6 +144,14 @@ def alert_count(workspace: str, by: str, at: datetime) -> Key:
     return Key(f"WS#{workspace}#ALERTS-BY#{by}", f"HOUR#{hour_of(at):08d}")
 
 
+def contacts(workspace: str) -> str:
+    return f"WS#{workspace}#SEEN"
+
+
+def contact(workspace: str, slug: str) -> Key:
+    return Key(contacts(workspace), slug)
+
+
 def settings(workspace: str) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", "SETTINGS")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.table import Item, Table, Write, to_wire
+from baton.adapters.dynamodb.contacts import Contacts
+from baton.adapters.dynamodb.table import Item, Write, to_wire
 from baton.adapters.dynamodb.writes import NOT_THERE_YET, put, put_version
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from baton.domain.token import Token
 
 
-class Registry:
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
+class Registry(Contacts):
     def roster(self, workspace: str) -> Roster:
         found = list(self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)}))
         roster = keys.roster(workspace)

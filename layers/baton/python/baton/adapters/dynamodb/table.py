@@ -131,11 +131,11 @@ class Table:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
-    def update(self, key: Key, **request: Any) -> Item:
+    def update(self, key: Key, *, attempts: int = ATTEMPTS, **request: Any) -> Item:
         """One item, in a way that may be done twice. Answers with the item as it is afterwards. Raises
         ``ConditionFailed``."""
         values = to_wire(request.pop("ExpressionAttributeValues"))
-        for attempt in range(ATTEMPTS):
+        for attempt in range(attempts):
             try:
                 answer = self._client.update_item(
                     TableName=self._name,

@@ -1,0 +1,111 @@
+"""Agents as JSON. The types are what docs/openapi.json is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from baton.services.discover_agents import MatchingAgent
+from rest.task_views import when
+
+if TYPE_CHECKING:
+    from baton.domain.agent import Agent
+    from baton.services.discover_agents import SeenAgent
+    from baton.services.import_agents import ImportedAgent
+
+
+class AgentView(TypedDict):
+    """``max_concurrent``: how many claims it may hold at once, null for no limit. ``dispatch_rank``: the lower is rung
+    first."""
+
+    slug: str
+    name: str
+    aliases: list[str]
+    description: str
+    accepts: list[str]
+    produces: list[str]
+    runtime: Literal["pull", "run"]
+    approval: Literal["manual", "auto"]
+    requeue: Literal["same", "needs"]
+    max_concurrent: int | None
+    dispatch_rank: int
+    active: bool
+    version: int
+    created_at: str
+    updated_at: str
+    updated_by: str
+
+
+class LivenessView(TypedDict):
+    """``active``: asked for work less than 5 minutes ago, or holds a claim; ``idle``: less than 30 minutes ago.
+    ``last_contact_at``: when it last asked for work, give or take a minute; null if it never did."""
+
+    status: Literal["active", "idle", "gone"]
+    last_contact_at: str | None
+
+
+class SeenAgentView(AgentView):
+    """``match``: the share of the asked types that it declares, 0.5 for an agent that declares none at all; ``score``:
+    0.7 of match and 0.3 of liveness (active 1, idle 0.5, gone 0). Both only where types were asked for."""
+
+    liveness: LivenessView
+    match: NotRequired[float]
+    score: NotRequired[float]
+
+
+class AgentList(TypedDict):
+    items: list[SeenAgentView]
+    next_cursor: str | None
+
+
+class ImportedAgentView(TypedDict):
+    """``version``: the agent's, afterwards."""
+
+    slug: str
+    status: Literal["created", "updated", "unchanged"]
+    version: int
+
+
+class ImportedAgents(TypedDict):
+    """One for each that was sent, in its order."""
+
+    items: list[ImportedAgentView]
+
+
+def agent_view(agent: Agent) -> AgentView:
+    return {
+        "slug": agent.slug,
+        "name": agent.name,
+        "aliases": list(agent.aliases),
+        "description": agent.description,
+        "accepts": list(agent.accepts),
+        "produces": list(agent.produces),
+        "runtime": agent.runtime.value,
+        "approval": agent.approval.value,
+        "requeue": agent.requeue.value,
+        "max_concurrent": agent.max_concurrent,
+        "dispatch_rank": agent.dispatch_rank,
+        "active": agent.active,
+        "version": agent.version,
+        "created_at": rfc3339(agent.created_at),
+        "updated_at": rfc3339(agent.updated_at),
+        "updated_by": agent.updated_by,
+    }
+
+
+def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
+    liveness: LivenessView = {
+        "status": seen.liveness.status.value,
+        "last_contact_at": when(seen.liveness.last_contact_at),
+    }
+    view: Any = {**agent_view(seen.agent), "liveness": liveness}
+    if isinstance(seen, MatchingAgent):
+        view |= {"match": round(seen.match, 4), "score": seen.score}
+    shown: SeenAgentView = view
+    return shown
+
+
+def imported_agent_view(imported: ImportedAgent) -> ImportedAgentView:
+    return {"slug": imported.slug, "status": imported.status.value, "version": imported.version}

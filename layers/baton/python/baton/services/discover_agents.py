@@ -1,0 +1,78 @@
+"""Who is there, and who is made for what (spec/protocol.md §8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Unknown
+from baton.domain.liveness import Liveness, Presence, liveness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from baton.domain.agent import Agent
+    from baton.ports import Baton
+
+MAX_LOOKS_FOR_CLAIMS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAgent:
+    agent: Agent
+    liveness: Liveness
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingAgent(SeenAgent):
+    """``match``: the share of the asked types that it declares."""
+
+    match: float
+
+    @property
+    def score(self) -> float:
+        return self.liveness.score(self.match)
+
+
+def seen_agent(baton: Baton, workspace: str, slug: str) -> SeenAgent:
+    """Raises ``Unknown``."""
+    agent = baton.store.agent(workspace, slug)
+    if agent is None:
+        raise Unknown("agent")
+    last_contact_at = baton.store.last_contact(workspace, slug)
+    contacts = {slug: last_contact_at} if last_contact_at else {}
+    return SeenAgent(agent, _looked_after(baton, workspace, [slug], contacts)[slug])
+
+
+def seen_agents(baton: Baton, workspace: str) -> list[SeenAgent]:
+    """All of them, inactive ones too, by slug."""
+    agents = sorted(baton.store.roster(workspace), key=lambda agent: agent.slug)
+    contacts = baton.store.last_contacts(workspace)
+    seen = _looked_after(baton, workspace, [agent.slug for agent in agents], contacts)
+    return [SeenAgent(agent, seen[agent.slug]) for agent in agents]
+
+
+def agents_for(baton: Baton, workspace: str, requires: Iterable[str]) -> list[MatchingAgent]:
+    """The active agents that declare some of ``requires`` (spelt as ``requirements`` does) or nothing at all, best
+    first: by match and liveness, then by slug."""
+    wanted = tuple(requires)
+    rated = [(agent.match(wanted), agent) for agent in baton.store.roster(workspace) if agent.active]
+    likely = sorted(((match, agent) for match, agent in rated if match), key=lambda each: (-each[0], each[1].slug))
+    contacts = baton.store.last_contacts(workspace)
+    seen = _looked_after(baton, workspace, [agent.slug for _, agent in likely], contacts)
+    found = [MatchingAgent(agent, seen[agent.slug], match) for match, agent in likely]
+    return sorted(found, key=lambda each: (-each.score, each.agent.slug))
+
+
+def _looked_after(
+    baton: Baton, workspace: str, slugs: list[str], contacts: Mapping[str, datetime]
+) -> dict[str, Liveness]:
+    """By slug. Claims are looked for where the mark alone doesn't tell that the agent is active, and for the first 50
+    of those; the others are judged by their marks."""
+    now = baton.clock.now()
+    seen = {slug: liveness(contacts.get(slug), now) for slug in slugs}
+    quiet = [slug for slug in slugs if seen[slug].status is not Presence.ACTIVE]
+    for slug in quiet[:MAX_LOOKS_FOR_CLAIMS]:
+        seen[slug] = liveness(contacts.get(slug), now, holds_claim=bool(baton.store.held(workspace, slug)))
+    return seen
