@@ -239,7 +239,7 @@ def test_an_output_at_the_limit_is_kept_and_one_byte_more_fails_for_good(world: 
         task_id = work_for_runner(world, source=("scout", "auditor")[extra])
         ring(world, task_id, Recorder(Done("é" * (MAX_OUTPUT_BYTES // 2 - 1) + "x" * extra)))
         assert world.task(task_id).state == state
-    failure = world.store.read(WORKSPACE, task_id).failure
+    failure = world.store.read(WORKSPACE, task_id).why
     assert failure is not None
     assert failure["type"] == "validation"
 
@@ -357,7 +357,7 @@ def test_when_the_functions_time_runs_out_the_task_is_given_back_to_be_tried_aga
     dossier = world.store.read(WORKSPACE, task_id)
     assert (dossier.task.state, dossier.task.attempt) == ("delegated", 1)
     assert dossier.failure is not None
-    assert dossier.failure["type"] == "timeout"
+    assert dossier.why["type"] == "timeout"
 
 
 def test_a_function_with_too_little_time_left_claims_nothing_and_rings_again(world: World) -> None:

@@ -51,8 +51,8 @@ Json = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier:
-    """A task and what lies beside it. ``body`` is read only where it is asked for. ``failure``: the record of the latest
-    one, in the shape of the message (spec/protocol.md §5)."""
+    """A task and what lies beside it. ``body`` is read only where it is asked for. ``failure``: the record of the
+    latest one, in the shape of the message (spec/protocol.md §5)."""
 
     task: Task
     body: dict[str, Any] | None = None
