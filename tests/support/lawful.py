@@ -74,7 +74,7 @@ def _check_transaction(request: dict[str, Any]) -> None:
     _must(max(keys.values()) == 1, f"two operations on one item: {keys.most_common(1)}")
     _must(sum(size(w.get("Item", {})) for _, w in writes) <= MAX_TRANSACTION_BYTES, "more than 4 MB")
     for kind, write in writes:
-        _must(kind in {"Put", "Update", "ConditionCheck"}, f"{kind} in a transaction")
+        _must(kind in {"Put", "Update", "Delete", "ConditionCheck"}, f"{kind} in a transaction")
         _must(kind != "ConditionCheck" or "ConditionExpression" in write, "a check without a condition")
         _check_one(write)
 

@@ -232,7 +232,7 @@ _CHANCE = re.compile(
     r"|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z"
     r"|\b0\d{14}\b"
-    r"|(?<=WAKE#OTHER#)\d|(?<=WAKE#CLAIMED#)\d"
+    r"|(?<=WAKE#OTHER#)\d|(?<=WAKE#CLAIMED#)\d|(?<=WAKE#ERRANDS#)\d"
 )
 _TIMES = re.compile(r"_(ms|at)$")
 

@@ -97,7 +97,7 @@ def places_of(owner: Change | None, what: Change | Extra) -> list[Place]:
         case ReviewRequest(review_id):
             return [("request", review_id)]
         case AlertRaised(alert):
-            return [("alert", alert.id), *([("alert of", alert.task_id, alert.id)] if alert.task_id else [])]
+            return [("alert", alert.id), ("alert of", alert.task_id, alert.id)]
         case AlertSaved(alert):
             return [("alert", alert.id)]
         case AlertCounted(by, at):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import keys
 from baton.domain.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
 from baton.domain.direction import Direction, Escalation
-from baton.domain.events import Event, canonical_json, from_facts, told
+from baton.domain.events import Event, canonical_json, facts, from_facts, told
 from baton.domain.guardrails import Guardrails
 from baton.domain.guardrails import from_public as rules_from
 from baton.domain.idempotency import Remembered
@@ -38,8 +38,9 @@ def head_item(task: Task) -> Item:
     queue, wake = keys.queue_place(task), keys.wake_place(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
-        **{name: value for name, value in told(task).items() if name != "claim"},
-        "claim": None if task.claim is None else _claim_map(task.claim),
+        **{name: value for name, value in told(task).items() if name not in {"claim", "wait"}},
+        "claim": None if task.claim is None else claim_map(task.claim),
+        "wait": None if task.wait is None else _given(facts(task)["wait"]),
         "hard_deadline_ms": None if task.hard_deadline is None else to_ms(task.hard_deadline),
         "version": task.version,
         "seq": task.seq,
@@ -50,6 +51,7 @@ def head_item(task: Task) -> Item:
         "runtime": str(task.runtime),
         "alert_after_seconds": task.alert_after_seconds,
         "mirrored": task.mirrored or None,
+        "parked": task.parked or None,
         "queue_pk": queue and queue.pk,
         "queue_sk": queue and queue.sk,
         "wake_pk": wake and wake.pk,
@@ -58,9 +60,12 @@ def head_item(task: Task) -> Item:
 
 
 _BOOKKEEPING = ("version", "seq", "rings", "alert_after_seconds")
-_COUNTS = {"depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries"}
+_COUNTS = {
+    *("depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"),
+    "dispatch_rank",
+}
 _TOLD = {f.name for f in fields(Task)} - {
-    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored"),
+    *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored", "parked"),
 }
 
 
@@ -72,16 +77,19 @@ def task_from(item: Item) -> Task:
         wake_at=_time_from(item, "wake_ms"),
         runtime=Runtime(item["runtime"]),
         mirrored=item.get("mirrored", False),
+        parked=item.get("parked", False),
         **{name: int(item[name]) for name in _BOOKKEEPING},
     )
     return task.changed(claim=claim_from(item["claim"])) if "claim" in item else task
 
 
-def _claim_map(claim: Claim) -> Item:
+def claim_map(claim: Claim) -> Item:
     """``renewable_from_ms``: expiry minus lease. At any later moment a renewal with the same lease doesn't shorten
     it."""
     expires_ms = to_ms(claim.expires_at)
+    slot = {} if claim.slot is None else {"slot": claim.slot}
     return {
+        **slot,
         "claim_id": claim.claim_id,
         "fence": claim.fence,
         "agent": claim.agent,
@@ -106,6 +114,7 @@ def claim_from(claim: Item) -> Claim:
         claimed_at=from_ms(int(claim["claimed_ms"])),
         heartbeat_at=from_ms(int(claim["heartbeat_ms"])),
         expires_at=from_ms(int(claim["expires_ms"])),
+        slot=int(claim["slot"]) if "slot" in claim else None,
     )
 
 
@@ -212,8 +221,10 @@ def review_from(item: Item) -> Review:
         workspace=item["workspace"],
         id=item["sk"],
         reason=item["reason"],
+        rule=item.get("rule"),
+        chain=tuple(item.get("chain", ())),
         source_agent=item["source_agent"],
-        target_agent=item["target_agent"],
+        target_agent=item.get("target_agent"),
         request=json.loads(item["request"]),
         requested_by=item["requested_by"],
         opened_at=parse_rfc3339(item["opened_at"]),
@@ -227,8 +238,14 @@ def review_from(item: Item) -> Review:
 
 
 def agent_item(agent: Agent) -> Item:
+    """Without its place in its own queue, which only the latest version has."""
     values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
     return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
+
+
+def agent_queued(agent: Agent) -> Item:
+    place = keys.agent_place(agent.workspace, agent.slug)
+    return {"queue_pk": place.pk, "queue_sk": place.sk}
 
 
 def agent_from(item: Item) -> Agent:
@@ -298,6 +315,11 @@ def token_from(item: Item) -> Token:
         revoked_at=_optional_time(item.get("revoked_at")),
         revoked_by=item.get("revoked_by"),
     )
+
+
+def _given(values: Item) -> Item:
+    """Without what is None: inside of an item it would be kept."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from baton.domain.alert import AlertState, hour_of
 from baton.domain.mirror import Sync
 from baton.domain.task import State
 from baton.domain.times import from_ms, to_ms
+from baton.domain.workflow import Errand
 from baton.ports import Ready
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from baton.domain.alert import Alert
     from baton.domain.gate import Gate
     from baton.domain.mirror import Mirror
-    from baton.domain.task import Task
+    from baton.domain.task import Claim, Task
+    from baton.domain.workflow import DueErrand
 
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
@@ -45,10 +47,14 @@ def head(workspace: str, task_id: str) -> Key:
 
 
 BODY = "BODY"
+BROUGHT = "BROUGHT"
+CHECKPOINT = "CHECKPOINT"
 FAILURE = "FAILURE"
 HEAD = "HEAD"
 MIRROR = "MIRROR"
 OUTPUT = "OUTPUT"
+RETRY = "RETRY"
+_ERRANDS = {"JOIN": Errand.JOIN, "CASCADE": Errand.CASCADE}
 RECOVERIES = ("RECOVERY#", "RECOVERY#" + _END)
 
 
@@ -58,6 +64,10 @@ def beside(workspace: str, task_id: str, what: str) -> Key:
 
 def recovery(workspace: str, task_id: str, number: int) -> Key:
     return Key(task(workspace, task_id), f"RECOVERY#{number:06d}")
+
+
+def errand(workspace: str, kind: Errand, task_id: str) -> Key:
+    return beside(workspace, task_id, kind.name)
 
 
 def trail(workspace: str, task_id: str) -> str:
@@ -76,6 +86,49 @@ def ended_claim(workspace: str, task_id: str, claim_id: str) -> Key:
     return Key(trail(workspace, task_id), f"CLAIM#{claim_id}")
 
 
+def late_result(workspace: str, task_id: str, fence: int, claim_id: str) -> Key:
+    return Key(trail(workspace, task_id), f"LATE#{fence:08d}#{claim_id}")
+
+
+LATE_RESULTS = ("LATE#", "LATE#" + _END)
+
+
+# Live claims, by their agent: the permits of one that has a limit, or else the tasks.
+
+
+def held(workspace: str, agent_slug: str) -> str:
+    return f"WS#{workspace}#HELD#{agent_slug}"
+
+
+def held_claim(workspace: str, task_id: str, claim: Claim) -> Key:
+    place = f"TASK#{task_id}" if claim.slot is None else f"SLOT#{claim.slot:04d}"
+    return Key(held(workspace, claim.agent), place)
+
+
+# What lies around the tasks of a workflow.
+
+
+def members(workspace: str, workflow_id: str) -> str:
+    return f"WS#{workspace}#WORKFLOW#{workflow_id}"
+
+
+def handoff_count(workspace: str, workflow_id: str) -> Key:
+    return Key(f"WS#{workspace}#HANDOFFS#{workflow_id}", "COUNT")
+
+
+def roots(workspace: str, source: str, target: str) -> Key:
+    """The source may be any principal, whose name is free; the target is a slug or ``*``."""
+    return Key(f"WS#{workspace}#ROOTS#{target}#{source}", "ROOTS")
+
+
+def checkpoints(workspace: str, workflow_id: str) -> str:
+    return f"WS#{workspace}#CHECKPOINTS#{workflow_id}"
+
+
+def inbox(workspace: str, agent_slug: str) -> str:
+    return f"WS#{workspace}#INBOX#{agent_slug}"
+
+
 # What belongs to a workspace.
 
 
@@ -89,6 +142,10 @@ def direction(workspace: str, source: str, target: str) -> Key:
 
 def reviews(workspace: str) -> str:
     return f"WS#{workspace}#REVIEWS"
+
+
+def review_request(workspace: str, review_id: str) -> Key:
+    return Key(f"WS#{workspace}#REVIEW-REQUEST#{review_id}", "REQUEST")
 
 
 def notes(workspace: str, about: str) -> str:
@@ -204,12 +261,29 @@ def ready_queue(workspace: str, agent_slug: str) -> str:
     return f"WS#{workspace}#READY#{agent_slug}"
 
 
+def open_queue(workspace: str) -> str:
+    return f"WS#{workspace}#OPEN"
+
+
+# An agent itself stands before all of its work, so that one reading tells both what it can do and what there is to do.
+AGENT_PLACE = "!AGENT"
+QUEUE_START = "!"
+
+
+def agent_place(workspace: str, agent_slug: str) -> Key:
+    return Key(ready_queue(workspace, agent_slug), AGENT_PLACE)
+
+
 def queue_place(of: Task) -> Key | None:
     """Where the queue index shows a task, if anywhere: priority first, then first in, first out."""
+    if of.parked:
+        return None
     if of.state is State.NEEDS:
         return Key(needs_queue(of.workspace), _place(of.priority, of.created_at, of.id))
     if of.state is State.DELEGATED and of.ready_at is not None:
-        return Key(ready_queue(of.workspace, of.target_agent), _place(of.priority, of.ready_at, of.id))
+        is_open = of.target_agent is None
+        queue = open_queue(of.workspace) if is_open else ready_queue(of.workspace, str(of.target_agent))
+        return Key(queue, _place(of.priority, of.ready_at, of.id))
     return None
 
 
@@ -264,7 +338,7 @@ def _place(priority: str, at: datetime, task_id: str) -> str:
 
 
 def wake_shards() -> list[str]:
-    return [f"WAKE#{kind}#{shard}" for kind in ("CLAIMED", "OTHER") for shard in range(WAKE_SHARDS)]
+    return [f"WAKE#{kind}#{shard}" for kind in ("CLAIMED", "ERRANDS", "OTHER") for shard in range(WAKE_SHARDS)]
 
 
 # One partition: a workspace is in it once, and moves every few minutes.
@@ -278,8 +352,15 @@ def gate_place(of: Gate) -> Key | None:
 def wake_place(of: Task) -> Key | None:
     if of.wake_at is None:
         return None
-    kind = "OTHER" if of.claim is None else "CLAIMED"
-    return Key(f"WAKE#{kind}#{crc32(of.id.encode()) % WAKE_SHARDS}", f"{_moment(of.wake_at)}#{of.id}")
+    return _wake_place("OTHER" if of.claim is None else "CLAIMED", of.wake_at, of.id)
+
+
+def errand_place(of: DueErrand) -> Key:
+    return _wake_place("ERRANDS", of.at, of.task_id)
+
+
+def _wake_place(kind: str, at: datetime, task_id: str) -> Key:
+    return Key(f"WAKE#{kind}#{crc32(task_id.encode()) % WAKE_SHARDS}", f"{_moment(at)}#{task_id}")
 
 
 def wake_until(now: datetime) -> str:
@@ -317,6 +398,11 @@ def parse_task(partition: str) -> tuple[str, str]:
     """Workspace and id of a HEAD's or a trail's partition, as an index shows it."""
     _, workspace, _, task_id = partition.split("#", 3)
     return workspace, task_id
+
+
+def parse_errand(sort_key: str) -> Errand | None:
+    """What is due about the task, as an index shows it; None for the task itself."""
+    return _ERRANDS.get(sort_key)
 
 
 def _moment(at: datetime) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.contacts import Contacts
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.table import Item, Write, to_wire
-from baton.adapters.dynamodb.writes import NOT_THERE_YET, put, put_version
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.times import rfc3339
@@ -50,7 +50,7 @@ class Registry(Contacts):
 
         def writes_for(token: str) -> list[Write]:
             return [
-                put_version(item, agent.version, "agent"),
+                put_version({**item, **items.agent_queued(agent)}, agent.version, "agent"),
                 put_version(roster_item, roster.version + 1, "roster"),
                 kept_version(item, kept, token, "agent"),
             ]

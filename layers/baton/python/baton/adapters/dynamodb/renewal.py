@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items
+from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import ConditionFailed
-from baton.adapters.dynamodb.writes import VERSION_UNCHANGED
 from baton.domain.errors import Busy, Unknown
 from baton.domain.times import to_ms
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys, route_items
+from baton.adapters.dynamodb.puts import put_version
 from baton.adapters.dynamodb.registry import Registry, kept_version
-from baton.adapters.dynamodb.writes import put_version
 from baton.domain.route import RoutingTable
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  #
 
 from baton.adapters.dynamodb.keys import Key
 from baton.domain.errors import BatonError, Busy, Conflict
+from baton.ports import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -157,9 +158,11 @@ class Table:
 
     def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key) -> None:
         """All or nothing, exactly once. ``writes_for`` gets the token that the witness must carry as ``written_by``.
-        Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``."""
+        Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``; ``ValueError``, before anything is
+        sent, for more writes than one transaction takes or for two of one item."""
         token = uuid4().hex
         writes = writes_for(token)
+        _must_fit(writes)
         request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
         for attempt in range(ATTEMPTS):
             try:
@@ -172,6 +175,23 @@ class Table:
                     return
                 if refusal is not None:
                     raise refusal from exc
+                self._pause(attempt)
+            else:
+                return
+        raise Busy
+
+    def delete_all(self, gone: Sequence[Key]) -> None:
+        """At most 100, whether they are there or not. It may be done twice, so it needs no witness. Raises ``Busy``."""
+        token = uuid4().hex
+        writes = [Write("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("item")) for key in gone]
+        _must_fit(writes)
+        request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
+        for attempt in range(ATTEMPTS):
+            try:
+                self._client.transact_write_items(TransactItems=request, ClientRequestToken=token)
+            except _FAILURES as exc:
+                if _refusal(exc, writes) is None and not _is_unclear(exc):
+                    raise
                 self._pause(attempt)
             else:
                 return
@@ -209,6 +229,15 @@ def to_wire(item: Item) -> Item:
 
 def from_wire(item: Item) -> Item:
     return {name: _deserializer.deserialize(value) for name, value in item.items()}
+
+
+def _must_fit(writes: Sequence[Write]) -> None:
+    """Raises ``ValueError``."""
+    if len(writes) > MAX_ITEMS:
+        raise ValueError(f"{len(writes)} items in one transaction")
+    places = [write.request.get("Key") or write.request["Item"] for write in writes]
+    if len({(place["pk"]["S"], place["sk"]["S"]) for place in places}) < len(writes):
+        raise ValueError("one item twice in one transaction")
 
 
 def _key_names(condition: str, prefix: str = "") -> dict[str, str]:

@@ -1,57 +1,67 @@
 """Transactions: which items a commit writes, and under which conditions. The conditions are the safety of Baton; each
-is a named sentence, and there are these few."""
+is a named sentence, and there are these few: those that most writes share are in ``puts``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from baton.adapters.dynamodb import alert_items, items, keys, tracker_items
+from baton.adapters.dynamodb import alert_items, handoff_items, items, keys, tracker_items
 from baton.adapters.dynamodb.alert_writes import alert_counted
-from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.adapters.dynamodb.handoff_writes import HandoffExtra, brought, handoff_writes, held_writes, member
+from baton.adapters.dynamodb.marker_writes import MarkerExtra, marker_writes
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.told_items import told_item
 from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
-from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.errors import KeyTaken
 from baton.domain.published import tellings
 from baton.domain.times import to_ms
 from baton.ports import (
     AlertCounted,
     AlertRaised,
     AlertSaved,
+    Also,
     Body,
-    Closed,
+    CheckpointKept,
+    ClaimCut,
     EndedClaim,
+    ErrandDue,
     GateSaved,
+    InboxPosted,
+    LateKept,
     MirrorBehind,
     MirrorOpened,
     MirrorSaved,
     Note,
-    Opened,
     Output,
     PageReported,
     PageTaken,
     Remember,
     ReviewChanged,
     ReviewOpened,
+    RootsCounted,
     WebhookSaved,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from baton.adapters.dynamodb.table import Write
     from baton.domain.alert import Alert
     from baton.domain.change import Change
-    from baton.domain.direction import Direction
-    from baton.domain.errors import BatonError
-    from baton.domain.review import Review
     from baton.domain.task import Task
     from baton.ports import Extra
 
-# Nobody has written this item before: a new task, one more event, a key used for the first time.
-NOT_THERE_YET = "attribute_not_exists(#pk)"
-# Nobody has changed it since it was read. On a task's HEAD this is what lets exactly one claimer win, and what keeps a
-# sweep that was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
-VERSION_UNCHANGED = "#version = :seen"
-VERSION_NOT_SET = "attribute_not_exists(#version)"
+# Written once, and never changed by anybody: what tells best whether a commit was ours.
+WRITTEN_ONCE = (Note, Remember, Also, AlertRaised, CheckpointKept, LateKept)
+
+
+def commit_writes(workspace: str, change: Change | None, extras: Sequence[Extra], token: str) -> list[Write]:
+    """All that a commit puts into its transaction."""
+    task = None if change is None else change.task
+    writes = [] if change is None else task_writes(change, token)
+    for extra in extras:
+        writes += extra_writes(workspace, task, extra, token)
+    return writes
 
 
 def task_writes(change: Change, token: str) -> list[Write]:
@@ -63,40 +73,41 @@ def task_writes(change: Change, token: str) -> list[Write]:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:
         writes.append(put(items.payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), change.failure)))
+    if change.brought is not None:
+        writes.append(brought(task, change.brought))
     if change.before is None:
-        listings = keys.tasks_of_agent(task.workspace, task.target_agent), _day_of(task)
-        writes += [put({"pk": listing, "sk": task.id}) for listing in listings]
-    return writes
+        writes += [member(task), *(put({"pk": listing, "sk": task.id}) for listing in _listings(task))]
+    return writes + held_writes(change)
 
 
 def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) -> list[Write]:
     match extra:
+        case Also(change, extras):
+            return commit_writes(workspace, change, extras, token)
         case Body(content) if task is not None:
             return [put(items.payload_item(keys.beside(workspace, task.id, keys.BODY), content), NOT_THERE_YET)]
-        case Output(content) if task is not None:
-            return [put(items.payload_item(keys.beside(workspace, task.id, keys.OUTPUT), content))]
+        case Output(content, completion) if task is not None:
+            return [put(handoff_items.output_item(keys.beside(workspace, task.id, keys.OUTPUT), content, completion))]
         case EndedClaim(claim_id, answer) if task is not None:
             return [put(items.remembered_item(keys.ended_claim(workspace, task.id, claim_id), answer))]
+        case ClaimCut(claim) if task is not None:
+            return [put(handoff_items.cut_claim_item(task, claim))]
         case Remember(once, answer, forget_at):
             item = items.remembered_item(keys.once(workspace, once.digest), once.remember(answer))
             ttl = None if forget_at is None else to_ms(forget_at) // 1_000
             return [put({**item, "ttl": ttl, "written_by": token}, NOT_THERE_YET, KeyTaken)]
         case Note():
             return [put({**items.note_item(workspace, extra), "written_by": token})]
-        case Opened():
-            return [_opened(extra)]
-        case Closed(source, target, task_id):
-            return [_closed(workspace, source, target, task_id)]
-        case ReviewOpened(review, direction):
-            return [put_review(review, token), _review_opened(review, direction)]
-        case ReviewChanged(review):
-            return [put_review(review, token)]
         case AlertRaised(alert):
             return [_alert(alert, token), put({**_listed_alert(alert)._asdict(), "written_by": token})]
         case AlertSaved(alert):
             return [_alert(alert, token)]
         case AlertCounted(by, at):
             return [alert_counted(workspace, by, at)]
+        case _ if isinstance(extra, MarkerExtra):
+            return marker_writes(workspace, extra, token)
+        case _ if isinstance(extra, HandoffExtra):
+            return handoff_writes(workspace, extra, token)
         case _:
             return [_tracker_write(workspace, task, extra, token)]
 
@@ -122,36 +133,6 @@ def _tracker_write(workspace: str, task: Task | None, extra: Extra, token: str) 
             raise TypeError(extra)
 
 
-def put(
-    item: Item,
-    condition: str | None = None,
-    refused: Callable[[], BatonError] = lambda: Conflict("task"),
-    **values: Any,
-) -> Write:
-    request: Item = {"Item": to_wire(item)}
-    if condition is not None:
-        names = [name for name in ("pk", "version") if f"#{name}" in condition]
-        request |= {
-            "ConditionExpression": condition,
-            "ExpressionAttributeNames": {f"#{name}": name for name in names},
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-        }
-    if values:
-        request["ExpressionAttributeValues"] = to_wire({f":{name}": value for name, value in values.items()})
-    return Write("Put", request, refused)
-
-
-def put_version(item: Item, version: int, what: str) -> Write:
-    """An item in its next version: it must still be in the one before, or not exist if this is the first."""
-    if version == 1:
-        return put(item, NOT_THERE_YET, lambda: Conflict(what))
-    return put(item, VERSION_UNCHANGED, lambda: Conflict(what), seen=version - 1)
-
-
-def put_review(review: Review, token: str) -> Write:
-    return put_version({**items.review_item(review), "written_by": token}, review.version, "manual review")
-
-
 def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> keys.Key:
     """The item that tells whether a commit was ours. Immutable where there is one such; a bare look of the sweeper has
     only HEAD, and may safely be done again."""
@@ -160,27 +141,45 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
         if change.events:
             return keys.event(workspace, task.id, change.events[0].seq)
         return keys.head(workspace, task.id)
-    for extra in sorted(extras, key=lambda each: not isinstance(each, Note)):
-        match extra:
-            case Note(about, note_id):
-                return keys.Key(keys.notes(workspace, about), note_id)
-            case Remember(once):
-                return keys.once(workspace, once.digest)
-            case ReviewChanged(review) | ReviewOpened(review, _):
-                return keys.Key(keys.reviews(workspace), review.id)
-            case AlertRaised(alert):
-                return _listed_alert(alert)
-            case AlertSaved(alert):
-                return keys.alert(workspace, alert.id)
-            case MirrorSaved(mirror):
-                return keys.beside(workspace, mirror.task_id, keys.MIRROR)
-            case GateSaved():
-                return keys.gate(workspace)
-            case WebhookSaved():
-                return keys.webhook(workspace)
-            case _:
-                continue
+    for extra in sorted(extras, key=lambda each: not isinstance(each, WRITTEN_ONCE)):
+        found = _witness_of(workspace, extra)
+        if found is not None:
+            return found
     raise ValueError("a commit without a change needs an extra that can be recognised")
+
+
+def _witness_of(workspace: str, extra: Extra) -> keys.Key | None:
+    match extra:
+        case Also(change, extras):
+            return witness(workspace, change, extras)
+        case Note(about, note_id):
+            return keys.Key(keys.notes(workspace, about), note_id)
+        case Remember(once):
+            return keys.once(workspace, once.digest)
+        case LateKept(task_id, claim_id, result):
+            return keys.late_result(workspace, task_id, result.claim_fence, claim_id)
+        case CheckpointKept(checkpoint):
+            return keys.Key(keys.checkpoints(workspace, checkpoint.workflow_id), checkpoint.id)
+        case ReviewChanged(review) | ReviewOpened(review, _):
+            return keys.Key(keys.reviews(workspace), review.id)
+        case AlertRaised(alert):
+            return _listed_alert(alert)
+        case AlertSaved(alert):
+            return keys.alert(workspace, alert.id)
+        case InboxPosted(item):
+            return keys.Key(keys.inbox(workspace, item.agent), item.id)
+        case ErrandDue(errand):
+            return keys.errand(workspace, errand.kind, errand.task_id)
+        case RootsCounted(roots):
+            return keys.roots(workspace, roots.source, roots.target)
+        case MirrorSaved(mirror):
+            return keys.beside(workspace, mirror.task_id, keys.MIRROR)
+        case GateSaved():
+            return keys.gate(workspace)
+        case WebhookSaved():
+            return keys.webhook(workspace)
+        case _:
+            return None
 
 
 def _alert(alert: Alert, token: str) -> Write:
@@ -198,59 +197,7 @@ def _head(change: Change, token: str) -> Write:
     return put_version({**item, **stamp}, change.task.version, "task")
 
 
-def _day_of(task: Task) -> str:
-    return keys.tasks_of_day(task.workspace, task.created_at.date())
-
-
-def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> Write:
-    """In its next version. An end that is told meanwhile touches only ``closed``, and so is never in the way."""
-    is_new = direction.version == 0
-    request = {
-        "Key": to_wire(keys.direction(direction.workspace, direction.source, direction.target)._asdict()),
-        "UpdateExpression": expression,
-        "ConditionExpression": VERSION_NOT_SET if is_new else VERSION_UNCHANGED,
-        "ExpressionAttributeNames": {"#version": "version", **names},
-        "ExpressionAttributeValues": to_wire(
-            {":next": direction.version + 1, **values, **({} if is_new else {":seen": direction.version})}
-        ),
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-    }
-    return Write("Update", request, lambda: Conflict("direction"))
-
-
-def _opened(opened: Opened) -> Write:
-    direction, names = opened.direction, {"#escalations": "escalations"}
-    values: Item = {}
-    if direction.escalations:
-        names["#id"] = opened.task_id
-        sets, values[":at"] = "#escalations.#id = :at", to_ms(opened.at)
-    else:
-        sets, values[":first"] = "#escalations = :first", {opened.task_id: to_ms(opened.at)}
-    expression = f"SET {sets}, #version = :next"
-    removed = [f"#escalations.#old{n}" for n in range(len(opened.forget))]
-    names |= {f"#old{n}": task_id for n, task_id in enumerate(opened.forget)}
-    if opened.ends_review:
-        names["#review"] = "review_id"
-        removed.append("#review")
-    if removed:
-        expression += f" REMOVE {', '.join(removed)}"
-    if opened.forget:
-        names["#closed"], values[":forgotten"] = "closed", frozenset(opened.forget)
-        expression += " DELETE #closed :forgotten"
-    return _update_direction(direction, expression, names, values)
-
-
-def _review_opened(review: Review, direction: Direction) -> Write:
-    return _update_direction(
-        direction, "SET #review = :review, #version = :next", {"#review": "review_id"}, {":review": review.id}
-    )
-
-
-def _closed(workspace: str, source: str, target: str, task_id: str) -> Write:
-    request = {
-        "Key": to_wire(keys.direction(workspace, source, target)._asdict()),
-        "UpdateExpression": "ADD #closed :ended",
-        "ExpressionAttributeNames": {"#closed": "closed"},
-        "ExpressionAttributeValues": to_wire({":ended": frozenset({task_id})}),
-    }
-    return Write("Update", request, lambda: Conflict("direction"))
+def _listings(task: Task) -> list[str]:
+    """Open work is in nobody's listing."""
+    by_day = keys.tasks_of_day(task.workspace, task.created_at.date())
+    return [by_day] if task.target_agent is None else [keys.tasks_of_agent(task.workspace, task.target_agent), by_day]

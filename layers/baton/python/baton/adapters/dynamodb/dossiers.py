@@ -1,0 +1,195 @@
+"""The part of the store that reads tasks and what lies beside them, one or many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import handoff_items, items, keys, tracker_items
+from baton.adapters.dynamodb.registry import Registry
+from baton.domain.errors import Unknown
+from baton.domain.task import DEFAULT_MAX_ATTEMPTS
+from baton.ports import Dossier, Note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from baton.domain.agent import Agent
+    from baton.domain.events import Event
+    from baton.domain.idempotency import Once, Remembered
+    from baton.domain.task import Claim, Recovery, Task
+    from baton.domain.workflow import DueErrand, Errand, LateResult
+
+Found = dict[keys.Key, dict[str, Any]]
+
+# How often a task can have come back before a human has looked at it again: one attempt less than it has.
+LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
+# What fits into one batch of a hundred, and into the 16 MB of its answer.
+TASKS_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 33, 40
+MOST_LATE_RESULTS = 100
+
+
+class Dossiers(Registry):
+    # One task
+
+    def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
+        head = keys.head(workspace, task_id)
+        if once is None:
+            item, remembered = self._table.get(head), None
+        else:
+            once_key = keys.once(workspace, once.digest)
+            found = self._table.get_many([head, once_key])
+            item, remembered = found.get(head), items.remembered_from(found.get(once_key))
+        if item is None:
+            raise Unknown("task")
+        return items.task_from(item), remembered
+
+    def load_whole(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Dossier, Remembered | None]:
+        once_key = keys.once(workspace, once.digest) if once else None
+        found = self._table.get_many([*whole_keys(workspace, task_id), *([once_key] if once_key else [])])
+        dossier = whole_from(workspace, task_id, found)
+        if dossier is None:
+            raise Unknown("task")
+        return dossier, items.remembered_from(found.get(once_key)) if once_key else None
+
+    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
+        condition, values = "#pk = :pk", {":pk": keys.task(workspace, task_id)}
+        if not with_body:
+            condition, values = condition + " AND #sk > :body", {**values, ":body": keys.BODY}
+        found = {item["sk"]: item for item in self._table.query_all(condition, values)}
+        if keys.HEAD not in found:
+            raise Unknown("task")
+        first, last = keys.RECOVERIES
+        return Dossier(
+            task=items.task_from(found[keys.HEAD]),
+            body=items.payload_from(found.get(keys.BODY)) if with_body else None,
+            **_results(found),
+            **_to_go_on_with(found),
+            recoveries=tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last),
+            mirror=tracker_items.mirror_from(found.get(keys.MIRROR)),
+        )
+
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
+        agent_key = keys.agent(workspace, agent)
+        beside = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
+        likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
+        found = self._table.get_many([*(keys.beside(workspace, task_id, what) for what in beside), agent_key, *likely])
+        here = {key.sk: item for key, item in found.items() if key != agent_key}
+        if keys.HEAD not in here:
+            raise Unknown("task")
+        task = items.task_from(here[keys.HEAD])
+        # Fewer than HEAD tells of: it came back oftener than is likely, or just now, between the readings of two items.
+        recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
+        dossier = Dossier(
+            task=task,
+            body=items.payload_from(here.get(keys.BODY)),
+            failure=items.payload_from(here.get(keys.FAILURE)),
+            **_to_go_on_with(here),
+            recoveries=recoveries if len(recoveries) >= task.recoveries else self._recoveries(workspace, task_id),
+        )
+        return dossier, items.agent_from(found[agent_key]) if agent_key in found else None
+
+    def read_bell(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
+        head, agent_key = keys.head(workspace, task_id), keys.agent(workspace, agent)
+        found = self._table.get_many([head, agent_key])
+        task = items.task_from(found[head]) if head in found else None
+        return task, items.agent_from(found[agent_key]) if agent_key in found else None
+
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | Claim | None:
+        return handoff_items.ended_claim_from(self._table.get(keys.ended_claim(workspace, task_id, claim_id)))
+
+    def remembered(self, once: Once) -> Remembered | None:
+        return items.remembered_from(self._table.get(keys.once(once.principal.workspace, once.digest)))
+
+    def late_results(self, workspace: str, task_id: str) -> tuple[LateResult, ...]:
+        first, last = keys.LATE_RESULTS
+        return tuple(map(handoff_items.late_from, self._trail(workspace, task_id, first, last, MOST_LATE_RESULTS)))
+
+    def errand(self, workspace: str, kind: Errand, task_id: str) -> DueErrand | None:
+        return handoff_items.errand_from(kind, task_id, self._table.get(keys.errand(workspace, kind, task_id)))
+
+    def retry_of(self, workspace: str, task_id: str) -> str | None:
+        item = self._table.get(keys.beside(workspace, task_id, keys.RETRY))
+        return None if item is None else str(item["retry_id"])
+
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+        first, last = keys.events_after(workspace, task_id, after)
+        return tuple(map(items.event_from, self._trail(workspace, task_id, first.sk, last, limit)))
+
+    def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
+        partition = keys.notes(workspace, about)
+        found = self._table.query("#pk = :pk", {":pk": partition}, limit=limit, newest_first=True)
+        return tuple(items.note_from(about, item) for item in found)
+
+    # Many tasks
+
+    def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
+        found = self._many(workspace, task_ids, TASKS_AT_ONCE, keys.HEAD)
+        return {task_id: items.task_from(beside[keys.HEAD]) for task_id, beside in found if keys.HEAD in beside}
+
+    def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
+        found = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.OUTPUT, keys.FAILURE)
+        return {
+            task_id: Dossier(task=items.task_from(beside[keys.HEAD]), **_results(beside))
+            for task_id, beside in found
+            if keys.HEAD in beside
+        }
+
+    def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        found = self._many(workspace, task_ids, BODIES_AT_ONCE, keys.BODY)
+        return {task_id: items.payload_from(beside[keys.BODY]) for task_id, beside in found if keys.BODY in beside}
+
+    # Inside
+
+    def _many(
+        self, workspace: str, task_ids: Iterable[str], at_once: int, *what: str
+    ) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+        """Each task once, with what was found of it."""
+        wanted = list(dict.fromkeys(task_ids))
+        for start in range(0, len(wanted), at_once):
+            batch = wanted[start : start + at_once]
+            found = self._table.get_many([keys.beside(workspace, each, part) for each in batch for part in what])
+            for task_id in batch:
+                beside = {part: found.get(keys.beside(workspace, task_id, part)) for part in what}
+                yield task_id, {part: item for part, item in beside.items() if item is not None}
+
+    def _trail(self, workspace: str, task_id: str, first: str, last: str, limit: int) -> list[dict[str, Any]]:
+        return self._table.query(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": keys.trail(workspace, task_id), ":first": first, ":last": last},
+            limit=limit,
+        )
+
+    def _recoveries(self, workspace: str, task_id: str) -> tuple[Recovery, ...]:
+        first, last = keys.RECOVERIES
+        found = self._table.query_all(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": keys.task(workspace, task_id), ":first": first, ":last": last},
+        )
+        return tuple(map(items.recovery_from, found))
+
+
+def whole_keys(workspace: str, task_id: str) -> list[keys.Key]:
+    return [keys.head(workspace, task_id), keys.beside(workspace, task_id, keys.BODY)]
+
+
+def whole_from(workspace: str, task_id: str, found: Found) -> Dossier | None:
+    head, body = whole_keys(workspace, task_id)
+    if head not in found:
+        return None
+    return Dossier(task=items.task_from(found[head]), body=items.payload_from(found.get(body)))
+
+
+def _results(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "output": items.payload_from(found.get(keys.OUTPUT)),
+        "completion": handoff_items.completion_from(found.get(keys.OUTPUT)),
+        "failure": items.payload_from(found.get(keys.FAILURE)),
+    }
+
+
+def _to_go_on_with(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    checkpoint = found.get(keys.CHECKPOINT)
+    return {
+        "brought": items.payload_from(found.get(keys.BROUGHT)),
+        "checkpoint": None if checkpoint is None else handoff_items.checkpoint_from(checkpoint),
+    }

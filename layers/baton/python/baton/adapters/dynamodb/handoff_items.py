@@ -1,0 +1,139 @@
+"""What the items around a workflow's tasks look like: claims held, checkpoints, errands, inboxes, late results."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.domain.events import canonical_json
+from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
+from baton.domain.workflow import Checkpoint, DueErrand, Errand, Held, InboxItem, LateResult, Roots
+from baton.ports import Skills
+
+if TYPE_CHECKING:
+    from baton.domain.idempotency import Remembered
+    from baton.domain.task import Claim, Task
+
+Item = dict[str, Any]
+
+
+def held_item(task: Task, claim: Claim) -> Item:
+    return {
+        **keys.held_claim(task.workspace, task.id, claim)._asdict(),
+        "task_id": task.id,
+        "claim_id": claim.claim_id,
+        "workflow_id": task.workflow_id,
+        "slot": claim.slot,
+    }
+
+
+def held_from(item: Item) -> Held:
+    slot = int(item["slot"]) if "slot" in item else None
+    return Held(item["task_id"], item["claim_id"], item["workflow_id"], slot)
+
+
+def cut_claim_item(task: Task, claim: Claim) -> Item:
+    return {**keys.ended_claim(task.workspace, task.id, claim.claim_id)._asdict(), "claim": items.claim_map(claim)}
+
+
+def ended_claim_from(item: Item | None) -> Remembered | Claim | None:
+    if item is not None and "claim" in item:
+        return items.claim_from(item["claim"])
+    return items.remembered_from(item)
+
+
+def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) -> Item:
+    said = None if completion is None else canonical_json(completion)
+    return {**items.payload_item(key, content), "completion": said}
+
+
+def completion_from(item: Item | None) -> dict[str, Any] | None:
+    return None if item is None or "completion" not in item else dict(json.loads(item["completion"]))
+
+
+def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
+    return {
+        **key._asdict(),
+        "id": checkpoint.id,
+        "workflow_id": checkpoint.workflow_id,
+        "task_id": checkpoint.task_id,
+        "step_name": checkpoint.step_name,
+        "state": canonical_json(checkpoint.state),
+        "at": rfc3339(checkpoint.at),
+        "by": checkpoint.by,
+    }
+
+
+def checkpoint_from(item: Item) -> Checkpoint:
+    return Checkpoint(
+        id=item["id"],
+        workflow_id=item["workflow_id"],
+        task_id=item["task_id"],
+        step_name=item["step_name"],
+        state=json.loads(item["state"]),
+        at=parse_rfc3339(item["at"]),
+        by=item["by"],
+    )
+
+
+def errand_item(workspace: str, errand: DueErrand) -> Item:
+    place = keys.errand_place(errand)
+    return {
+        **keys.errand(workspace, errand.kind, errand.task_id)._asdict(),
+        "stamp": errand.stamp,
+        "due_ms": to_ms(errand.at),
+        "data": canonical_json(errand.data),
+        "wake_pk": place.pk,
+        "wake_sk": place.sk,
+    }
+
+
+def errand_from(kind: Errand, task_id: str, item: Item | None) -> DueErrand | None:
+    """None too for one that was done."""
+    if item is None or "stamp" not in item:
+        return None
+    at, data = from_ms(int(item["due_ms"])), json.loads(item["data"])
+    return DueErrand(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
+
+
+def inbox_item(workspace: str, item: InboxItem) -> Item:
+    key = keys.Key(keys.inbox(workspace, item.agent), item.id)
+    return {**key._asdict(), "at": rfc3339(item.at), "content": canonical_json(item.content)}
+
+
+def inbox_from(agent: str, item: Item) -> InboxItem:
+    return InboxItem(agent, item["sk"], parse_rfc3339(item["at"]), json.loads(item["content"]))
+
+
+def late_item(key: keys.Key, result: LateResult) -> Item:
+    return {
+        **key._asdict(),
+        "fence": result.claim_fence,
+        "agent": result.agent,
+        "at": rfc3339(result.at),
+        "verb": result.verb,
+        "content": canonical_json(result.content),
+    }
+
+
+def late_from(item: Item) -> LateResult:
+    at, content = parse_rfc3339(item["at"]), json.loads(item["content"])
+    return LateResult(int(item["fence"]), item["agent"], at, item["verb"], content)
+
+
+def roots_item(workspace: str, roots: Roots) -> Item:
+    key = keys.roots(workspace, roots.source, roots.target)
+    return {**key._asdict(), "times": [to_ms(at) for at in roots.times], "version": roots.version}
+
+
+def roots_from(source: str, target: str, item: Item | None) -> Roots:
+    if item is None:
+        return Roots(source, target)
+    return Roots(source, target, tuple(from_ms(int(ms)) for ms in item["times"]), int(item["version"]))
+
+
+def skills_from(entry: Item) -> Skills:
+    """Of an agent's own entry in its queue."""
+    most = int(entry["max_concurrent"]) if "max_concurrent" in entry else None
+    return Skills(tuple(entry["accepts"]), tuple(entry["produces"]), most)

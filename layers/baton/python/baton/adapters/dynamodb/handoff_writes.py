@@ -1,0 +1,139 @@
+"""What a commit writes around the tasks of a workflow, and under which conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import handoff_items, items, keys
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
+from baton.adapters.dynamodb.table import Write, to_wire
+from baton.domain.errors import Conflict, KeyTaken, SlotTaken
+from baton.ports import (
+    CheckpointKept,
+    ErrandDone,
+    ErrandDue,
+    HandoffsCounted,
+    InboxPosted,
+    LateKept,
+    RetryOpened,
+    RootsCounted,
+    UnderClaim,
+)
+
+if TYPE_CHECKING:
+    from baton.domain.change import Change
+    from baton.domain.task import Task
+    from baton.domain.workflow import Checkpoint
+
+# The claim is still the one that somebody decided under.
+CLAIM_IS_CURRENT = "#claim.#id = :id"
+# There is room for as many more, or nobody has counted and there is room from the start.
+HAS_ROOM = "#count <= :room"
+HAS_ROOM_OR_IS_NEW = "attribute_not_exists(#count) OR #count <= :room"
+# The task's latest retry is still the one that was seen.
+RETRY_IS_SEEN = "#retry_id = :seen"
+
+HandoffExtra = (
+    UnderClaim
+    | HandoffsCounted
+    | RootsCounted
+    | CheckpointKept
+    | InboxPosted
+    | ErrandDue
+    | ErrandDone
+    | LateKept
+    | RetryOpened
+)
+
+
+def held_writes(change: Change) -> list[Write]:
+    """A claim that begins is held by its agent, one that ends isn't any more: from whatever verb, so that none can
+    forget it."""
+    task, before = change.task, change.before
+    was, now = before.claim if before else None, task.claim
+    if (was and was.claim_id) == (now and now.claim_id):
+        return []
+    freed = keys.held_claim(task.workspace, task.id, was) if was else None
+    writes = []
+    if now is not None:
+        is_free = now.slot is None or keys.held_claim(task.workspace, task.id, now) == freed
+        held = handoff_items.held_item(task, now)
+        writes.append(put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken))
+    if freed is not None and (now is None or keys.held_claim(task.workspace, task.id, now) != freed):
+        writes.append(delete(freed))
+    return writes
+
+
+def member(task: Task) -> Write:
+    """The task in its workflow."""
+    return put({"pk": keys.members(task.workspace, task.workflow_id), "sk": task.id, "parent_id": task.parent_id})
+
+
+def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Write]:
+    stamp = {"written_by": token}
+    match extra:
+        case UnderClaim():
+            return [_under_claim(workspace, extra)]
+        case HandoffsCounted():
+            return [_counted(workspace, extra)]
+        case RootsCounted(roots):
+            return [
+                put_version({**handoff_items.roots_item(workspace, roots), **stamp}, roots.version, "root handoffs")
+            ]
+        case CheckpointKept(checkpoint):
+            return _checkpoint_kept(workspace, checkpoint, token)
+        case InboxPosted(item):
+            return [put({**handoff_items.inbox_item(workspace, item), **stamp})]
+        case ErrandDue(errand):
+            return [put({**handoff_items.errand_item(workspace, errand), **stamp})]
+        case LateKept(task_id, claim_id, result):
+            key = keys.late_result(workspace, task_id, result.claim_fence, claim_id)
+            return [put({**handoff_items.late_item(key, result), **stamp}, NOT_THERE_YET, KeyTaken)]
+        case RetryOpened():
+            return [_retry_opened(workspace, extra)]
+        case ErrandDone():
+            return []  # by itself, after the rest: its condition must not refuse anything
+
+
+def _under_claim(workspace: str, under: UnderClaim) -> Write:
+    request = {
+        "Key": to_wire(keys.head(workspace, under.task_id)._asdict()),
+        "ConditionExpression": CLAIM_IS_CURRENT,
+        "ExpressionAttributeNames": {"#claim": "claim", "#id": "claim_id"},
+        "ExpressionAttributeValues": to_wire({":id": under.claim_id}),
+    }
+    return Write("ConditionCheck", request, lambda: Conflict("claim"))
+
+
+def _counted(workspace: str, counted: HandoffsCounted) -> Write:
+    fits_from_the_start = counted.start + counted.number <= counted.most
+    values = {":start": counted.start, ":number": counted.number, ":room": counted.most - counted.number}
+    request = {
+        "Key": to_wire(keys.handoff_count(workspace, counted.workflow_id)._asdict()),
+        "UpdateExpression": "SET #count = if_not_exists(#count, :start) + :number",
+        "ConditionExpression": HAS_ROOM_OR_IS_NEW if fits_from_the_start else HAS_ROOM,
+        "ExpressionAttributeNames": {"#count": "count"},
+        "ExpressionAttributeValues": to_wire(values),
+    }
+    return Write("Update", request, lambda: Conflict("workflow"))
+
+
+def _checkpoint_kept(workspace: str, checkpoint: Checkpoint, token: str) -> list[Write]:
+    listed = keys.Key(keys.checkpoints(workspace, checkpoint.workflow_id), checkpoint.id)
+    latest = keys.beside(workspace, checkpoint.task_id, keys.CHECKPOINT)
+    return [
+        put({**handoff_items.checkpoint_item(listed, checkpoint), "written_by": token}),
+        put(handoff_items.checkpoint_item(latest, checkpoint)),
+    ]
+
+
+def _retry_opened(workspace: str, opened: RetryOpened) -> Write:
+    item = {**keys.beside(workspace, opened.task_id, keys.RETRY)._asdict(), "retry_id": opened.retry_id}
+    if opened.seen is None:
+        return put(item, NOT_THERE_YET, lambda: Conflict("retry"))
+    return put(item, RETRY_IS_SEEN, lambda: Conflict("retry"), seen=opened.seen)
+
+
+def brought(task: Task, content: dict[str, object]) -> Write:
+    """What the task goes on with after its wait."""
+    return put(items.payload_item(keys.beside(task.workspace, task.id, keys.BROUGHT), content))

@@ -1,0 +1,93 @@
+"""The part of the store that finds tasks: for claimers, for humans, for the sweeper, and in listings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import handoff_items, keys
+from baton.adapters.dynamodb.dossiers import Dossiers
+from baton.domain.task import State
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date, datetime
+
+    from baton.domain.task import Task
+    from baton.domain.workflow import Errand, Held
+    from baton.ports import Ready, Skills
+
+READY_PAGE = 25
+DUE_PAGE = 100
+
+
+class Queues(Dossiers):
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
+        """The agent's own entry leads its queue: the first page tells what it can do, too."""
+        partition = keys.ready_queue(workspace, agent)
+        page = self._queue_page(partition, keys.QUEUE_START)
+        is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
+        return handoff_items.skills_from(page[0]) if is_known else None, self._offered(partition, page, now)
+
+    def open_work(self, workspace: str, now: datetime) -> Iterator[Ready]:
+        partition = keys.open_queue(workspace)
+        yield from self._offered(partition, self._queue_page(partition, keys.QUEUE_START), now)
+
+    def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.held(workspace, agent)})
+        return tuple(map(handoff_items.held_from, found))
+
+    def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
+        ids = [keys.parse_place(entry["queue_sk"])[1].task_id for entry in page[:limit]]
+        waiting = tuple(task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.parked)
+        return Page(waiting, page[limit - 1]["queue_sk"] if len(page) > limit else None)
+
+    def due(self, now: datetime) -> Iterator[tuple[str, str, Errand | None]]:
+        for shard in keys.wake_shards():
+            start, more = "0", True
+            while more:
+                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
+                for entry in page:
+                    start = entry["wake_sk"]
+                    yield (*keys.parse_task(entry["pk"]), keys.parse_errand(entry["sk"]))
+                more = len(page) == DUE_PAGE
+
+    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
+
+    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
+
+    # Inside
+
+    def _offered(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[Ready]:
+        """From the first page on. What isn't due yet sorts after what is, within its priority: a page that ends in such
+        a task is followed by the next priority at once."""
+        start = keys.QUEUE_START
+        while True:
+            for entry in page:
+                if entry["queue_sk"] == keys.AGENT_PLACE:
+                    start = keys.AGENT_PLACE
+                    continue
+                priority, ready = keys.parse_place(entry["queue_sk"])
+                if ready.ready_at <= now:
+                    yield replace(ready, requires=tuple(entry.get("requires", ())), source=entry["source_agent"])
+                    start = entry["queue_sk"]
+                else:
+                    start = priority + "~"
+            if len(page) < READY_PAGE:
+                return
+            page = self._queue_page(partition, start)
+
+    def _queue_page(self, partition: str, start: str) -> list[dict[str, Any]]:
+        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE)
+
+    def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
+        """A listing's ids, then the tasks' HEADs: two readings a page."""
+        found, cursor = self._newest(partition, limit, cursor)
+        return Page(tuple(self._heads(workspace, [item["sk"] for item in found])), cursor)
+
+    def _heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
+        return list(self.tasks(workspace, task_ids).values())

@@ -1,0 +1,67 @@
+"""The part of the store that lies around the tasks of a workflow: what a handoff is decided on, members, checkpoints,
+inboxes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import handoff_items, items, keys
+from baton.adapters.dynamodb.dossiers import whole_from, whole_keys
+from baton.adapters.dynamodb.registry import Registry
+from baton.adapters.dynamodb.route_items import route_from
+from baton.domain.workflow import Member
+from baton.ports import Facts, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.ports import Wanted
+
+
+class Workflows(Registry):
+    def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
+        settings_key = keys.settings(workspace)
+        agent_keys = [keys.agent(workspace, slug) for slug in sorted(wanted.agents)]
+        route_key = keys.route(workspace, wanted.work_type) if wanted.work_type is not None else None
+        once_key = keys.once(workspace, wanted.once.digest) if wanted.once is not None else None
+        count_key = keys.handoff_count(workspace, wanted.workflow_id) if wanted.workflow_id is not None else None
+        roots_key = keys.roots(workspace, *wanted.roots) if wanted.roots is not None else None
+        parent_keys = whole_keys(workspace, wanted.parent_id) if wanted.parent_id is not None else []
+        single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
+        found = self._table.get_many([settings_key, *agent_keys, *single, *parent_keys])
+        agents = [items.agent_from(found[key]) for key in agent_keys if key in found]
+        count = found.get(count_key) if count_key else None
+        return Facts(
+            settings=items.settings_from(found.get(settings_key)),
+            agents={agent.slug: agent for agent in agents},
+            route=route_from(found.get(route_key)) if route_key else None,
+            remembered=items.remembered_from(found.get(once_key)) if once_key else None,
+            parent=whole_from(workspace, wanted.parent_id, found) if wanted.parent_id is not None else None,
+            handoffs=None if count is None else int(count["count"]),
+            roots=handoff_items.roots_from(*wanted.roots, found.get(roots_key)) if wanted.roots and roots_key else None,
+        )
+
+    def workflow(self, workspace: str, workflow_id: str) -> tuple[Member, ...]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.members(workspace, workflow_id)})
+        return tuple(Member(item["sk"], item.get("parent_id")) for item in found)
+
+    def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.checkpoints(workspace, workflow_id), limit, cursor)
+        return Page(tuple(map(handoff_items.checkpoint_from, found)), cursor)
+
+    def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        condition, values = "#pk = :pk", {":pk": keys.inbox(workspace, agent)}
+        if cursor is not None:
+            condition, values = condition + " AND #sk > :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit + 1)
+        page = tuple(handoff_items.inbox_from(agent, item) for item in found[:limit])
+        return Page(page, page[-1].id if len(found) > limit else None)
+
+    def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
+        gone = [keys.Key(keys.inbox(workspace, agent), item_id) for item_id in dict.fromkeys(ids)]
+        if gone:
+            self._table.delete_all(gone)
+
+    def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
+        kept: dict[str, Any] | None = items.payload_from(self._table.get(keys.review_request(workspace, review_id)))
+        return kept
