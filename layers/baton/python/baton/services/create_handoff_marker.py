@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.direction import Capped, Direction, Duplicate
 from baton.domain.errors import Conflict, InvalidMarker
+from baton.domain.guardrails import checked
 from baton.domain.marker import Marker, parse_marker
 from baton.domain.mirror import Sync
 from baton.ports import Extra, Note, Remember, ReviewChanged, ReviewOpened
@@ -45,7 +46,7 @@ class MarkerAnswer:
 
 def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], once: Once | None = None) -> MarkerAnswer:
     """The block, and the task if one was asked for and nothing stands in its way. Raises ``InvalidMarker``,
-    ``NotYourAgent``, ``KeyReused``; nothing was written then. What is answered is durable."""
+    ``NotYourAgent``, ``GuardrailRefused``, ``KeyReused``; nothing was written then. What is answered is durable."""
 
     def attempt() -> MarkerAnswer:
         marker = _understood(body, baton.store.roster(by.workspace))
@@ -59,7 +60,7 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
         by.acting_for(marker.source.slug)
         if not marker.create_task:
             return _text_only(baton, by, marker, once)
-        return _escalate(baton, by, marker, settings, direction, once)
+        return _escalate(baton, by, _guarded(marker, settings), settings, direction, once)
 
     return decided_again(baton.clock, attempt)
 
@@ -71,6 +72,13 @@ def _understood(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
         return parse_marker(body, roster)
     except InvalidMarker as refusal:
         return refusal
+
+
+def _guarded(marker: Marker, settings: Settings) -> Marker:
+    """As far as the workspace's rules let it into a task. Raises ``GuardrailRefused``."""
+    said = {"escalation_reason": marker.reason, "source_digest_url": marker.digest_url}
+    kept = checked(said, settings.guardrails, "")
+    return replace(marker, reason=kept["escalation_reason"], digest_url=kept["source_digest_url"])
 
 
 def _text_only(baton: Baton, by: Principal, marker: Marker, once: Once | None) -> MarkerAnswer:
