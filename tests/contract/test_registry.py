@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb import items
 from baton.domain.agent import Approval, Requeue, Roster, Runtime
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.guardrails import Guardrails
@@ -63,6 +64,12 @@ def test_an_agent_is_read_back_as_it_was_saved(store: Store, agent: Any) -> None
     assert store.roster(WORKSPACE) == Roster((agent,), 1)
     assert store.agent(WORKSPACE, agent.slug) == agent
     assert store.dispatch_facts(WORKSPACE, agent.slug) == (agent, Settings())
+
+
+def test_an_agent_from_before_it_could_be_limited_has_no_limit() -> None:
+    item = items.agent_item(an_agent())
+    del item["max_concurrent"], item["dispatch_rank"]
+    assert items.agent_from(item) == an_agent()
 
 
 def test_the_roster_lists_all_agents_by_slug_and_counts_every_change(store: Store) -> None:

@@ -1,0 +1,85 @@
+"""An import of agents is many transactions: whichever call goes wrong, sending it again brings all of it about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from baton.domain.errors import Busy
+from baton.domain.idempotency import Once
+from baton.services.import_agents import ImportedAgent, import_agents
+from support.emulator import Emulator, Rig, emulator
+from support.faults import Crash
+from support.world import WORKSPACE, human, service
+
+DECLARED = {
+    "architect": {"accepts": ("design",), "produces": ("specification",)},
+    "auditor": {"accepts": ("code",)},
+    "runner": {"produces": ("report",)},
+    "scout": {},
+}
+ONCE = Once(service(), "POST /agents/import", "key-1", "hash")
+VERSIONS = {"architect": 1, "auditor": 2, "runner": 2, "scout": 1}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Emulator]:
+    with emulator() as started:
+        yield started
+
+
+def done(rig: Rig) -> list[ImportedAgent]:
+    return import_agents(rig.world.baton, service(), DECLARED, ONCE)
+
+
+def check(rig: Rig, where: str) -> None:
+    roster = rig.other_store.roster(WORKSPACE)
+    assert {agent.slug: agent.version for agent in roster} == VERSIONS, where
+    for slug, types in DECLARED.items():
+        assert all(getattr(roster.get(slug), name) == values for name, values in types.items()), where
+    assert roster.get("runner").approval == "manual", where
+    assert roster.get("auditor").updated_by == "service:ci", where
+    assert roster.get("scout").updated_by == "human:alice", where
+
+
+@pytest.mark.parametrize("fault", ["timeout_after", "timeout_before", "error_after", "no_connection", "throttle"])
+def test_one_fault_at_any_call_is_not_noticed(running: Emulator, fault: str) -> None:
+    rig = running.world()
+    again = rig.keep()
+    again()
+    expected, calls = done(rig), len(rig.choked.calls)
+    assert [str(each.status) for each in expected] == ["created", "updated", "updated", "unchanged"]
+    for number in range(1, calls + 1):
+        again()
+        rig.choked.plan = lambda n, _op, at=number: fault if n == at else None
+        assert done(rig) == expected, f"{fault} at call {number}"
+        check(rig, f"{fault} at call {number}")
+
+
+@pytest.mark.parametrize("fault", ["crash_before", "crash_after", "timeout_after", "no_connection"])
+def test_what_was_interrupted_goes_on_when_it_is_sent_again(running: Emulator, fault: str) -> None:
+    rig = running.world()
+    again = rig.keep()
+    again()
+    done(rig)
+    for number in range(1, len(rig.choked.calls) + 1):
+        again()
+        rig.choked.plan = lambda n, _op, at=number: fault if n >= at else None
+        where = f"{fault} from call {number} on"
+        with pytest.raises((Crash, Busy)):
+            done(rig)
+        rig.choked.plan = lambda _n, _op: None
+        answer = done(rig)
+        check(rig, where)
+        assert {each.slug: each.version for each in answer} == VERSIONS, where
+        assert done(rig) == answer, where
+
+
+def test_an_import_reads_once_and_writes_once_for_each_agent_that_changes(running: Emulator) -> None:
+    rig = running.world()
+    assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == [
+        "query",
+        *["transact_write_items"] * 3,
+    ]
+    assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == ["query"]
