@@ -11,13 +11,16 @@ import pytest
 
 from baton.domain.alert import AlertState
 from baton.domain.direction import Direction
+from baton.domain.errors import Conflict
 from baton.domain.idempotency import Once, Remembered
 from baton.domain.mirror import Sync
 from baton.domain.settings import Settings
 from baton.domain.task import State
+from baton.domain.workflow import Errand
 from baton.ports import (
     Body,
     EndedClaim,
+    ErrandDone,
     GateSaved,
     MirrorOpened,
     MirrorSaved,
@@ -27,8 +30,11 @@ from baton.ports import (
     PageTaken,
     Remember,
     Store,
+    UnderClaim,
+    Wanted,
     WebhookSaved,
 )
+from support.around import an_errand, fill_around
 from support.changes import claimed, new, queued, stored, then
 from support.clock import NOON
 from support.records import PAGE_ID, a_gate, a_route, a_row, a_webhook, add_alert, add_review, add_token
@@ -52,6 +58,7 @@ def fill(store: Store, workspace: str) -> None:
     ended = EndedClaim("clm_1", Remembered("h", {}))
     store.commit(workspace, then(task, state=State.DONE, claim=None), [ended, Output(1)])
     queued(store, "task_3", workspace=workspace)
+    fill_around(store, workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
     store.mark_contact(workspace, "auditor", NOON)
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
@@ -63,6 +70,21 @@ def fill(store: Store, workspace: str) -> None:
     store.commit(workspace, None, [dead, PageTaken(PAGE_ID, "task_2"), *about_tracker])
 
 
+# Handoffs' facts one by one, as one that leaks mustn't hide behind another.
+WANTED: dict[str, dict[str, Any]] = {
+    "settings": {},
+    "agent": {"agents": frozenset({"auditor"})},
+    "route": {"work_type": a_route().work_type},
+    "parent": {"parent_id": "task_1"},
+    "count": {"workflow_id": "wf_1"},
+    "roots": {"roots": PAIR},
+}
+
+
+def facts_of(wanted: dict[str, Any]) -> Callable[[Store, str], Any]:
+    return lambda store, w: store.handoff_facts(w, Wanted(**wanted))
+
+
 READINGS: dict[str, Callable[[Store, str], Any]] = {
     "load": lambda store, w: store.load(w, "task_1"),
     "load with key": lambda store, w: store.load(w, "task_1", Once(human(w), "/x", "key", "hash")),
@@ -71,7 +93,27 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "read for claim": lambda store, w: store.read_for_claim(w, "task_1", "auditor"),
     "ended claim": lambda store, w: store.ended_claim(w, "task_2", "clm_1"),
     "remembered": lambda store, w: store.remembered(Once(human(w), "/x", "key", "hash")),
-    "ready": lambda store, w: list(store.ready(w, "auditor", NOON)),
+    "ready": lambda store, w: list(store.ready(w, "auditor", NOON)[1]),
+    "skills": lambda store, w: store.ready(w, "auditor", NOON)[0],
+    "open work": lambda store, w: list(store.open_work(w, NOON)),
+    "load whole": lambda store, w: store.load_whole(w, "task_1", Once(human(w), "/x", "key", "hash")),
+    "read bell's task": lambda store, w: store.read_bell(w, "task_1", "nobody"),
+    "read bell's agent": lambda store, w: store.read_bell(w, "task_9", "auditor"),
+    "what was brought": lambda store, w: store.read(w, "task_5").brought,
+    "latest checkpoint": lambda store, w: store.read(w, "task_1").checkpoint,
+    "checkpoints": lambda store, w: store.checkpoints(w, "wf_1", 10, None),
+    "completion": lambda store, w: store.papers(w, ["task_7"]),
+    "tasks": lambda store, w: store.tasks(w, ["task_1", "task_2"]),
+    "bodies": lambda store, w: store.bodies(w, ["task_1"]),
+    "workflow": lambda store, w: store.workflow(w, "wf_1"),
+    "held": lambda store, w: store.held(w, "auditor"),
+    "cut claim": lambda store, w: store.ended_claim(w, "task_5", "clm_1"),
+    "late results": lambda store, w: store.late_results(w, "task_5"),
+    "inbox": lambda store, w: store.inbox(w, "scout", 10, None),
+    "errand": lambda store, w: store.errand(w, Errand.JOIN, "task_1"),
+    "retry": lambda store, w: store.retry_of(w, "task_1"),
+    "review request": lambda store, w: store.review_request(w, "review_01"),
+    **{f"handoff facts, {name}": facts_of(wanted) for name, wanted in WANTED.items()},
     "needs": lambda store, w: store.needs(w, 10, None),
     "events": lambda store, w: store.events(w, "task_1", 0, 10),
     "notes": lambda store, w: store.notes(w, "task_1", 10),
@@ -130,7 +172,7 @@ def test_the_same_ids_live_side_by_side(store: Store) -> None:
     fill(store, THEIRS)
     for workspace in (OURS, THEIRS):
         assert store.load(workspace, "task_1")[0].workspace == workspace
-        assert len(store.tasks_of_agent(workspace, "auditor", 10, None).items) == 3
+        assert len(store.tasks_of_agent(workspace, "auditor", 10, None).items) == 6
 
 
 def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
@@ -167,3 +209,18 @@ def test_no_principal_renews_over_the_border(store: Store) -> None:
     unknown = answer(lambda s, w: s.renew(w, "task_9", "clm_1", agent("auditor", w), NOON, None), store, OURS)
     assert (refused[0], refused[1]) == (unknown[0], unknown[1])
     assert store.load(THEIRS, "task_1")[0] == task
+
+
+def test_what_is_done_in_one_workspace_is_not_done_in_the_other(store: Store) -> None:
+    """The same ids everywhere: an errand done, an inbox emptied, a permit given back, a claim that others rely on."""
+    fill(store, THEIRS)
+    before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
+    stored(store, workspace=OURS)
+    fill_around(store, OURS)
+    ours = store.load(OURS, "task_6")[0]
+    store.commit(OURS, then(ours, state=State.DONE, claim=None), [ErrandDone(an_errand())])
+    store.acknowledge(OURS, "scout", ["inb_001"])
+    with pytest.raises(Conflict):
+        store.commit(OURS, new("task_9", workspace=OURS), [UnderClaim("task_6", "clm_1")])
+    assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
+    assert list(store.due(NOON)) == [(THEIRS, "task_1", Errand.JOIN)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,11 +14,23 @@ from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.domain.agent import Runtime
 from baton.domain.alert import MAX_MESSAGE as MAX_ALERT
 from baton.domain.alert import Alert, AlertState, Severity
+from baton.domain.events import canonical_json, facts, from_snapshot, snapshot
 from baton.domain.gate import Gate
 from baton.domain.marker import Priority
 from baton.domain.mirror import MAX_MESSAGE, Mirror, PageRef, Sync
 from baton.domain.route import Mode, Route
-from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, Claim, Flag, State, Task
+from baton.domain.task import (
+    MAX_BRANCHES,
+    MAX_LEASE_SECONDS,
+    MIN_LEASE_SECONDS,
+    Branch,
+    Claim,
+    Flag,
+    Policy,
+    State,
+    Task,
+    Wait,
+)
 from baton.domain.webhook import Webhook
 from baton.ports import Ready
 from support.changes import a_claim
@@ -44,6 +57,18 @@ claims = st.builds(
     claimed_at=moments,
     heartbeat_at=moments,
     expires_at=moments,
+    slot=st.none() | st.integers(0, 99),
+)
+waits = st.builds(
+    Wait,
+    number=counts,
+    since=moments,
+    alert_at=moments,
+    policy=st.sampled_from(Policy),
+    quorum=st.none() | st.integers(1, 10),
+    branches=st.lists(st.builds(Branch, call_id=ids, task_id=ids), max_size=MAX_BRANCHES).map(tuple),
+    interaction_id=st.none() | texts,
+    until=st.none() | moments,
 )
 tasks = st.builds(
     Task,
@@ -53,15 +78,24 @@ tasks = st.builds(
     title=texts,
     kind=st.sampled_from(["escalation", "transfer", "delegation"]),
     source_agent=slugs,
-    target_agent=slugs,
+    target_agent=st.none() | slugs,
     priority=st.sampled_from(Priority),
+    requires=st.lists(texts, max_size=5).map(tuple),
+    work_type=st.none() | slugs,
+    dispatch_rank=st.none() | counts,
     effort=st.none() | texts,
     due_date=st.none() | st.dates(),
     deadline=st.none() | moments,
     fail_on_deadline=st.booleans(),
+    not_before=st.none() | moments,
+    deferred_until=st.none() | moments,
     handoff_id=ids,
     master_task_id=ids,
     parent_id=st.none() | ids,
+    join_parent=st.none() | ids,
+    call_id=st.none() | ids,
+    successors=st.lists(ids, max_size=10).map(tuple),
+    retry_of=st.none() | ids,
     workflow_id=ids,
     depth=counts,
     revision=counts,
@@ -78,6 +112,10 @@ tasks = st.builds(
     claim=st.none() | claims,
     flags=st.frozensets(st.sampled_from(Flag)),
     recoveries=counts,
+    checkpoints=counts,
+    last_checkpoint_id=st.none() | ids,
+    waits=counts,
+    wait=st.none() | waits,
     has_output=st.booleans(),
     has_failure=st.booleans(),
     version=st.integers(1, 10**9),
@@ -88,6 +126,7 @@ tasks = st.builds(
     runtime=st.sampled_from(Runtime),
     alert_after_seconds=counts,
     mirrored=st.booleans(),
+    parked=st.booleans(),
 )
 mirrors = st.builds(
     Mirror,
@@ -182,11 +221,21 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     if task.wake_at is not None:
         assert item["wake_sk"] <= keys.wake_until(task.wake_at)
         assert item["wake_sk"] > keys.wake_until(task.wake_at - timedelta(milliseconds=1))
-    if task.state is State.DELEGATED and task.ready_at is not None:
+    is_queued = task.state is State.DELEGATED and task.ready_at is not None and not task.parked
+    if is_queued and task.ready_at is not None:
         assert keys.parse_place(item["queue_sk"]) == (task.priority, Ready(task.id, task.ready_at))
-    assert (item["queue_sk"] is None) == (
-        task.state is not State.NEEDS and (task.state is not State.DELEGATED or task.ready_at is None)
-    )
+        assert (item["queue_pk"] == keys.open_queue(task.workspace)) == (task.target_agent is None)
+    assert (item["queue_sk"] is not None) == (is_queued or (task.state is State.NEEDS and not task.parked))
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(tasks)
+def test_a_task_survives_the_answer_that_is_kept_of_it(task: Task) -> None:
+    """Without its hints to the dispatcher and its secrets, which no answer shows."""
+    kept = json.loads(canonical_json(snapshot(task)))
+    found = from_snapshot(kept)
+    assert facts(found) == facts(task)
+    assert (found.version, found.seq, found.mirrored) == (task.version, task.seq, task.mirrored)
 
 
 def wired(item: dict[str, Any]) -> dict[str, Any]:

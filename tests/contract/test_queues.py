@@ -12,10 +12,10 @@ from baton.domain.change import Change
 from baton.domain.marker import Priority
 from baton.domain.task import State
 from baton.domain.times import seconds
-from baton.ports import Page, Store
+from baton.ports import Page, Ready, Skills, Store
 from support.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.clock import NOON
-from support.tasks import MS
+from support.tasks import MS, an_agent
 from support.world import WORKSPACE
 
 Plant = Callable[[Iterable[Change]], object]
@@ -27,8 +27,12 @@ def approved(id_: str, ready_at: datetime = NOON, **values: Any) -> Change:
     return new(id_, state=State.DELEGATED, ready_at=ready_at, **values)
 
 
-def ready(store: Store, agent: str = "auditor", workspace: str = WORKSPACE) -> list[str]:
-    return [entry.task_id for entry in store.ready(workspace, agent, NOON)]
+def ready(store: Store, agent: str = "auditor", workspace: str = WORKSPACE, now: datetime = NOON) -> list[str]:
+    return [entry.task_id for entry in store.ready(workspace, agent, now)[1]]
+
+
+def offered(store: Store, now: datetime = NOON) -> list[str]:
+    return [entry.task_id for entry in store.open_work(WORKSPACE, now)]
 
 
 def test_priority_comes_first_then_who_is_ready_longer_then_the_id(store: Store) -> None:
@@ -42,7 +46,7 @@ def test_priority_comes_first_then_who_is_ready_longer_then_the_id(store: Store)
 
 def test_ready_tells_since_when(store: Store) -> None:
     queued(store, "task_1", NOON - MS)
-    (entry,) = store.ready(WORKSPACE, "auditor", NOON)
+    (entry,) = store.ready(WORKSPACE, "auditor", NOON)[1]
     assert (entry.task_id, entry.ready_at) == ("task_1", NOON - MS)
 
 
@@ -50,7 +54,7 @@ def test_a_task_is_ready_from_its_very_millisecond_on(store: Store) -> None:
     queued(store, "task_now", NOON)
     queued(store, "task_soon", NOON + MS)
     assert ready(store) == ["task_now"]
-    assert [entry.task_id for entry in store.ready(WORKSPACE, "auditor", NOON + MS)] == ["task_now", "task_soon"]
+    assert ready(store, now=NOON + MS) == ["task_now", "task_soon"]
 
 
 def test_only_approved_tasks_of_this_agent_are_ready(store: Store) -> None:
@@ -117,7 +121,7 @@ def test_a_claimed_task_has_left_the_queue_and_comes_back_with_its_release(store
 def test_taking_tasks_while_reading_on_skips_none(store: Store, plant: Plant) -> None:
     plant(approved(f"task_{number:02d}") for number in range(30))
     seen = []
-    for entry in store.ready(WORKSPACE, "auditor", NOON):
+    for entry in store.ready(WORKSPACE, "auditor", NOON)[1]:
         task = store.load(WORKSPACE, entry.task_id)[0]
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1))
         seen.append(entry.task_id)
@@ -159,7 +163,8 @@ def test_due_is_what_has_come_and_nothing_else(store: Store) -> None:
     stored(store, "task_soon", wake_at=NOON + MS)
     stored(store, "task_never")
     stored(store, "task_theirs", wake_at=NOON, workspace="other")
-    assert set(store.due(NOON)) == {(WORKSPACE, "task_past"), (WORKSPACE, "task_now"), ("other", "task_theirs")}
+    expected = {(WORKSPACE, "task_past", None), (WORKSPACE, "task_now", None), ("other", "task_theirs", None)}
+    assert set(store.due(NOON)) == expected
     assert list(store.due(NOON - seconds(6))) == []
 
 
@@ -167,7 +172,7 @@ def test_claims_come_before_everything_else(store: Store) -> None:
     for number in range(20):
         stored(store, f"task_other_{number:02d}", wake_at=NOON - seconds(1_000))
         claimed(store, f"task_claimed_{number:02d}", wake_at=NOON)
-    found = [task_id for _, task_id in store.due(NOON)]
+    found = [task_id for _, task_id, _ in store.due(NOON)]
     assert len(set(found)) == len(found) == 40
     assert all("claimed" in task_id for task_id in found[:20])
 
@@ -175,7 +180,7 @@ def test_claims_come_before_everything_else(store: Store) -> None:
 def test_the_longest_due_come_first_in_their_shard(store: Store) -> None:
     for number in range(30):
         stored(store, f"task_{number:02d}", wake_at=NOON - seconds(number))
-    order = [int(task_id[-2:]) for _, task_id in store.due(NOON)]
+    order = [int(task_id[-2:]) for _, task_id, _ in store.due(NOON)]
     assert sorted(order) == list(range(30))
     rises = sum(1 for one, after in pairwise(order) if after > one)
     assert rises <= 3, "there are at most four shards, each in order"
@@ -191,7 +196,7 @@ def test_due_goes_on_past_every_page(store: Store, plant: Plant) -> None:
 def test_due_ends_though_what_it_names_is_moved_on_meanwhile(store: Store, plant: Plant) -> None:
     plant(new(f"task_{number:03d}", wake_at=NOON) for number in range(40))
     seen = []
-    for workspace, task_id in store.due(NOON):
+    for workspace, task_id, _ in store.due(NOON):
         task = store.load(workspace, task_id)[0]
         store.commit(workspace, looked_at(task, wake_at=NOON + seconds(60)))
         seen.append(task_id)
@@ -203,3 +208,59 @@ def test_due_reads_no_further_than_it_is_asked_for(store: Store) -> None:
     for number in range(5):
         stored(store, f"task_{number}", wake_at=NOON)
     assert len(list(islice(store.due(NOON), 2))) == 2
+
+
+def test_an_agents_queue_tells_what_it_can_do(store: Store, plant: Plant) -> None:
+    plant(approved(f"task_{number:02d}", priority=Priority.P0) for number in range(60))
+    assert store.ready(WORKSPACE, "auditor", NOON)[0] is None
+    values: dict[str, Any] = {"accepts": ("repo", "log"), "produces": ("report",), "max_concurrent": 7}
+    store.save_agent(an_agent(**values), store.roster(WORKSPACE))
+    skills, entries = store.ready(WORKSPACE, "auditor", NOON)
+    assert skills == Skills(("repo", "log"), ("report",), 7)
+    assert [entry.task_id for entry in entries] == [f"task_{number:02d}" for number in range(60)]
+
+
+def test_an_agent_without_work_or_limit_has_skills_too_whether_it_is_active_or_not(store: Store) -> None:
+    store.save_agent(an_agent(), store.roster(WORKSPACE))
+    assert ready(store) == []
+    assert store.ready(WORKSPACE, "auditor", NOON)[0] == Skills((), ())
+    store.save_agent(an_agent(version=2, active=False, produces=("x",)), store.roster(WORKSPACE))
+    assert store.ready(WORKSPACE, "auditor", NOON)[0] == Skills((), ("x",))
+    assert store.ready(WORKSPACE, "audito", NOON)[0] is None
+
+
+def test_open_work_is_offered_to_everybody_with_what_it_requires(store: Store) -> None:
+    queued(store, "task_low", NOON - seconds(60), target_agent=None, priority=P2)
+    queued(store, "task_1", NOON, target_agent=None, source_agent="architect", requires=("accepts:code", "produces:x"))
+    queued(store, "task_soon", NOON + MS, target_agent=None)
+    queued(store, "task_mine")
+    stored(store, "task_needs", target_agent=None)
+    first, last = store.open_work(WORKSPACE, NOON)
+    assert first == Ready("task_1", NOON, ("accepts:code", "produces:x"), "architect")
+    assert last == Ready("task_low", NOON - seconds(60), (), "scout")
+    assert ready(store) == ["task_mine"]
+
+
+def test_open_work_is_in_no_agents_listing_and_in_its_days(store: Store) -> None:
+    task = queued(store, "task_1", target_agent=None)
+    assert store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items == ()
+    assert store.tasks_of_day(WORKSPACE, task.created_at.date(), 10, None).items == (task,)
+
+
+def test_much_open_work_is_read_to_the_end_and_leaves_with_its_claim(store: Store, plant: Plant) -> None:
+    plant(approved(f"task_{number:02d}", target_agent=None, priority=P0) for number in range(60))
+    task = queued(store, "task_last", target_agent=None)
+    assert offered(store) == [*(f"task_{number:02d}" for number in range(60)), "task_last"]
+    store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1))
+    assert offered(store)[-1] == "task_59"
+
+
+def test_what_was_put_off_is_in_no_queue_until_it_is_due(store: Store) -> None:
+    deferred = stored(store, "task_deferred", deferred_until=LATER, parked=True, wake_at=LATER)
+    later = queued(store, "task_later", NOON - MS, not_before=LATER, parked=True)
+    open_ = queued(store, "task_open", NOON - MS, target_agent=None, parked=True)
+    assert (ready(store), offered(store), store.needs(WORKSPACE, 10, None).items) == ([], [], ())
+    for task in (deferred, later, open_):
+        store.commit(WORKSPACE, looked_at(task, parked=False))
+    assert (ready(store), offered(store)) == (["task_later"], ["task_open"])
+    assert [task.id for task in store.needs(WORKSPACE, 10, None).items] == ["task_deferred"]

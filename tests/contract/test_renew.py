@@ -140,7 +140,7 @@ def test_a_sweep_decided_before_a_heartbeat_cannot_end_the_claim(store: Store) -
 def test_a_heartbeat_does_not_move_the_next_look(store: Store) -> None:
     claimed(store)
     store.renew(WORKSPACE, "task_1", "clm_1", WORKER, NOON + seconds(200), None)
-    assert list(store.due(NOON + seconds(300))) == [(WORKSPACE, "task_1")]
+    assert list(store.due(NOON + seconds(300))) == [(WORKSPACE, "task_1", None)]
     assert list(store.due(NOON + seconds(300) - MS)) == []
 
 

@@ -70,8 +70,9 @@ _TOLD = {f.name for f in fields(Task)} - {
 
 
 def task_from(item: Item) -> Task:
+    values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _TOLD}
     task = from_facts(
-        {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _TOLD},
+        {"target_agent": None, **values},  # not kept where it is None, and never implied
         chain=item["chain"],
         updated_at=parse_rfc3339(item["updated_at"]),
         wake_at=_time_from(item, "wake_ms"),
