@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from baton.adapters.dynamodb import keys
 from infra.register import Problems, check
@@ -29,7 +30,6 @@ BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcur
 # The name of a secret ends in a suffix that AWS chooses, once there is one; that and the workspace are left open.
 SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
 FORBIDDEN = {
-    "dynamodb:DeleteItem",  # what is over is marked, and TTL forgets it
     "dynamodb:DeleteTable",
     "dynamodb:Scan",
     "dynamodb:UpdateTable",
@@ -56,6 +56,7 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:GetSecretValue", SECRETS): {"CreateHandoffMarker", "Api", "SyncTracker"},
     ("secretsmanager:CreateSecret", SECRETS): {"Api"},
     ("secretsmanager:PutSecretValue", SECRETS): {"Api"},
+    ("secretsmanager:GetSecretValue", "CallbackKey"): {"Api"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
     ("events:PutEvents", BUS): {"PublishEvents"},
     **{(f"dynamodb:{action}", STREAM): {"PublishEvents"} for action in READING_A_STREAM},
@@ -199,7 +200,7 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
 @check
 def functions_touch_only_what_is_the_stacks(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, *DEAD_LETTERS} | {
+    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, "CallbackKey", *DEAD_LETTERS} | {
         f"${{Table.Arn}}/index/{name}" for name in indexes
     }
     for function in functions(template):
@@ -222,6 +223,22 @@ def nothing_scans_or_destroys(template: Template) -> Problems:
         for action, _ in grants(template, function):
             if action in FORBIDDEN:
                 yield f"{function} may {action}"
+
+
+# What an agent holds no more, and what it has read. Everything else that is over is marked, and TTL forgets it.
+DELETABLE = {"Api": {"HELD", "INBOX"}, "ProcessTask": {"HELD"}, "SweepStaleClaims": {"HELD"}, "SyncTracker": {"HELD"}}
+
+
+@check
+def nothing_that_lies_with_a_task_can_be_deleted(template: Template) -> Problems:
+    for function in functions(template):
+        allowed = sorted(f"WS#*#{part}#*" for part in DELETABLE.get(function, ()))
+        for statement in statements(template, role_of(template, function) or ""):
+            if "dynamodb:DeleteItem" not in as_list(statement.get("Action", [])):
+                continue
+            condition = statement.get("Condition", {}).get("ForAllValues:StringLike", {})
+            if not allowed or sorted(condition.get("dynamodb:LeadingKeys", [])) != allowed:
+                yield f"{function} may delete more than what is over"
 
 
 @check
@@ -309,15 +326,16 @@ def the_table_is_paid_per_request(template: Template) -> Problems:
 
 
 @check
-def the_table_has_two_sparse_keys_only_indexes(template: Template) -> Problems:
+def the_table_has_two_sparse_indexes_that_hold_no_payload(template: Template) -> Problems:
     found = {
-        index["IndexName"]: (
-            [key["AttributeName"] for key in index["KeySchema"]],
-            index["Projection"]["ProjectionType"],
-        )
+        index["IndexName"]: ([key["AttributeName"] for key in index["KeySchema"]], index["Projection"])
         for index in _table(template)["GlobalSecondaryIndexes"]
     }
-    wanted = {name: ([f"{name}_pk", f"{name}_sk"], "KEYS_ONLY") for name in ("queue", "wake")}
+    chosen_by = ["requires", "source_agent", "accepts", "produces", "max_concurrent", "active"]
+    wanted: dict[str, Any] = {
+        "queue": (["queue_pk", "queue_sk"], {"ProjectionType": "INCLUDE", "NonKeyAttributes": chosen_by}),
+        "wake": (["wake_pk", "wake_sk"], {"ProjectionType": "KEYS_ONLY"}),
+    }
     if found != wanted:
         yield f"the indexes are {found}"
 

@@ -211,7 +211,16 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "the tracker's dead letters taken away",
         grant("SyncTracker", "sqs:DeleteMessage", {"Fn::GetAtt": ["TrackerDeadLetters", "Arn"]}),
     ),
-    (data_checks.nothing_scans_or_destroys, "api deletes", grant("Api", "dynamodb:DeleteItem", TABLE)),
+    (
+        data_checks.nothing_that_lies_with_a_task_can_be_deleted,
+        "api deletes",
+        grant("Api", "dynamodb:DeleteItem", TABLE),
+    ),
+    (
+        data_checks.nothing_that_lies_with_a_task_can_be_deleted,
+        "wait deletes",
+        grant("Wait", "dynamodb:DeleteItem", TABLE),
+    ),
     (
         data_checks.nothing_scans_or_destroys,
         "api destroys tokens",
@@ -255,11 +264,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.the_table_outlives_the_stack, "replaced", put("/Resources/Table/UpdateReplacePolicy", "Delete")),
     (data_checks.the_table_is_paid_per_request, "provisioned", put("Table/BillingMode", "PROVISIONED")),
     (
-        data_checks.the_table_has_two_sparse_keys_only_indexes,
+        data_checks.the_table_has_two_sparse_indexes_that_hold_no_payload,
         "everything copied",
         put("Table/GlobalSecondaryIndexes/1/Projection/ProjectionType", "ALL"),
     ),
-    (data_checks.the_table_has_two_sparse_keys_only_indexes, "one missing", drop("Table/GlobalSecondaryIndexes/0")),
+    (data_checks.the_table_has_two_sparse_indexes_that_hold_no_payload, "one missing", drop("Table/GlobalSecondaryIndexes/0")),
     (data_checks.the_publisher_changes_no_task, "writes", grant("PublishEvents", "dynamodb:PutItem", TABLE)),
     (
         data_checks.the_publisher_changes_no_task,

@@ -27,7 +27,7 @@ class ConfigError(Exception):
 class Config:
     """``public_url``: where the API answers, ``notion_url``: where Notion's does, both without a slash at the end.
     ``script``: path of the scripted runner's answers, empty for those that are shipped. ``secrets_prefix``: what the
-    names of the secrets begin with; ``callback_secret``: the ARN of the callbacks' key. Functions that don't need a value leave it empty."""
+    names of the secrets begin with; ``callbacks_sealed_by``: the ARN of the secret that callbacks' addresses come from. Functions that don't need a value leave it empty."""
 
     table: str
     queue_url: str
@@ -36,7 +36,7 @@ class Config:
     tracker_dead_letters_url: str
     bus: str
     secrets_prefix: str
-    callback_secret: str
+    callbacks_sealed_by: str
     notion_url: str
     public_url: str
     log_level: str
@@ -61,7 +61,7 @@ def read(environ: Mapping[str, str]) -> Config:
         tracker_dead_letters_url=environ.get("BATON_TRACKER_DLQ_URL", ""),
         bus=environ.get("BATON_BUS", ""),
         secrets_prefix=environ.get("BATON_SECRETS_PREFIX") or "baton",
-        callback_secret=environ.get("BATON_CALLBACK_SECRET", ""),
+        callbacks_sealed_by=environ.get("BATON_CALLBACKS_SEALED_BY", ""),
         notion_url=notion_url(environ),
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
