@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test check bench openapi fmt lock deploy clean
+.PHONY: help setup run stack stop test fuzz check bench openapi fmt lock deploy clean
 
 PYTHON ?= python3
 
@@ -77,6 +77,14 @@ bench: setup ## measure: imports, calls and capacity per verb, throughput
 
 test: setup ## every test, the deployed stack's included, and the coverage gate
 	@$(bin)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
+
+FUZZ_CASES ?= 1000
+FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
+FUZZ_MINUTES ?= 60
+
+fuzz: setup ## try every operation of docs/openapi.json with 1,000 requests (FUZZ_CASES, FUZZ_SEED, FUZZ_MINUTES)
+	@FUZZ_CASES=$(FUZZ_CASES) FUZZ_SEED=$(FUZZ_SEED) FUZZ_MINUTES=$(FUZZ_MINUTES) $(bin)/python -m pytest tests/fuzz/test_fuzz.py \
+	  -n 2 -v --no-cov --timeout=$$((60 * $(FUZZ_MINUTES))) --session-timeout=$$((60 * $(FUZZ_MINUTES))) $(PYTEST_ARGS)
 
 check: setup ## lint, types, import contracts, template, OpenAPI drift
 	@$(bin)/ruff check .

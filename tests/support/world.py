@@ -74,11 +74,12 @@ class World:
 
     def settle(self, workspace: str = WORKSPACE) -> World:
         """Registers the agents."""
-        for slug, values in {
+        agents: dict[str, dict[str, Any]] = {
             "scout": {"name": "Scout"},
             "auditor": {"name": "Client Repo Auditor", "aliases": ("Auditor",)},
             "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
-        }.items():
+        }
+        for slug, values in agents.items():
             register_agent(self.baton, human(workspace), slug, values)
         return self
 

@@ -1,0 +1,114 @@
+"""What schemathesis is told: the document, who calls, what there is, how many cases, and what counts as a fault.
+
+``FUZZ_CASES``: per operation, and as many sequences, drawn by ``FUZZ_SEED``. Without it, a few that are the same in
+every run.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+import hypothesis
+import schemathesis
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.transport import Response
+from schemathesis.generation.feedback import NO_FEEDBACK
+from schemathesis.pytest._test_builder import build_operation_test
+
+from baton.domain.principal import Kind
+from fuzz.cases import Callers, Case, is_fair, tamed
+from fuzz.checks import CHECKS
+from fuzz.door import Application, Door
+from fuzz.known import bindings, dictionaries
+from fuzz.links import linked_document
+from fuzz.premises import Premises
+from support.exhibit import Operation
+
+IS_LONG = "FUZZ_CASES" in os.environ
+CASES = int(os.environ.get("FUZZ_CASES", "10"))
+SEQUENCES = CASES if IS_LONG else 60
+STEPS = 8
+SEED = int(os.environ.get("FUZZ_SEED", "1"))
+# 422: it may mean nothing here. The check `is_read_as_documented` sees to the rest.
+FIT_FOR_THE_ALLOWED = ["2xx", "401", "403", "404", "409", "422", "503"]
+
+
+class Campaign:
+    """``altered``: puts something between schemathesis and the gateway."""
+
+    def __init__(self, altered: Any = lambda door: door) -> None:
+        self.premises = Premises()
+        app: Application = altered(Door(self.premises.gateway))
+        self.schema: Any = schemathesis.openapi.from_dict(linked_document(), config=_configuration(self.premises))
+        self.schema.app = app
+        self.schema.hook("map_case")(tamed)
+        self.callers = Callers(self.premises.tokens)
+        self.schema.auth(refresh_interval=None)(self.callers.provider())
+
+    def try_alone(self, operation: Operation) -> None:
+        """What the document allows and forbids, at its bounds and by chance. Raises for an answer that isn't as it
+        should be."""
+        # What @schema.parametrize() does; that would prepare all operations while pytest collects.
+        build_operation_test(
+            config=self.schema.config,
+            operation=self.schema[operation.path][operation.method.lower()],
+            test_func=self._try,
+            given_kwargs={},
+            feedback=NO_FEEDBACK,
+        )()
+
+    def try_together(self, below: str = "/") -> None:
+        """Sequences by one caller, in which requests use what is in earlier answers. ``below``: where paths begin."""
+        premises, callers = self.premises, self.callers
+        machine = self.schema.include(path_regex=f"^{below}").as_state_machine()
+
+        class Sequence(machine):  # type: ignore[valid-type, misc]
+            def setup(self) -> None:
+                premises.restore()
+                self.caller: Kind | None = None
+
+            def before_call(self, case: Case) -> None:
+                self.caller = self.caller or callers.drawn(case)
+                callers.send_as(case, self.caller)
+
+            def validate_response(self, response: Response, case: Case, **options: Any) -> None:
+                if is_fair(case):
+                    super().validate_response(response, case, additional_checks=CHECKS, **options)
+
+        if IS_LONG:
+            hypothesis.seed(SEED)(Sequence)
+        usual = self.schema.config.get_hypothesis_settings()
+        Sequence.run(settings=hypothesis.settings(usual, max_examples=SEQUENCES))
+
+    def _try(self, case: Case) -> None:
+        if is_fair(case):
+            self.premises.restore()
+            case.call_and_validate(additional_checks=CHECKS)
+
+
+@cache
+def campaign() -> Campaign:
+    return Campaign()
+
+
+def _configuration(premises: Premises) -> SchemathesisConfig:
+    return SchemathesisConfig.from_dict(
+        {
+            "seed": SEED,
+            "cache": {"enabled": False},
+            "analysis": {"constants": {"enabled": False}},
+            "dictionaries": dictionaries(premises),
+            "parameters": bindings(),
+            "generation": {
+                "max-examples": CASES,
+                "deterministic": not IS_LONG,
+                "database": "none",
+                "allow-x00": False,
+                "with-security-parameters": False,
+            },
+            "checks": {"positive_data_acceptance": {"expected-statuses": FIT_FOR_THE_ALLOWED}},
+            "phases": {"stateful": {"max-steps": STEPS, "inference": {"algorithms": []}}},
+        }
+    )

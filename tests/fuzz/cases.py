@@ -1,0 +1,95 @@
+"""Who sends a case, and what is put right in it before."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from schemathesis.core import NotSet
+from schemathesis.core.parameters import ParameterLocation
+
+from baton.domain.principal import Kind
+from support.exhibit import OPERATIONS
+from support.gateway import ROUTES
+
+# Of any operation.
+Case = Any
+MAX_NUMBER = 1e30
+
+
+class Callers:
+    """Who calls: anybody, but the same one for the same case, and mostly a human where nobody else may."""
+
+    def __init__(self, tokens: dict[Kind, str]) -> None:
+        self._tokens = tokens
+        self._for_humans = {str(each) for each in OPERATIONS if each.is_for_humans}
+
+    def drawn(self, case: Case) -> Kind:
+        return list(Kind)[_number(case) % len(Kind)]
+
+    def send_as(self, case: Case, usual: Kind) -> None:
+        is_for_humans = case.operation.label in self._for_humans and _number(case) % 4
+        kind = Kind.HUMAN if is_for_humans else usual
+        case.headers["Authorization"] = f"Bearer {self._tokens[kind]}"
+
+    def provider(self) -> type:
+        """Of schemathesis's sort."""
+        callers = self
+
+        class Provider:
+            def get(self, case: Case, _context: object) -> Kind:
+                return callers.drawn(case)
+
+            def set(self, case: Case, usual: Kind, _context: object) -> None:
+                callers.send_as(case, usual)
+
+        return Provider
+
+
+def _number(case: Case) -> int:
+    sent = f"{case.method} {case.path} {case.path_parameters} {case.query} {case.body!r}"
+    return zlib.crc32(sent.encode(errors="replace"))
+
+
+def is_allowed(case: Case) -> bool:
+    """By the document."""
+    return case.meta is not None and bool(case.meta.generation.mode.is_positive)
+
+
+def is_fair(case: Case) -> bool:
+    """Not where leaving out an optional body passes for wrong, nor where a method that this path doesn't take is one of
+    a path that looks alike: PUT /agents/import is of /agents/{slug}."""
+    wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative} if case.meta else set()
+    is_optional = not case.operation.definition.raw.get("requestBody", {}).get("required")
+    if wrong == {ParameterLocation.BODY} and isinstance(case.body, NotSet) and is_optional:
+        return False
+    paths = {route.path for route in ROUTES if route.pattern.match(case.formatted_path)}
+    return case.method.upper() == case.operation.method.upper() or len(paths) < 2
+
+
+def tamed(_context: object, case: Case) -> Case:
+    """Without what JSON Schema allows and Baton's JSON doesn't, whatever the route: 1.0 for a whole number, and numbers
+    out of the store's bounds."""
+    if is_allowed(case):
+        case.body = _tamed(case.body)
+        case.query = {name: _tamed(value) for name, value in case.query.items()}
+        if case.operation.label == "POST /handoff-markers" and case.body.get("create_task", True):
+            case.body.setdefault("task_priority", "P1")  # as its description demands
+    return case
+
+
+def _tamed(value: Any) -> Any:
+    match value:
+        case bool():
+            return value
+        case float():
+            small = round(value, 3) if abs(value) < MAX_NUMBER else 0.5
+            return int(small) if small.is_integer() else small
+        case int() if abs(value) > MAX_NUMBER:
+            return 1
+        case dict():
+            return {name: _tamed(item) for name, item in value.items()}
+        case list():
+            return [_tamed(item) for item in value]
+        case _:
+            return value

@@ -1,0 +1,117 @@
+"""A workspace with tasks in every state and one of everything else, that is as it was at the start of every example."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from baton.domain.ids import RANDOM_BYTES, sortable_id
+from baton.domain.principal import Kind, Principal
+from baton.services.issue_token import TokenRequest, issue_token
+from support.gateway import Gateway, gateway_event, route_of
+from support.world import World, agent, human, marker_body, service
+
+WHO = {Kind.HUMAN: human(), Kind.SERVICE: service(), Kind.AGENT: agent("auditor")}
+# How claims end: verb → the rest of its body.
+ENDS: dict[str, Any] = {
+    "complete": {"output": {"ok": True}},
+    "fail": {"failure": {"type": "error", "description": "It broke"}},
+}
+_IDS = re.compile(r"\b(?:[a-z]+_)?[0-9a-hjkmnp-tv-z]{26}\b")
+
+
+@dataclass
+class Ids:
+    """The same in every run, and again after going back."""
+
+    number: int = 0
+
+    def new(self, prefix: str, at: datetime) -> str:
+        self.number += 1
+        return sortable_id(prefix, at, self.number.to_bytes(RANDOM_BYTES))
+
+    def secret(self) -> str:
+        self.number += 1
+        return f"{self.number:064x}"
+
+
+@dataclass
+class Premises:
+    """``tokens``: of each of ``WHO``. ``ids``: of whatever is there, and ``slugs`` of agents."""
+
+    world: World = field(default_factory=World)
+    gateway: Gateway = field(init=False)
+    tokens: dict[Kind, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ids = Ids()
+        self.world.baton = replace(self.world.baton, ids=self._ids)
+        self.gateway = Gateway(self.world.settle().baton)
+        self.tokens = {kind: self._token(who) for kind, who in WHO.items()}
+        self._furnish()
+        self._parts = (self.world.store, self.world.baton.secrets, self.world.clock, self._ids, self.world.doorbell)
+        self._before = pickle.dumps([_content(part) for part in self._parts])
+
+    def restore(self) -> None:
+        for part, before in zip(self._parts, pickle.loads(self._before), strict=True):
+            vars(part).update(before)
+        self.world.logged.clear()
+        self.gateway.replies.clear()
+
+    @property
+    def ids(self) -> list[str]:
+        return sorted(set(_IDS.findall(repr(_content(self.world.store)))))
+
+    @property
+    def slugs(self) -> list[str]:
+        return [each.slug for each in self.world.store.roster("acme")]
+
+    def _token(self, who: Principal) -> str:
+        request = TokenRequest(kind=who.kind, subject=who.id, scopes=who.scopes)
+        return issue_token(self.world.baton, human(), request)[1]
+
+    def _furnish(self) -> None:
+        """Few agents, so that a name is often the right one; a direction takes two tasks, one after the other."""
+        self._sent(WHO[Kind.HUMAN], "PUT", "/agents/builder", {"name": "Builder"})
+        for verb, body in ENDS.items():
+            self._verb(self._task("scout" if verb == "complete" else "builder"), "approve")
+            self.world.clock.advance(5)
+            claim = self._claimed()
+            self._verb(claim["task"]["id"], verb, WHO[Kind.AGENT], {"claim_id": claim["claim_id"], **body})
+        for _ in range(2):
+            self._verb(self._task("runner"), "cancel")
+        self._task("runner")
+        assert self._sent(WHO[Kind.HUMAN], "GET", "/manual-reviews")["items"]
+        self._verb(self._task("scout"), "approve")
+        self.world.clock.advance(5)
+        self._claimed()
+        self._verb(self._task("builder"), "approve")
+        self._verb(self._task("auditor", "builder"), "approve-next")
+        self._task("scout", "builder")
+        self._task("builder", "scout")
+        self.world.clock.advance(5)
+        self._verb(self._task("auditor", "scout"), "approve")
+
+    def _task(self, source: str, target: str = "auditor") -> Any:
+        body = marker_body(source_agent=source, target_agent=target)
+        return self._sent(WHO[Kind.SERVICE], "POST", "/handoff-markers", body)["task_id"]
+
+    def _claimed(self) -> Any:
+        return self._sent(WHO[Kind.AGENT], "POST", "/agents/auditor/claims")
+
+    def _verb(self, task_id: str, verb: str, by: Principal = WHO[Kind.HUMAN], body: Any = None) -> None:
+        self._sent(by, "POST", f"/tasks/{task_id}/{verb}", body)
+
+    def _sent(self, by: Principal, method: str, path: str, body: Any = None) -> Any:
+        answer = self.gateway.handle(route_of(method, path), gateway_event(by, method, path, body))
+        assert answer["statusCode"] < HTTPStatus.BAD_REQUEST, answer
+        return json.loads(answer["body"])
+
+
+def _content(part: object) -> dict[str, Any]:
+    return {name: value for name, value in vars(part).items() if name != "_lock"}

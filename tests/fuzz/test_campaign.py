@@ -1,0 +1,131 @@
+"""The campaign tells the faults that it is for: each of them is put between it and the gateway."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+import pytest
+from schemathesis.core.failures import FailureGroup
+
+from baton.domain.principal import Kind
+from baton.services.issue_token import TokenRequest, issue_token
+from fuzz.campaign import Campaign
+from fuzz.door import Door
+from fuzz.premises import WHO, Premises
+from support.exhibit import OPERATIONS
+
+Answer = dict[str, Any]
+BY_ID = {each.id: each for each in OPERATIONS}
+
+
+class Faulty(Door):
+    def answer(self, environ: dict[str, Any]) -> Answer:
+        return self.spoilt(super().answer(environ))
+
+    def spoilt(self, answer: Answer) -> Answer:
+        raise NotImplementedError
+
+
+class Failing(Faulty):
+    def spoilt(self, answer: Answer) -> Answer:
+        return answer | {"statusCode": 500} if answer["statusCode"] == 404 else answer
+
+
+class Creative(Faulty):
+    def spoilt(self, answer: Answer) -> Answer:
+        return answer | {"statusCode": 206} if answer["statusCode"] == 200 else answer
+
+
+class Plain(Faulty):
+    def spoilt(self, answer: Answer) -> Answer:
+        return answer | {"headers": {**answer["headers"], "Content-Type": "text/plain"}}
+
+
+class Retelling(Faulty):
+    """``told`` in place of what is so, or beside it."""
+
+    told: ClassVar[dict[str, Any]]
+
+    def spoilt(self, answer: Answer) -> Answer:
+        if answer["statusCode"] != 200:
+            return answer
+        return answer | {"body": json.dumps(json.loads(answer["body"]) | self.told)}
+
+
+class Wrong(Retelling):
+    told: ClassVar = {"version": "1"}
+
+
+class Talkative(Retelling):
+    told: ClassVar = {"surprise": 1}
+
+
+class Careless(Faulty):
+    """Takes what is wrong."""
+
+    def spoilt(self, answer: Answer) -> Answer:
+        return self.gateway.handle(None, {}) | {"statusCode": 200} if answer["statusCode"] in {400, 422} else answer
+
+
+class Strict(Faulty):
+    """Takes nothing."""
+
+    def spoilt(self, answer: Answer) -> Answer:
+        return answer | {"statusCode": 400} if answer["statusCode"] == 200 else answer
+
+
+class Open(Door):
+    """Takes everybody for a human."""
+
+    def answer(self, environ: dict[str, Any]) -> Answer:
+        request = TokenRequest(kind=Kind.HUMAN, subject="door")
+        token = issue_token(self.gateway.baton, WHO[Kind.HUMAN], request)[1]
+        return super().answer({**environ, "HTTP_AUTHORIZATION": f"Bearer {token}"})
+
+
+FAULTS: list[tuple[str, type[Door], str]] = [
+    ("get_agent", Failing, "ServerError"),
+    ("get_agent", Creative, "UndefinedStatusCode"),
+    ("get_agent", Plain, "UndefinedContentType"),
+    ("get_agent", Wrong, "JsonSchemaError"),
+    ("get_agent", Talkative, "Undeclared"),
+    ("cancel", Careless, "AcceptedNegativeData"),
+    ("get_agent", Strict, "RejectedPositiveData"),
+    ("get_agent", Open, "IgnoredAuth"),
+]
+
+
+@pytest.mark.parametrize(("operation", "door", "kind"), FAULTS, ids=lambda each: getattr(each, "__name__", str(each)))
+def test_fault_is_told(operation: str, door: type[Door], kind: str) -> None:
+    spoilt = Campaign(lambda through: door(through.gateway))
+    with pytest.raises(FailureGroup) as told:
+        spoilt.try_alone(BY_ID[operation])
+    assert kind in {type(each).__name__ for each in told.value.exceptions}
+
+
+def test_route_that_reads_less_than_documented_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    spoilt = Campaign()
+    parameter = {"name": "surprise", "in": "query", "schema": {"type": "string", "const": "1"}}
+    operation = spoilt.schema.raw_schema["paths"]["/agents"]["get"]
+    monkeypatch.setitem(operation, "parameters", [*operation["parameters"], parameter])
+    with pytest.raises(FailureGroup) as told:
+        spoilt.try_alone(BY_ID["list_agents"])
+    assert {type(each).__name__ for each in told.value.exceptions} == {"TooStrict"}
+
+
+def test_fault_that_takes_what_was_made_before_is_told() -> None:
+    known = set(Premises().ids)
+
+    class Forgetful(Faulty):
+        """Fails for the tokens that it made, and not for those that were there."""
+
+        def spoilt(self, answer: Answer) -> Answer:
+            told = json.loads(answer.get("body", "{}"))
+            is_ours = answer["statusCode"] == HTTPStatus.OK and told.get("revoked_at") and told["id"] not in known
+            return answer | {"statusCode": 500} if is_ours else answer
+
+    with pytest.raises(FailureGroup) as told:
+        Campaign(lambda through: Forgetful(through.gateway)).try_together(below="/tokens")
+    assert "ServerError" in {type(each).__name__ for each in told.value.exceptions}
