@@ -46,8 +46,9 @@ MEANINGS = {
 REQUEST_ID = {
     "name": "X-Request-Id",
     "in": "header",
-    "description": "Comes back in the answer and is in every log line.",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
+    "description": "1 to 64 of `A-Za-z0-9_-`, else the gateway's own takes its place. Comes back in the answer and is "
+    "in every log line.",
+    "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
@@ -200,12 +201,15 @@ def _refusal(status: int, problem: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidied(value: Any) -> Any:
-    """Without the titles that pydantic makes of names, and with docstrings as Markdown."""
+    """Without the titles that pydantic makes of names, with docstrings as Markdown, and with sets as what they take:
+    lists in which something may be said twice."""
     if isinstance(value, list):
         return [_tidied(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {name: _tidied(item) for name, item in value.items() if not (name == "title" and isinstance(item, str))}
+    if kept.get("type") == "array":
+        kept.pop("uniqueItems", None)
     if isinstance(kept.get("description"), str):
         kept["description"] = " ".join(kept["description"].replace("``", "`").split())
     return kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -19,7 +19,7 @@ from pydantic import (
 
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
-from baton.domain.times import whole_ms
+from baton.domain.times import parse_rfc3339, whole_ms
 from rest.errors import InvalidFields
 from rest.routing import Reader
 from rest.strict_json import JsonBody, shown
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_REASON = 2_000
 MAX_PAGE = 100
+MAX_DIGITS = 15
 _MESSAGES = {
     "missing": "is required",
     "extra_forbidden": "is not a known field",
@@ -92,7 +93,7 @@ LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
 def _digits(text: object) -> int:
     if isinstance(text, int):
         return text
-    if not re.fullmatch(r"[0-9]{1,15}", str(text)):
+    if not re.fullmatch(rf"[0-9]{{1,{MAX_DIGITS}}}", str(text)):
         raise ValueError("must be a whole number")
     return int(str(text))
 
@@ -114,11 +115,19 @@ def _day(text: object) -> date:
         raise ValueError("is not a day of the calendar") from exc
 
 
+def _instant(text: object) -> datetime:
+    try:
+        return parse_rfc3339(str(text))
+    except ValueError as exc:
+        raise ValueError("must be a time with an offset, such as 2026-01-31T12:00:00Z") from exc
+
+
 from_digits = BeforeValidator(_digits)
 from_seconds = BeforeValidator(_seconds)
 Day = Annotated[date, BeforeValidator(_day)]
+QueryInstant = Annotated[AwareDatetime, BeforeValidator(_instant)]
 Limit = Annotated[int, Field(ge=1, le=MAX_PAGE), from_digits]
-EventNumber = Annotated[int, Field(ge=0), from_digits]
+EventNumber = Annotated[int, Field(ge=0, lt=10**MAX_DIGITS), from_digits]
 
 
 class PageQuery(Query):
