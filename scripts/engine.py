@@ -51,7 +51,7 @@ class Engine:
             self._environment(port, keep_state),
             port,
             is_ready=lambda: _is_ready(port),
-            prepare=lambda: self._move_state(port),
+            prepare=lambda: self._mend_state(port),
         )
 
     def stop(self) -> bool:
@@ -65,13 +65,19 @@ class Engine:
     def _process(self) -> Background:
         return Background("the local engine", self.home, "engine")
 
-    def _move_state(self, port: int) -> None:
-        """The engine keeps its queues under addresses with the port, and on another port finds none of them."""
+    def _mend_state(self, port: int) -> None:
+        """The engine keeps its queues under addresses with the port, and on another port finds none of them. It keeps
+        how far a table's stream was read but not the stream, and then is deaf to as much of the new one."""
         for path in self.state.glob("*.json"):
             text = path.read_text()
             moved = QUEUE_ADDRESS.sub(f"//localhost:{port}/", text)
             if moved != text:
                 path.write_text(moved)
+        functions = self.state / "lambda.json"
+        if functions.exists():
+            kept = json.loads(functions.read_text())
+            kept["payload"].get("dynamodb_stream_positions", {})["data"] = {}
+            functions.write_text(json.dumps(kept))
 
     def _environment(self, port: int, keep_state: bool) -> dict[str, str]:
         return essentials() | {

@@ -205,9 +205,12 @@ OTHERS = {
 }
 
 
+ELSEWHERE = ("sync_tracker-", "publish_events-")
+
+
 def test_every_event_file_has_its_test() -> None:
-    """Those of sync-tracker have theirs in test_sync_tracker.py."""
-    stems = {path.stem for path in EVENTS.glob("*.json") if not path.stem.startswith("sync_tracker-")}
+    """Those of sync-tracker and of publish-events have theirs in files of their own."""
+    stems = {path.stem for path in EVENTS.glob("*.json") if not path.stem.startswith(ELSEWHERE)}
     assert stems == set(HTTP) | OTHERS
 
 

@@ -11,7 +11,7 @@ from support.deployed import CANARY, Deployed, until
 from support.tenant import marker_body, new_workspace
 
 FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
-FUNCTIONS += ["SyncTracker", "NotionWebhook"]
+FUNCTIONS += ["SyncTracker", "NotionWebhook", "PublishEvents"]
 _TOKEN = re.compile(r"baton_[0-9a-z]+_([0-9a-f]{64})")
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pytest
 import stack
 from background import StackError, free_port
 from stand_in import StandIn, port_of
-from support.deployed import until
+from support.deployed import Deployed, until
 
 pytestmark = pytest.mark.stack
 
@@ -43,6 +44,12 @@ def databases_of_notion(running: stack.Stack) -> Any:
     response = httpx.get(f"{running.notion_url}/control/databases", trust_env=False)
     response.raise_for_status()
     return response.json()["databases"]
+
+
+def unpublished(running: stack.Stack) -> bool:
+    """Is there anything that the outside hasn't been told of?"""
+    with running.http() as http:
+        return any(Deployed(running, http).baton.store.unsent(datetime.now(UTC) + timedelta(days=1)))
 
 
 def awaited(running: stack.Stack, task_id: str) -> dict[str, Any]:
@@ -81,14 +88,14 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -
     assert second.tokens == first.tokens
     assert databases_of_notion(second) == databases
     assert second.aws("secretsmanager").get_secret_value(SecretId="baton/demo/notion")["SecretString"] == "ntn_kept"
-    (schedule,) = second.aws("scheduler").list_schedules()["Schedules"]
-    assert (schedule["State"], schedule["Target"]["Arn"].rsplit(":")[-1]) == (
-        "ENABLED",
-        second.functions["SweepStaleClaims"],
-    )
+    schedules = second.aws("scheduler").list_schedules()["Schedules"]
+    assert {(each["State"], each["Target"]["Arn"].rsplit(":")[-1]) for each in schedules} == {
+        ("ENABLED", second.functions[name]) for name in ("PublishEvents", "SweepStaleClaims")
+    }
     post(second, second.tokens["agents"]["reviewer"], f"/tasks/{held}/complete", {"claim_id": claim["claim_id"]})
     post(second, second.tokens["human"], f"/tasks/{task_id}/approve", {})
     assert awaited(second, task_id)["state"] == "done"  # so that queue, mapping and roles are still there
+    until(lambda: not unpublished(second), 45)  # the table's stream is: the schedule comes after a minute
     second.aws("sqs").send_message(QueueUrl=second.tracker_queue_url, MessageBody="no bell")
     assert until(lambda: "Messages" in second.aws("sqs").receive_message(QueueUrl=second.tracker_dlq_url))
 

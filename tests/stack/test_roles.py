@@ -20,6 +20,7 @@ FUNCTIONS = [
     "NotionWebhook",
     "ProcessTask",
     "SyncTracker",
+    "PublishEvents",
     "SweepStaleClaims",
     "Authorize",
 ]
@@ -107,7 +108,7 @@ def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles
     table = deployed.stack.table
     who = those_that_may(roles, "dynamodb", "query", **query(table, "queue"))
     assert who == ["Api", "Wait", "ProcessTask", "SyncTracker"]
-    assert those_that_may(roles, "dynamodb", "query", **query(table, "wake")) == ["SweepStaleClaims"]
+    assert those_that_may(roles, "dynamodb", "query", **query(table, "wake")) == ["PublishEvents", "SweepStaleClaims"]
 
 
 def test_only_process_task_takes_bells_and_gives_them_up(deployed: Deployed, roles: dict[str, Role]) -> None:
@@ -138,7 +139,7 @@ def test_only_sync_tracker_takes_the_trackers_bells_and_gives_them_up(
 def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
     bell = json.dumps({"workspace": "roles", "task_id": None})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=bell)
-    assert who == [function for function in FUNCTIONS if function != "Authorize"]
+    assert who == [function for function in FUNCTIONS if function not in {"Authorize", "PublishEvents"}]
 
 
 def test_the_trackers_tokens_are_written_by_the_api_only(deployed: Deployed, roles: dict[str, Role]) -> None:
@@ -173,6 +174,24 @@ def test_waiting_and_the_webhook_give_no_work_to_agents(deployed: Deployed, role
     bell = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
     who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=bell)
     assert who == ["CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
+
+
+def test_only_the_publisher_tells_the_outside_and_only_on_the_stacks_bus(
+    deployed: Deployed, roles: dict[str, Role]
+) -> None:
+    entry = {"Source": "roles", "DetailType": "roles", "Detail": "{}"}
+    on_ours = {**entry, "EventBusName": deployed.bus_name}
+    assert those_that_may(roles, "events", "put_events", Entries=[on_ours]) == ["PublishEvents"]
+    assert those_that_may(roles, "events", "put_events", Entries=[entry]) == []
+    assert those_that_may(roles, "events", "list_event_buses") == []
+    assert those_that_may(roles, "events", "put_rule", Name="roles", EventBusName=deployed.bus_name) == []
+
+
+def test_the_publisher_adds_nothing_to_the_table(deployed: Deployed, roles: dict[str, Role]) -> None:
+    table, role = deployed.stack.table, roles["PublishEvents"]
+    assert not role.may("dynamodb", "put_item", TableName=table, Item=KEY)
+    assert not role.may("dynamodb", "get_item", TableName=table, Key=KEY)
+    assert not role.may("dynamodb", "query", **query(table, "queue"))
 
 
 def test_no_role_reaches_other_services(deployed: Deployed, roles: dict[str, Role]) -> None:

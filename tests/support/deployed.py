@@ -23,6 +23,7 @@ from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell
 from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports import Baton
+from deployment import STACK_NAME
 from deployment import client as administrator
 from stack import Stack
 from support.dynamo import all_items
@@ -159,17 +160,19 @@ class Deployed:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """The schedule is off: the sweeper runs only when it is called."""
-        scheduler = self.aws("scheduler")
-        (listed,) = scheduler.list_schedules()["Schedules"]
-        names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
-        found = scheduler.get_schedule(Name=listed["Name"], GroupName=listed["GroupName"])
-        kept = {name: found[name] for name in names}
-        scheduler.update_schedule(**kept, State="DISABLED")
+        """The schedules are off: the sweeper and the publisher run only when they are called, or for what is new."""
+        scheduler, names = self.aws("scheduler"), ("Name", "GroupName")
+        listed = [{name: each[name] for name in names} for each in scheduler.list_schedules()["Schedules"]]
+        found = [scheduler.get_schedule(**each) for each in listed]
+        names = (*names, "ScheduleExpression", "FlexibleTimeWindow", "Target")
+        kept = [{name: each[name] for name in names} for each in found]
+        for each in kept:
+            scheduler.update_schedule(**each, State="DISABLED")
         try:
             yield
         finally:
-            scheduler.update_schedule(**kept, State="ENABLED")
+            for each in kept:
+                scheduler.update_schedule(**each, State="ENABLED")
 
     # State
 
@@ -178,6 +181,11 @@ class Deployed:
         if service not in self._clients:  # making one takes longer than most calls
             self._clients[service] = administrator(service, self.stack.port)
         return self._clients[service]
+
+    @cached_property
+    def bus_name(self) -> str:
+        (described,) = self.aws("cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"]
+        return next(each["OutputValue"] for each in described["Outputs"] if each["OutputKey"] == "EventBusName")
 
     @cached_property
     def dynamo(self) -> Any:
@@ -215,6 +223,7 @@ class Deployed:
     @contextmanager
     def unchanged(self, of: str = "") -> Iterator[None]:
         """Nothing is written meanwhile; ``of``: nothing of this workspace."""
+        self.await_told()
         with self.quiet():
             before = self.snapshot()
             yield
@@ -222,6 +231,11 @@ class Deployed:
         changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
         written = sorted(key for key in changed if not of or f"#{of}#" in key[0])
         assert not written, f"written: {written}"
+
+    def await_told(self) -> None:
+        """The outside has been told of everything: what marks an event as told is a write."""
+        far = SystemClock().now() + timedelta(days=1)
+        until(lambda: not any(self.baton.store.unsent(far)), 150)  # by the stream at once, else by the schedule
 
     def age(self, workspace: str, task_id: str, seconds: float) -> None:
         """Makes the task one to which everything happened that much earlier, so that no test waits for a lease or an

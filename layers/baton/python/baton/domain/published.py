@@ -107,7 +107,7 @@ def _fitting(detail: dict[str, Any]) -> str:
     """The largest parts of ``data`` go until the rest fits; ``cut`` names them. The trail keeps them."""
     text = _json(detail)
     while len(text.encode()) > MAX_DETAIL_BYTES and detail["data"]:
-        largest = max(detail["data"], key=lambda name: len(_json(detail["data"][name])))
+        largest = max(detail["data"], key=lambda name: len(_json(detail["data"][name]).encode()))
         data = {name: value for name, value in detail["data"].items() if name != largest}
         detail = {**detail, "data": data, "cut": [*detail["cut"], largest]}
         text = _json(detail)

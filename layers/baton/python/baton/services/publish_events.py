@@ -91,7 +91,8 @@ def _put_off(baton: Baton, page: Sequence[Unsent], delivery: Delivery, now: date
             baton.log("an event can't be read", action="event_unreadable", task_id=each.task_id, seq=each.seq)
         elif _id(each.telling) not in delivery.refused:
             continue
-        baton.store.put_off(each.workspace, each.task_id, each.seq, now + pause(now - each.at))
+        looked_back_to = now - OVERDUE_AFTER
+        baton.store.put_off(each.workspace, each.task_id, each.seq, looked_back_to + pause(now - each.at))
 
 
 def _id(telling: Telling) -> str:
