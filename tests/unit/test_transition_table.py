@@ -12,7 +12,7 @@ from baton.domain import errors, verbs
 from baton.domain.events import replay
 from baton.domain.principal import CALLBACK, JOINER, PROCESS_TASK, SYNC_TRACKER, Principal, system
 from baton.domain.task import ENDED, Branch, State, Wait
-from support.relay import as_told
+from support.team import as_told
 from support.tasks import (
     ACTING_SERVICE,
     BARE_HUMAN,
