@@ -161,11 +161,12 @@ class Deployed:
     @contextmanager
     def quiet(self) -> Iterator[None]:
         """The schedules are off: the sweeper and the publisher run only when they are called, or for what is new."""
-        scheduler, names = self.aws("scheduler"), ("Name", "GroupName")
-        listed = [{name: each[name] for name in names} for each in scheduler.list_schedules()["Schedules"]]
-        found = [scheduler.get_schedule(**each) for each in listed]
-        names = (*names, "ScheduleExpression", "FlexibleTimeWindow", "Target")
-        kept = [{name: each[name] for name in names} for each in found]
+        scheduler = self.aws("scheduler")
+        names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
+        kept = []
+        for listed in scheduler.list_schedules()["Schedules"]:
+            found = scheduler.get_schedule(Name=listed["Name"], GroupName=listed["GroupName"])
+            kept.append({name: found[name] for name in names})
         for each in kept:
             scheduler.update_schedule(**each, State="DISABLED")
         try:
@@ -185,7 +186,8 @@ class Deployed:
     @cached_property
     def bus_name(self) -> str:
         (described,) = self.aws("cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"]
-        return next(each["OutputValue"] for each in described["Outputs"] if each["OutputKey"] == "EventBusName")
+        outputs = {each["OutputKey"]: str(each["OutputValue"]) for each in described["Outputs"]}
+        return outputs["EventBusName"]
 
     @cached_property
     def dynamo(self) -> Any:
