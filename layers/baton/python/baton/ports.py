@@ -670,7 +670,7 @@ class EventStore(Protocol):
         """The bus has it. May be said any number of times. Raises ``Busy``."""
 
     def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
-        """Not due before ``until``. Nothing if it was marked meanwhile. Raises ``Busy``."""
+        """Not shown again by an ``unsent`` of before ``until``. Nothing if it was marked meanwhile. Raises ``Busy``."""
 
 
 class Store(
