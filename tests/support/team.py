@@ -16,6 +16,7 @@ from baton.domain.principal import Principal
 from baton.domain.review import Review
 from baton.domain.task import Kind, Policy, Task
 from baton.ports import Dossier
+from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
@@ -190,6 +191,11 @@ class Team:
             return Halt(leg, trip.rule, trip.fields["review_id"], is_refused=True)
         if outcome.get("status") == "manual_review":
             return Halt(leg, outcome["rule"], outcome["review_id"], is_refused=False)
+        if (
+            self.task(outcome["task_id"]).state == "needs"
+        ):  # open work has no target whose standing approval it could have
+            approve_task(self.baton, human(), outcome["task_id"], None)
+            self.later()
         slug = target or next(each for each in self.slugs if each != leg.by.id)
         return self.take(slug, outcome["task_id"])
 

@@ -12,7 +12,6 @@ from baton.domain import errors, verbs
 from baton.domain.events import replay
 from baton.domain.principal import CALLBACK, JOINER, PROCESS_TASK, SYNC_TRACKER, Principal, system
 from baton.domain.task import ENDED, Branch, State, Wait
-from support.team import as_told
 from support.tasks import (
     ACTING_SERVICE,
     BARE_HUMAN,
@@ -27,6 +26,7 @@ from support.tasks import (
     in_state,
     ready,
 )
+from support.team import as_told
 from support.world import WORKSPACE
 
 # What the verb does to a task in that state, asked for by one who may: the state after it, or the refusal.

@@ -11,7 +11,6 @@ from baton.domain.errors import LoopTripped, Unknown
 from baton.domain.mirror import opened
 from baton.domain.review import LOOP_GUARD, Review
 from baton.domain.transitions import create
-from baton.domain.workflow import ROOT_RATE
 from baton.ports import Also, Body, Dossier, HandoffsCounted, MirrorOpened, Remember, ReviewChanged, ReviewRequest
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 # Where nobody wants to know, it is counted all the same.
 _NO_LIMIT = 1_000_000
 REFUSED = "refused"
+# Rules about how many handoffs a workflow has had.
+_OF_WORKFLOW = {"max_handoffs_per_workflow", "budget_max_handoffs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,11 @@ def must_not_be_refused(first_answer: dict[str, Any]) -> None:
 
 
 def _review_id(draft: Draft, rule: str) -> str:
-    """The same for every trip of a chain over a rule; sorted by when the chain began."""
+    """The same for every trip of a chain over a rule, sorted by when its root began. A chain is told by its last task:
+    what is stopped elsewhere in the workflow has an entry of its own, as the entry takes the place of a child. One that
+    nobody has begun is told by its direction, since each asking would begin another workflow."""
     lineage = draft.lineage
-    chain = (
-        lineage.master_task_id or f"{draft.source} {draft.target} {lineage.workflow_id if rule != ROOT_RATE else ''}"
-    )
+    is_of_workflow = draft.retry_of is not None or rule in _OF_WORKFLOW
+    chain = lineage.parent_id or f"{draft.source} {draft.target} {lineage.workflow_id if is_of_workflow else ''}"
     began = (lineage.master_task_id or "").removeprefix("task_")[:10]
     return f"review_{began}{hashlib.sha256(f'{chain} {rule}'.encode()).hexdigest()[:16]}"
