@@ -11,6 +11,7 @@ from baton.adapters.memory_tasks import MemoryTasks
 from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.workflow import Checkpoint, InboxItem, Member, Roots
 from baton.ports import (
+    MAX_ITEMS,
     CheckpointKept,
     ErrandDone,
     ErrandDue,
@@ -79,6 +80,8 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
         return page(found, limit, cursor)
 
     def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
+        if len(set(ids)) > MAX_ITEMS:
+            raise ValueError(f"{len(set(ids))} items in one transaction")
         with self._lock:
             for item_id in ids:
                 self._inboxes.get((workspace, agent), {}).pop(item_id, None)
