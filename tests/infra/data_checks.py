@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.event_outbox import UNSENT_PAGE
 from infra.register import Problems, check
 from infra.template import (
     Properties,
@@ -361,6 +362,8 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
     if found != [("PublishEvents", STREAM)]:
         yield f"the stream brings its news to {found}"
     for function, event in events(template, "DynamoDB"):
+        if event.get("BatchSize", 100) > UNSENT_PAGE:
+            yield f"{function} gets more at once than it reads the tasks of in one call"
         if event.get("StartingPosition") != "TRIM_HORIZON":
             yield f"{function} misses what is written while its mapping is made"
 
