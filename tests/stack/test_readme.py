@@ -15,12 +15,14 @@ from support.deployed import Deployed
 README = Path(__file__).parents[2] / "README.md"
 _BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ELLIPSIS = "…"
+SECTIONS = ("The API", "Handing off")
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Kind and text of every example of the section about the API."""
-    section = README.read_text(encoding="utf-8").split("\n## The API\n")[1].split("\n## ")[0]
-    return _BLOCK.findall(section)
+    """Kind and text of every example of the sections about the API."""
+    text = README.read_text(encoding="utf-8")
+    sections = [text.split(f"\n## {title}\n")[1].split("\n## ")[0] for title in SECTIONS]
+    return [block for section in sections for block in _BLOCK.findall(section)]
 
 
 def differences(told: Any, answered: Any, path: str = "") -> list[str]:
