@@ -33,6 +33,7 @@ STEPS = 8
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 # 422: it may mean nothing here. The check `is_read_as_documented` sees to the rest.
 FIT_FOR_THE_ALLOWED = ["2xx", "401", "403", "404", "409", "422", "503"]
+FIT_FOR_THE_FORBIDDEN = ["400", "401", "403", "404", "405", "409", "413", "415", "422", "503"]
 
 
 class Campaign:
@@ -108,7 +109,10 @@ def _configuration(premises: Premises) -> SchemathesisConfig:
                 "allow-x00": False,
                 "with-security-parameters": False,
             },
-            "checks": {"positive_data_acceptance": {"expected-statuses": FIT_FOR_THE_ALLOWED}},
+            "checks": {
+                "positive_data_acceptance": {"expected-statuses": FIT_FOR_THE_ALLOWED},
+                "negative_data_rejection": {"expected-statuses": FIT_FOR_THE_FORBIDDEN},
+            },
             "phases": {"stateful": {"max-steps": STEPS, "inference": {"algorithms": []}}},
         }
     )

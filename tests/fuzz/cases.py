@@ -57,14 +57,19 @@ def is_allowed(case: Case) -> bool:
 
 
 def is_fair(case: Case) -> bool:
-    """Not where leaving out an optional body passes for wrong, nor where a method that this path doesn't take is one of
-    a path that looks alike: PUT /agents/import is of /agents/{slug}."""
+    """Not where schemathesis takes for wrong what isn't: an optional body left out; lists in a query that are too long,
+    but not without their repeats; a method of a path that looks alike (PUT /agents/import is of /agents/{slug})."""
     wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative} if case.meta else set()
-    is_optional = not case.operation.definition.raw.get("requestBody", {}).get("required")
-    if wrong == {ParameterLocation.BODY} and isinstance(case.body, NotSet) and is_optional:
+    if wrong == {ParameterLocation.BODY} and isinstance(case.body, NotSet):
+        return bool(case.operation.definition.raw.get("requestBody", {}).get("required"))
+    if ParameterLocation.QUERY in wrong and any(map(_has_repeats, case.query.values())):
         return False
-    paths = {route.path for route in ROUTES if route.pattern.match(case.formatted_path)}
-    return case.method.upper() == case.operation.method.upper() or len(paths) < 2
+    alike = {route.path for route in ROUTES if route.pattern.match(case.formatted_path)}
+    return len(alike) < 2 or case.method.upper() == case.operation.method.upper()
+
+
+def _has_repeats(value: Any) -> bool:
+    return isinstance(value, list) and len(set(map(str, value))) < len(value)
 
 
 def tamed(_context: object, case: Case) -> Case:
