@@ -4,7 +4,7 @@ the team has standing approvals."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count, pairwise
 from typing import Any
@@ -29,6 +29,7 @@ from baton.services.save_checkpoint import save_checkpoint
 from baton.services.transfer_task import transfer_task
 from baton.services.wait_for_callback import wait_for_callback
 from support.clock import NOON
+from support.crew import StillClock
 from support.world import WORKSPACE, World, agent, human
 
 BROKE = {"type": "error", "description": "broke"}
@@ -73,6 +74,10 @@ class Team:
     @property
     def baton(self) -> Any:
         return self.world.baton
+
+    def still(self) -> Any:
+        """The baton for many threads: time stands still."""
+        return replace(self.baton, clock=StillClock(self.world.clock.now()), log=lambda *_, **__: None)
 
     def register(self, slug: str, **values: Any) -> None:
         self.slugs.append(slug)

@@ -16,7 +16,7 @@ from baton.domain.task import Kind
 from baton.domain.workflow import ANY_AGENT
 from baton.ports import Dossier, Facts, Remember, RootsCounted, UnderClaim, Wanted
 from baton.services.change_task import commit_and_ring, row_of
-from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
+from baton.services.make_handoff import counted, make, must_not_be_refused, so_far, stopped
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, registered, slugs_among, speaker
 
@@ -115,14 +115,16 @@ def _hand_off(
     now = baton.clock.now()
     is_agents_root = parent is None and by.kind is not Who.HUMAN
     try:
-        draft.check(facts.settings, _handoffs(draft, facts), now)
+        start = _so_far(baton, by.workspace, asked, draft, facts)
+        draft.check(facts.settings, start, now)
         # By the agent that it goes to in the end: a route's, where no target was named.
         roots = _roots(baton, by.workspace, draft, facts) if is_agents_root else None
         extras: list[Extra] = [RootsCounted(roots.one_more(now, facts.settings))] if roots else []
     except LoopTripped as trip:
         raise stopped(baton, by, draft, trip, now, once) from trip
     new = make(baton, by, draft, agent, facts.settings, now)
-    extras += counted(draft, facts.settings, is_first=draft.lineage.is_root and asked.workflow_id is None)
+    if not _is_first(asked, draft):
+        extras += counted(draft, facts.settings, start=start)
     if parent is not None and asked.claim_id is not None:
         extras.append(UnderClaim(parent.id, asked.claim_id))
     if once:
@@ -199,9 +201,13 @@ def _completed(
     return said
 
 
-def _handoffs(draft: Draft, facts: Facts) -> int:
-    """How many the workflow has had."""
-    return facts.handoffs if facts.handoffs is not None else 0 if draft.lineage.is_root else 1
+def _is_first(asked: Asked, draft: Draft) -> bool:
+    """Of a workflow that nobody but the caller knows."""
+    return draft.lineage.is_root and asked.workflow_id is None
+
+
+def _so_far(baton: Baton, workspace: str, asked: Asked, draft: Draft, facts: Facts) -> int:
+    return 0 if _is_first(asked, draft) else so_far(baton, workspace, draft, facts.handoffs)
 
 
 def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Any:

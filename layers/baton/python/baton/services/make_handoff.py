@@ -84,14 +84,20 @@ def make(
     return New(change, body, opened(change.task, None, 0) if new.mirrored else None)
 
 
-def counted(draft: Draft, settings: Settings, number: int = 1, *, is_first: bool = False) -> list[Extra]:
-    """So that however many hand off at once, a workflow has no more than it may. ``is_first``: nobody but the caller
-    knows the workflow, and nobody counts what only has a root."""
-    if is_first:
-        return []
+def so_far(baton: Baton, workspace: str, draft: Draft, counted_: int | None = None) -> int:
+    """How many handoffs the workflow has had. Nobody counts what only has a root."""
+    if counted_ is not None:
+        return counted_
+    if draft.lineage.is_root and draft.retry_of is None:
+        return len(baton.store.workflow(workspace, draft.lineage.workflow_id))
+    return 1
+
+
+def counted(draft: Draft, settings: Settings, number: int = 1, *, start: int = 1, is_let: bool = False) -> list[Extra]:
+    """So that however many hand off at once, a workflow has no more than it may. ``start``: how many it has had, if
+    nobody has counted yet. ``is_let``: a human lets them happen, however many there are."""
     limits = [settings.max_handoffs_per_workflow if settings.loop_guard else None, draft.budget.max_handoffs]
-    most = min((limit for limit in limits if limit is not None), default=_NO_LIMIT)
-    start = 0 if draft.lineage.is_root and draft.retry_of is None else 1
+    most = min((limit for limit in limits if limit is not None and not is_let), default=_NO_LIMIT)
     return [HandoffsCounted(draft.lineage.workflow_id, number, start, most)]
 
 

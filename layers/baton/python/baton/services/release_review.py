@@ -11,7 +11,7 @@ from baton.domain.marker import parse_marker
 from baton.domain.review import LOOP_GUARD
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
 from baton.services.change_task import commit_and_ring, row_of
-from baton.services.make_handoff import counted, make
+from baton.services.make_handoff import counted, make, so_far
 from baton.services.open_escalation import commit_escalation, open_escalation
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named
@@ -78,7 +78,8 @@ def _release_handoff(
     new = make(baton, by, draft, agent, settings, now, created_by=review.requested_by)
     task = new.change.task
     released = review.released(by, now, task.id)
-    extras: list[Extra] = [ReviewChanged(released), *counted(draft, settings.changed(loop_guard=False))]
+    start = so_far(baton, by.workspace, draft)
+    extras: list[Extra] = [ReviewChanged(released), *counted(draft, settings, start=start, is_let=True)]
     if once:
         extras.append(Remember(once, snapshot(task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])

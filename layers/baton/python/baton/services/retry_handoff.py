@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, beside
-from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, Unknown
+from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, TaskEnded, Unknown
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.handoff import must_fit
 from baton.domain.task import Kind, State
+from baton.domain.verbs import Cancel
 from baton.ports import Dossier, Remember, RetryOpened, Wanted
-from baton.services.change_task import commit_and_ring, row_of
+from baton.services.change_task import change_task, commit_and_ring, row_of
 from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, slugs_among
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 _AGAIN = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
+# Chains are no deeper (``BOUNDS``), unless nobody guards them.
+MOST_ABOVE = 100
 # Of the first handoff, and said anew of the second.
 _OWN = {"handoff_id", "kind", "timestamp", "hops", "rollback"}
 
@@ -46,23 +51,35 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
             raise Unknown("handoff")
         first = facts.parent.task
         _must_be_allowed(by, first)
-        seen = _latest(baton, first)
+        if not by.is_human and _cancelled_above(baton, first) is not None:
+            raise HumanNeeded("retry what lies under a cancelled task")
+        origin = _origin(baton, first)
+        seen = _latest(baton, first, origin)
         whole = baton.store.read(by.workspace, first.id, with_body=True)
-        return _retried(baton, by, whole, seen, once)
+        return _retried(baton, by, whole, origin, seen, once)
 
-    return decided_again(baton.clock, attempt)
+    dossier = decided_again(baton.clock, attempt)
+    return dossier if by.is_human else _taken_along(baton, by, dossier)
 
 
 def _must_be_allowed(by: Principal, first: Task) -> None:
-    if not by.is_human and by.id != first.source_agent:
+    if not by.is_human and by.key != first.source_agent:
         by.acting_for(first.source_agent)
     if first.state not in _AGAIN:
         raise NotAllowed(first.id, "retry", first.state)
 
 
-def _latest(baton: Baton, first: Task) -> str | None:
+def _origin(baton: Baton, first: Task) -> str:
+    """What was tried first of all: retries of retries are retries of it, so that there is one place to see them."""
+    task = first
+    while task.retry_of is not None:
+        task = baton.store.tasks(first.workspace, [task.retry_of])[task.retry_of]
+    return task.id
+
+
+def _latest(baton: Baton, first: Task, origin: str) -> str | None:
     """The retry before this one. Raises ``AlreadyRetried`` while that is under way."""
-    seen = baton.store.retry_of(first.workspace, first.id)
+    seen = baton.store.retry_of(first.workspace, origin)
     if seen is not None:
         latest = baton.store.tasks(first.workspace, [seen]).get(seen)
         if latest is not None and not latest.is_ended:
@@ -70,12 +87,32 @@ def _latest(baton: Baton, first: Task) -> str | None:
     return seen
 
 
-def _retried(baton: Baton, by: Principal, whole: Dossier, seen: str | None, once: Once | None) -> Dossier:
+def _cancelled_above(baton: Baton, task: Task) -> Task | None:
+    if task.parent_id is None:
+        return None
+    parents = {each.task_id: each.parent_id for each in baton.store.workflow(task.workspace, task.workflow_id)}
+    above, at = [], parents.get(task.id)
+    while at is not None:
+        above.append(at)
+        at = parents.get(at)
+    found = baton.store.tasks(task.workspace, above[:MOST_ABOVE])
+    return next((each for each in found.values() if each.state is State.CANCELLED), None)
+
+
+def _taken_along(baton: Baton, by: Principal, dossier: Dossier) -> Dossier:
+    """A cancel above that came meanwhile has looked for what is open before this was: it goes along all the same."""
+    ancestor = None if dossier.task.is_ended else _cancelled_above(baton, dossier.task)
+    if ancestor is None:
+        return dossier
+    verb = Cancel(by=by, reason="what it came of is cancelled", ancestor=ancestor.id)
+    with suppress(TaskEnded):
+        change_task(baton, by.workspace, dossier.task.id, lambda _: verb)
+    task, _ = baton.store.load(by.workspace, dossier.task.id)
+    return replace(dossier, task=task)
+
+
+def _retried(baton: Baton, by: Principal, whole: Dossier, origin: str, seen: str | None, once: Once | None) -> Dossier:
     first, body = whole.task, whole.body or {}
-    if first.parent_id is not None and not by.is_human:
-        parent = baton.store.tasks(by.workspace, [first.parent_id]).get(first.parent_id)
-        if parent is not None and parent.state is State.CANCELLED:
-            raise HumanNeeded("retry what lies under a cancelled task")
     names = slugs_among(first.target_agent)
     facts = baton.store.handoff_facts(by.workspace, Wanted(agents=names, workflow_id=first.workflow_id))
     agent = (
@@ -102,7 +139,7 @@ def _retried(baton: Baton, by: Principal, whole: Dossier, seen: str | None, once
     except LoopTripped as trip:
         raise stopped(baton, by, draft, trip, now, once) from trip
     new = make(baton, by, draft, agent, facts.settings, now)
-    extras = [*counted(draft, facts.settings), RetryOpened(first.id, new.change.task.id, seen)]
+    extras = [*counted(draft, facts.settings), RetryOpened(origin, new.change.task.id, seen)]
     if once:
         extras.append(Remember(once, snapshot(new.change.task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])

@@ -65,7 +65,7 @@ def _split(
     ids = tuple(each.change.task.id for each in made)
     change = transition(whole.task, Split(by=by, parts=ids, revision=revision), now)
     extras = [each.also for each in made]
-    unlimited = [*counted(drafts[0], facts.settings.changed(loop_guard=False), len(drafts))]
+    unlimited = counted(drafts[0], facts.settings, len(drafts), is_let=True)
     remember = [Remember(once, {"whole": snapshot(change.task), "parts": list(ids)})] if once else []
     commit(baton, change, [*extras, *unlimited, *remember])
     for each in made:

@@ -1,0 +1,159 @@
+"""Trying anew what has failed (spec/protocol.md §6 and §7): one at a time, by who may, and out of no cancelled tree."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+import pytest
+
+from baton.domain.errors import AlreadyRetried, HumanNeeded, NotAllowed, NotYourAgent, ScopeNeeded
+from baton.domain.principal import Kind, Principal
+from baton.domain.task import Task
+from baton.ports import Dossier
+from baton.services.end_task import cancel_task
+from baton.services.retry_handoff import retry_handoff
+from support.crew import race
+from support.moments import Moments
+from support.team import Leg, Team
+from support.world import WORKSPACE, World, agent, human, service
+
+A, B, C = "anna", "bert", "carl"
+
+
+def failed(team: Team, leg: Leg, target: str = B, reason: str = "try") -> Task:
+    """What the holder of ``leg`` handed off, and came to nothing."""
+    return team.fail(team.take(target, team.ask(target, reason, under=leg).task.id)).task
+
+
+def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_its_last_checkpoint() -> None:
+    team = Team(A, B)
+    root = team.begin(A)
+    child = team.take(B, team.ask(B, under=root, context={"state": {"a": 1}, "variables": {"v": 2}}).task.id)
+    team.checkpoint(child, a=2, b=3)
+    first = team.fail(child).task
+    again = retry_handoff(team.baton, agent(A), first.id)
+    assert (again.task.kind, again.task.retry_of, again.task.parent_id) == ("retry", first.id, root.task.id)
+    assert again.body is not None
+    assert again.body["context"] == {"state": {"a": 2, "b": 3}, "variables": {"v": 2}}
+    assert again.body["retries"]["failure"]["description"] == "broke"
+    assert again.body["rollback"]["checkpoint_id"] == first.last_checkpoint_id
+
+
+@pytest.mark.parametrize("end", ["done", "open"])
+def test_only_what_ended_without_success_is_retried(end: str) -> None:
+    team = Team(A, B)
+    leg = team.begin(B)
+    if end == "done":
+        team.complete(leg)
+    with pytest.raises(NotAllowed):
+        retry_handoff(team.baton, human(), leg.task.id)
+
+
+def test_one_retry_is_under_way_whichever_of_them_is_named() -> None:
+    team = Team(A, B)
+    root = team.begin(A)
+    first = failed(team, root)
+    second = retry_handoff(team.baton, agent(A), first.id).task
+    team.later()
+    with pytest.raises(AlreadyRetried) as refused:
+        retry_handoff(team.baton, agent(A), first.id)
+    assert refused.value.fields["task_id"] == second.id
+    team.fail(team.take(B, second.id))
+    third = retry_handoff(team.baton, agent(A), second.id).task
+    for each in (first, second):
+        with pytest.raises(AlreadyRetried) as refused:
+            retry_handoff(team.baton, agent(A), each.id)
+        assert refused.value.fields["task_id"] == third.id
+    team.later()
+    team.fail(team.take(B, third.id))
+    assert retry_handoff(team.baton, agent(A), first.id).task.retry_of == first.id
+
+
+def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
+    for _ in range(20):
+        team = Team(A, B)
+        root = team.begin(A)
+        first = failed(team, root)
+        second = retry_handoff(team.baton, agent(A), first.id).task
+        team.later()
+        team.fail(team.take(B, second.id))
+        still = team.still()
+        names = [first.id, second.id] * 4
+        (answers,) = race(8, 1, lambda _, runner, b=still, n=names: retry_handoff(b, agent(A), n[runner]))
+        made = [each for each in answers if isinstance(each, Dossier)]
+        assert len(made) == 1
+        assert {type(each) for each in answers} == {Dossier, AlreadyRetried}
+        assert [task.id for task in team.open() if task.target_agent == B] == [made[0].task.id]
+
+
+def test_it_is_for_humans_and_for_the_agent_that_handed_it_off() -> None:
+    team = Team(A, B)
+    first = failed(team, team.begin(A))
+    namesake = Principal(WORKSPACE, Kind.SERVICE, A)
+    for by, refusal in (
+        (agent(B), NotYourAgent),
+        (service(act_as=False), ScopeNeeded),
+        (namesake, ScopeNeeded),
+    ):
+        with pytest.raises(refusal):
+            retry_handoff(team.baton, by, first.id)
+    assert retry_handoff(team.baton, service(), first.id).task.source_agent == A
+
+
+def test_a_service_retries_what_it_asked_for_under_its_own_name() -> None:
+    team = Team(B)
+    ci = service(act_as=False)
+    task = team.ask(B, by=ci).task
+    team.fail(team.take(B, task.id))
+    assert retry_handoff(team.baton, ci, task.id).task.source_agent == "service:ci"
+
+
+# Cancelled trees
+
+
+def three_levels(team: Team) -> tuple[Leg, Leg, Task]:
+    """A root, what came of it and is done, and below that what has failed."""
+    root = team.begin(A)
+    child = team.take(B, team.ask(B, under=root).task.id)
+    grandchild = failed(team, child, C)
+    team.complete(child)
+    return root, child, grandchild
+
+
+@pytest.mark.parametrize("level", ["parent", "grandparent"])
+def test_out_of_a_cancelled_tree_only_a_human_retries(level: str) -> None:
+    team = Team(A, B, C)
+    if level == "parent":
+        top = team.begin(A)
+        first, by = failed(team, top), agent(A)
+    else:
+        top, _, first = three_levels(team)
+        by = agent(B)
+    cancel_task(team.baton, human(), top.task.id, "stop")
+    for each in (by, service()):
+        with pytest.raises(HumanNeeded):
+            retry_handoff(team.baton, each, first.id)
+    assert team.open() == []
+    assert retry_handoff(team.baton, human(), first.id).task.state == "delegated"
+
+
+def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
+    """Before each of the retry's calls to the store, and after the last, all of the cancel happens."""
+    moment, was_over = 0, False
+    while not was_over:
+        moment += 1
+        store = Moments()
+        team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+        top, _, first = three_levels(team)
+        store.begin(before={moment: partial(cancel_task, team.baton, human(), top.task.id, "stop")})
+        with suppress(HumanNeeded):
+            retry_handoff(team.baton, agent(B), first.id)
+        calls = store.calls
+        was_over = len(calls) < moment
+        store.begin()
+        if was_over:
+            cancel_task(team.baton, human(), top.task.id, "stop")
+        assert team.task(top.task.id).state == "cancelled"
+        assert team.open() == [], f"before call {moment} of {calls}"
+    assert moment > 4
