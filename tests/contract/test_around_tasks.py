@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from baton.domain.change import Change
 from baton.domain.errors import KeyTaken, Unknown
 from baton.domain.idempotency import Once, Remembered
 from baton.domain.task import Branch, Policy, State, Wait
@@ -44,6 +45,7 @@ from support.records import a_note, a_review, a_route
 from support.tasks import MS, an_agent
 from support.world import WORKSPACE, human
 
+Plant = Callable[[Iterable[Change]], object]
 ONCE = Once(human(), "/x", "key", "hash")
 FAILURE = {"type": "error", "description": "broke"}
 
@@ -245,16 +247,13 @@ def test_an_errand_and_the_task_itself_are_due_apart(store: Store) -> None:
 # Many tasks
 
 
-def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store) -> None:
-    made = {}
-    for number in range(120):
-        change = new(f"task_{number:03d}", title=f"title {number}")
-        store.commit(WORKSPACE, change, [Body({"n": number})])
-        made[change.task.id] = change.task
+def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store, plant: Plant) -> None:
+    changes = [new(f"task_{number:03d}", title=f"title {number}") for number in range(120)]
+    plant(changes)
+    made = {change.task.id: change.task for change in changes}
     ids = [*made, "task_000", "task_unknown"]
     assert store.tasks(WORKSPACE, ids) == made
     assert store.papers(WORKSPACE, ids) == {task_id: Dossier(task=task) for task_id, task in made.items()}
-    assert store.bodies(WORKSPACE, ids) == {task_id: {"n": int(task_id[-3:])} for task_id in made}
     for read in (store.tasks, store.papers, store.bodies):
         assert read(WORKSPACE, []) == {}
 
@@ -271,10 +270,12 @@ def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store)
 
 def test_many_big_bodies_are_all_read(store: Store) -> None:
     """A batch answers with at most 16 MB."""
-    for number in range(60):
-        store.commit(WORKSPACE, new(f"task_{number:02d}"), [Body({"text": "x" * 300_000, "n": number})])
-    found = store.bodies(WORKSPACE, [f"task_{number:02d}" for number in range(60)])
-    assert [body["n"] for body in found.values()] == list(range(60))
+    ids = [f"task_{number:02d}" for number in range(45)]
+    made = [Also(new(task_id), (Body({"text": "x" * 380_000, "of": task_id}),)) for task_id in ids]
+    for start in range(0, 45, 10):
+        store.commit(WORKSPACE, None, made[start : start + 10])
+    found = store.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])
+    assert [body["of"] for body in found.values()] == list(found) == ids
 
 
 # Around a workflow

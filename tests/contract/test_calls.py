@@ -12,6 +12,8 @@ from baton.domain.idempotency import Once
 from baton.domain.principal import Kind
 from baton.domain.task import State
 from baton.domain.times import seconds
+from baton.domain.workflow import Errand
+from baton.ports import Body, ErrandDone, Store, Wanted
 from baton.services.approve_task import approve_task
 from baton.services.authenticate import authenticate
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
@@ -25,7 +27,8 @@ from baton.services.release_review import release_review
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
-from support.changes import new
+from support.around import an_errand, fill_around, freed
+from support.changes import a_claim, new, stored, then
 from support.clock import NOON
 from support.emulator import Emulator, Rig
 from support.lawful import size
@@ -216,6 +219,68 @@ def test_more_swept_tasks_of_an_agent_take_two_each(rig: Rig) -> None:
     rig.plant(new(f"task_{n:02d}", state=State.DELEGATED, ready_at=NOON, wake_at=NOON) for n in range(20))
     base = page(rig)
     assert len(spent(rig, lambda: sweep(rig.world.baton))) - base <= 1 + 20 * 2
+
+
+MANY = [f"task_{number:03d}" for number in range(100)]
+EVERYTHING = Wanted(
+    agents=frozenset({"auditor", "scout"}),
+    work_type="audit",
+    once=once(),
+    parent_id="task_1",
+    workflow_id="wf_1",
+    roots=("scout", "*"),
+)
+ONE_READING: dict[str, Callable[[Store], Any]] = {
+    "a whole task": lambda store: store.load_whole(WORKSPACE, "task_1", once()),
+    "what a handoff is decided on": lambda store: store.handoff_facts(WORKSPACE, EVERYTHING),
+    "a bell": lambda store: store.read_bell(WORKSPACE, "task_1", "auditor"),
+    "a claim": lambda store: store.read_for_claim(WORKSPACE, "task_1", "auditor"),
+    "claims held": lambda store: store.held(WORKSPACE, "auditor"),
+    "skills and work": lambda store: list(store.ready(WORKSPACE, "auditor", NOON)[1]),
+    "open work": lambda store: list(store.open_work(WORKSPACE, NOON)),
+    "a hundred tasks": lambda store: store.tasks(WORKSPACE, MANY),
+    "thirty tasks' papers": lambda store: store.papers(WORKSPACE, MANY[:33]),
+    "forty bodies": lambda store: store.bodies(WORKSPACE, MANY[:40]),
+    "a workflow": lambda store: store.workflow(WORKSPACE, "wf_1"),
+    "checkpoints": lambda store: store.checkpoints(WORKSPACE, "wf_1", 50, None),
+    "an inbox": lambda store: store.inbox(WORKSPACE, "scout", 50, None),
+    "an errand": lambda store: store.errand(WORKSPACE, Errand.JOIN, "task_1"),
+    "late results": lambda store: store.late_results(WORKSPACE, "task_1"),
+    "a retry": lambda store: store.retry_of(WORKSPACE, "task_1"),
+}
+
+
+@pytest.mark.parametrize("name", ONE_READING)
+def test_each_of_these_is_one_reading(rig: Rig, name: str) -> None:
+    stored(rig.store)
+    fill_around(rig.store)
+    assert len(rig.count(lambda: ONE_READING[name](rig.store))) == 1
+
+
+def test_acknowledging_is_one_call_and_an_errand_done_is_one_beside_the_rest(rig: Rig) -> None:
+    stored(rig.store)
+    fill_around(rig.store)
+    assert rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", MANY)) == ["transact_write_items"]
+    done = ErrandDone(an_errand())
+    assert rig.count(lambda: rig.store.commit(WORKSPACE, None, [done])) == ["update_item"]
+    both = rig.count(lambda: rig.store.commit(WORKSPACE, new("task_9"), [done]))
+    assert both == ["transact_write_items", "update_item"]
+
+
+def test_claims_and_workflows_cost_an_item_each(running: Emulator, rig: Rig) -> None:
+    """HEAD, its event, the body, the listings of its agent and its day, its workflow; then HEAD, event, and who holds
+    it."""
+    task = new("task_1", state=State.DELEGATED, ready_at=NOON).task
+    sizes = []
+    for act in (
+        lambda: rig.store.commit(WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), [Body({})]),
+        lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
+        lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
+    ):
+        running.client.largest_transaction = 0
+        act()
+        sizes.append(running.client.largest_transaction)
+    assert sizes == [6, 3, 3]
 
 
 class Meter:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.puts import NOT_THERE_YET
 from baton.adapters.dynamodb.table import to_wire
-from baton.adapters.dynamodb.writes import NOT_THERE_YET, extra_writes, task_writes
+from baton.adapters.dynamodb.writes import extra_writes, task_writes
 from baton.domain.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
 from baton.domain.errors import Busy
 from baton.domain.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
