@@ -42,7 +42,12 @@ class Leg:
     by: Principal
     task: Task
     claim_id: str
-    claimed: Claimed
+    claimed: Claimed | None = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The handoff as its claimer got it."""
+        return (self.claimed.dossier.body or {}) if self.claimed else {}
 
     @property
     def where(self) -> tuple[Principal, str, str]:
@@ -127,6 +132,12 @@ class Team:
     ) -> Claimed | None:
         claimer = Claimer(by=by or agent(slug), agent=slug, worker=worker)
         return claim_next(self.baton, claimer) if task_id is None else claim_task(self.baton, claimer, task_id)
+
+    def held_by(self, slug: str, task_id: str) -> Leg:
+        """What the agent has taken before."""
+        task = self.task(task_id)
+        assert task.claim is not None
+        return Leg(agent(slug), task, task.claim.claim_id)
 
     def begin(self, slug: str, reason: str = "begin", **message: Any) -> Leg:
         """A root for the agent, taken by it."""

@@ -240,7 +240,7 @@ def test_a_retry_under_a_lowered_depth_is_too_deep() -> None:
 
 
 def budget(leg: Leg) -> dict[str, Any]:
-    return (leg.claimed.dossier.body or {}).get("budget", {})
+    return dict(leg.body.get("budget", {}))
 
 
 @pytest.mark.parametrize("way", ["handoff", "transfer", "delegation", "continuation", "rollback"])
