@@ -63,7 +63,7 @@ def test_an_entry_says_when_who_under_which_fence_and_what_changed() -> None:
         "hash": event.hash,
     }
     assert set(event.data) == {"agent", "worker", "changes"}
-    assert set(event.data["changes"]) == {"state", "origin", "undo_until", "claim", "fence", "attempt"}
+    assert set(event.data["changes"]) == {"state", "origin", "undo_until", "claim", "fence", "attempt", "started_at"}
 
 
 TAMPERING: dict[str, Any] = {
@@ -210,5 +210,5 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
     assert {name for name in unsaid if unsaid[name] == 0 and unsaid[name] is not False} == zeros
     nones = {"effort", "due_date", "deadline", "parent_id", "ready_at", "undo_until", "origin", "claim"}
     nones |= {"work_type", "dispatch_rank", "not_before", "deferred_until", "join_parent", "call_id", "retry_of"}
-    nones |= {"last_checkpoint_id", "wait"}
+    nones |= {"last_checkpoint_id", "wait", "started_at"}
     assert {name for name, value in unsaid.items() if value is None} == nones

@@ -65,10 +65,11 @@ _IMPLIED: dict[str, Any] = {
     "last_checkpoint_id": None,
     "waits": 0,
     "wait": None,
+    "started_at": None,
 }
 _TIMES = {
     *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),
-    *("expires_at", "until"),
+    *("expires_at", "until", "started_at"),
 }
 
 

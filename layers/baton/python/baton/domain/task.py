@@ -165,7 +165,7 @@ class Task:
     ``target_agent`` is None for open work: any agent takes it that declares what it ``requires``. ``source_agent`` is a
     slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose
     branch ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a
-    split)."""
+    split). ``started_at``: its first claim."""
 
     workspace: str
     id: str
@@ -203,6 +203,7 @@ class Task:
     undo_until: datetime | None = None
     origin: State | None = None
 
+    started_at: datetime | None = None
     attempt: int = 0
     releases: int = 0
     fence: int = 0

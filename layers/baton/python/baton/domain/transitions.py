@@ -230,6 +230,7 @@ def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
         undo_until=None,
         claim=claim,
         fence=claim.fence,
+        started_at=task.started_at or at,
         attempt=task.attempt + 1,
         flags=task.flags - UNTAKEN_FLAGS,
         rings=0,
