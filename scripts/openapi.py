@@ -89,7 +89,7 @@ def document() -> dict[str, Any]:
     used = {Problem, MarkerProblem}
     for route in routes:
         used |= {shape for shape in route.answers.values() if shape is not None}
-        used |= {reader.schema for reader in (route.body, route.query) if reader is not None}
+        used |= {reader.schema for reader in (route.body, route.query) if reader is not None} - {object}
     schemas = Schemas(used)
     paths: dict[str, Any] = {}
     for route in sorted(routes, key=lambda route: (route.path, route.method)):
@@ -120,7 +120,9 @@ def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
         "description": " ".join(filter(None, said)),
         "parameters": _parameters(route, schemas),
     }
-    if route.body is not None:
+    if route.any_value:
+        operation["requestBody"] = {"required": False, "content": {"application/json": {"schema": {}}}}
+    elif route.body is not None:
         types = ["application/json", *(YAML_TYPES[:1] if route.takes_yaml else ())]
         content = {each: {"schema": schemas.reference(route.body.schema)} for each in types}
         shape = schemas.shape(route.body.schema)
@@ -154,6 +156,8 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
     found = {str(status): _response(status, shape, schemas) for status, shape in route.answers.items()}
+    if route.may_be_text:
+        found["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
     kind = "marker" if route.path == "/handoff-markers" else "problem"
     refusals = {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
     if route.raw:

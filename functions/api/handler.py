@@ -7,8 +7,12 @@ from typing import Any
 from api.routes import (
     agents,
     alerts,
+    approvals,
+    callbacks,
     claims,
+    handoffs,
     health,
+    inbox,
     reviews,
     settings,
     task_verbs,
@@ -16,13 +20,18 @@ from api.routes import (
     tokens,
     tracker,
     work_routes,
+    worker_verbs,
+    workflows,
 )
 from baton.bootstrap import wire
 from rest.app import App
 from rest.routing import Routes
 
 routes = Routes()
-for each in (health, agents, work_routes, tasks, task_verbs, claims, reviews, alerts, settings, tokens, tracker):
+for each in (
+    *(health, agents, work_routes, inbox, handoffs, workflows, tasks, task_verbs, claims, worker_verbs, callbacks),
+    *(approvals, reviews, alerts, settings, tokens, tracker),
+):
     routes.include(each.routes)
 
 # What the gateway sends to other functions: here only to answer other methods on these paths with 405.

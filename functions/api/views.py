@@ -9,7 +9,8 @@ from typing_extensions import TypedDict
 from api.tracker_views import TrackerSettingsView
 from baton.domain.settings import SETTING_NAMES
 from baton.domain.times import rfc3339
-from rest.task_views import ChangedTask, NoteView, note_view, when
+from rest.task_views import ChangedTask, when
+from rest.trail_views import NoteView, note_view
 
 if TYPE_CHECKING:
     from baton.domain.review import Review
@@ -22,14 +23,17 @@ KindName = Literal["agent", "human", "service"]
 
 
 class ReviewView(TypedDict):
-    """A direction that reached its cap. ``request`` is the latest asking, and what a release creates; ``count``, how
-    often it was asked."""
+    """A direction that reached its cap, or a chain that the loop guard stopped: by which ``rule``, after which
+    ``chain`` of agents. ``request`` is the latest asking, and what a release creates; ``count``, how often it was
+    asked. ``target_agent``: null for open work."""
 
     id: str
     state: Literal["open", "released"]
-    reason: str
+    reason: Literal["escalation_cap", "loop_guard"]
+    rule: str | None
+    chain: list[str]
     source_agent: str
-    target_agent: str
+    target_agent: str | None
     request: dict[str, Any]
     requested_by: str
     count: int
@@ -74,6 +78,14 @@ class SettingsView(TypedDict):
     breaker_scope: Literal["open", "any"]
     dispatch_delay_seconds: int
     unclaimed_alert_seconds: int
+    waiting_alert_seconds: int
+    max_attempts: int
+    loop_guard: bool
+    max_depth: int
+    max_handoffs_per_workflow: int
+    max_same_direction: int
+    ping_pong_window: int
+    root_handoffs_per_hour: int
     guardrails: GuardrailsView
     tracker: TrackerSettingsView | None
     version: int
@@ -127,10 +139,13 @@ class Health(TypedDict):
 
 
 def review_view(baton: Baton, review: Review) -> ReviewView:
+    reason: Any = review.reason
     return {
         "id": review.id,
         "state": "open" if review.is_open else "released",
-        "reason": review.reason,
+        "reason": reason,
+        "rule": review.rule,
+        "chain": list(review.chain),
         "source_agent": review.source_agent,
         "target_agent": review.target_agent,
         "request": review.request,

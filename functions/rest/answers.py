@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RETRY_AFTER_SECONDS = 5
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
+PLAIN = "text/plain; charset=utf-8"
 
 
 class FieldError(TypedDict):
@@ -41,14 +42,21 @@ class Problem(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """``text``: in the place of a ``body``, as it is."""
+
     status: int
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
+    text: str | None = None
 
 
 def ok(body: Mapping[str, Any]) -> Answer:
     return Answer(HTTPStatus.OK, body)
+
+
+def plain(text: str) -> Answer:
+    return Answer(HTTPStatus.OK, content_type=PLAIN, text=text)
 
 
 def created(body: Mapping[str, Any], location: str | None = None) -> Answer:
@@ -83,10 +91,15 @@ def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
     """API Gateway's payload format 2.0."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-Id": request_id}
     result: dict[str, Any] = {"statusCode": int(answer.status), "headers": {**headers, **answer.headers}}
-    if answer.body is not None:
+    text = answer.text if answer.body is None else _json(answer.body)
+    if text is not None:
         result["headers"]["Content-Type"] = answer.content_type
-        result["body"] = json.dumps(answer.body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        result["body"] = text
     return result
+
+
+def _json(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _problem(status: int, code: str, detail: str, request_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,11 +32,14 @@ def next_claimer(call: Call[ClaimRequest, Any]) -> Claimer:
 
 
 def claimer_of(baton: Baton, call: Call[ClaimRequest, Any]) -> Claimer:
-    """For the agent that is named; else an agent claims as itself, and everybody else for the task's target."""
+    """For the agent that is named; else an agent claims as itself, and everybody else for the task's target. Raises
+    ``InvalidInput`` if nobody is named for open work."""
     agent = call.body.agent or (call.by.id if call.by.kind is Kind.AGENT else None)
     if agent is None:
         task, _ = baton.store.load(call.by.workspace, call.task_id)
         agent = task.target_agent
+    if agent is None:
+        raise InvalidInput("agent", "is required for open work")
     return _claimer(call, agent)
 
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from baton.domain.errors import InvalidInput
+from baton.domain.events import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,11 @@ def _sealed(call: Call[None, Any], cursor: str | None) -> str | None:
 
 def _seal(call: Call[None, PageQuery], cursor: str) -> str:
     """A fingerprint of workspace, path, filters and position: no secret, but nothing is continued by mistake."""
-    filters = call.query.model_dump_json(exclude={"limit", "cursor"})
+    filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor"})))
     parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
+
+
+def _in_order(filters: dict[str, Any]) -> dict[str, Any]:
+    """Sets have another order in every process, and a cursor goes from one to the next."""
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in filters.items()}

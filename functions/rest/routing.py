@@ -11,6 +11,7 @@ from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.events import canonical_json
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
+from rest.request import request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
 
 if TYPE_CHECKING:
@@ -35,13 +36,16 @@ THINGS = {
     "token_id": "token",
     "alert_id": "alert",
     "work_type": "route for this type of work",
+    "handoff_id": "handoff",
+    "workflow_id": "workflow",
 }
 # The same where it is a secret: never logged, and in no answer but the first.
-SECRETS = {"secret": "webhook"}
+SECRETS = {"secret": "webhook", "token": "callback"}
 PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "slug": SLUG_PATTERN,
     "work_type": SLUG_PATTERN,
     "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
+    "token": r"^[A-Za-z0-9_-]{1,300}\.[0-9a-f]{64}$",
 }
 
 
@@ -71,7 +75,8 @@ def not_agent(action: str) -> Only:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[BodyT, QueryT]):
-    """A request as a route gets it. ``body_hash``: SHA-256 of the body's canonical JSON."""
+    """A request as a route gets it. ``body_hash``: SHA-256 of the body's canonical JSON. ``request_id``: for refusals
+    of a part of it."""
 
     by: Principal
     path: str
@@ -80,6 +85,7 @@ class Call(Generic[BodyT, QueryT]):
     body: BodyT
     body_hash: str
     once: Once | None
+    request_id: str
 
     @property
     def task_id(self) -> str:
@@ -94,7 +100,9 @@ class Call(Generic[BodyT, QueryT]):
 class Route:
     """``answers``: status → shape, None for an empty body. ``refusals``: statuses beside those that all routes of its
     kind have. ``needs_token``: False where nobody has one. ``raw``: ``body`` reads the request itself, whose very bytes
-    and headers count. ``takes_yaml``: a body may be YAML as well, by its Content-Type."""
+    and headers count. ``takes_yaml``: a body may be YAML as well, by its Content-Type.
+    ``any_value``: it needn't be an object, and none is null. ``may_be_text``: the answer is plain text where the query
+    asks for it."""
 
     method: str
     path: str
@@ -108,6 +116,8 @@ class Route:
     needs_token: bool = True
     raw: bool = False
     takes_yaml: bool = False
+    any_value: bool = False
+    may_be_text: bool = False
     pattern: re.Pattern[str] = field(repr=False)
 
     @property
@@ -130,12 +140,13 @@ class Route:
             body=None if self.body is None else self.body.read(request if self.raw else body),
             body_hash=body_hash,
             once=request.once(by, body_hash) if self.is_idempotent else None,
+            request_id=request_id(request.event),
         )
 
     def _body(self, request: Request) -> JsonBody:
         said = (request.header("content-type") or "").partition(";")[0].strip().lower()
         if not (self.takes_yaml and said in YAML_TYPES):
-            return read_json(request.body)
+            return read_json(request.body, any_value=self.any_value)
         from rest.strict_yaml import read_yaml  # few bodies are YAML
 
         return read_yaml(request.body)
@@ -204,6 +215,6 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path) + r"\Z")
 
 
-def whole(body: JsonBody) -> dict[str, Any]:
+def whole(body: JsonBody) -> Any:
     """For a body that its use case reads by itself."""
     return body.value

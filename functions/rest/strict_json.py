@@ -28,17 +28,21 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class JsonBody:
+    """``value``: an object, where nothing else was let through."""
+
     text: str
-    value: dict[str, Any]
+    value: Any
 
 
 EMPTY = JsonBody("{}", {})
+NULL = JsonBody("null", None)
 
 
-def read_json(body: bytes) -> JsonBody:
-    """An empty body is an empty object. Raises ``TooLarge`` and ``MalformedJson``, naming the field."""
+def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
+    """An empty body is an empty object, or null where it may be ``any_value``. Raises ``TooLarge`` and
+    ``MalformedJson``, naming the field."""
     if not body.strip():
-        return EMPTY
+        return NULL if any_value else EMPTY
     try:
         text = body.decode()
     except UnicodeDecodeError as exc:
@@ -50,7 +54,7 @@ def read_json(body: bytes) -> JsonBody:
         raise MalformedJson(outline.too_deep, f"must not be nested more than {MAX_DEPTH} levels deep")
     value = _parse(text)
     _check(value, "")
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) and not any_value:
         raise MalformedJson("body", "must be a JSON object")
     return JsonBody(text, value)
 

@@ -1,25 +1,25 @@
-"""Tasks, claims and events as spec/lifecycle.md §8 spells them. The types are what docs/openapi.json is made of."""
+"""Tasks as spec/lifecycle.md §8 spells them. The types are what docs/openapi.json is made of."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.task import State
+from baton.domain.task import Kind, State
 from baton.domain.times import rfc3339
+from rest.outcome_views import CompletionView, FailureView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from baton.domain.events import Event
     from baton.domain.mirror import Mirror
-    from baton.domain.task import Claim, Recovery, Task
-    from baton.ports import Baton, Dossier, Note
-    from baton.services.claim_task import Claimed
+    from baton.domain.task import Claim, Recovery, Task, Wait
+    from baton.ports import Baton, Dossier
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+KindName = Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
 
 
 class ClaimView(TypedDict):
@@ -43,14 +43,6 @@ class RecoveryView(TypedDict):
     action: str
 
 
-class FailureView(TypedDict):
-    """``scripted``: it was a script that failed, not a model."""
-
-    type: Literal["blocker", "error", "timeout", "validation", "capability"]
-    description: str
-    scripted: NotRequired[bool]
-
-
 class TrackerView(TypedDict):
     """The task's page in the tracker. ``status``: ``ok`` once the page shows the task; ``pending``, ``denied`` and
     ``error`` are tried again; ``dead`` waits for POST /tracker/retry. ``message``: what is wrong, or what the page had
@@ -62,20 +54,48 @@ class TrackerView(TypedDict):
     message: str
 
 
+class BranchView(TypedDict):
+    call_id: str
+    task_id: str
+
+
+# The field's name is a word of Python's.
+_For = TypedDict("_For", {"for": Literal["branches", "callback"]})
+
+
+class WaitView(_For):
+    """What a task waits for. ``branches``, ``policy``, ``quorum``: of one that has delegated; ``interaction_id``,
+    ``until``: of one that waits for a callback. ``number``: the how manieth wait of the task it is."""
+
+    number: int
+    since: str
+    until: str | None
+    policy: Literal["all", "any", "quorum"] | None
+    quorum: int | None
+    branches: list[BranchView]
+    interaction_id: str | None
+
+
 class ListedTask(TypedDict):
-    """A task in a list: without its output, failure and recoveries. ``tracker``: null for one that was made while there
-    was no tracker."""
+    """A task in a list: without its output, failure and recoveries. ``target_agent``: null for open work.
+    ``source_agent``: a slug, or who asked where that was no agent (``human:alice``). ``tracker``: null for one that was
+    made while there was no tracker. ``join_parent``: the task that waits for this one's branch; ``successors``: those
+    that go on with it; ``retry_of``: the one that it tries anew."""
 
     id: str
+    kind: KindName
     state: StateName
     title: str
     source_agent: str
-    target_agent: str
+    target_agent: str | None
+    work_type: str | None
     priority: Literal["P0", "P1", "P2"]
     effort: str | None
     created_at: str
     updated_at: str
     ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
     due_date: str | None
     deadline: str | None
     attempt: int
@@ -85,9 +105,13 @@ class ListedTask(TypedDict):
     handoff_id: str
     master_task_id: str
     parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
     workflow_id: str
     depth: int
     flags: list[str]
+    wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
     url: str
@@ -98,6 +122,12 @@ class ChangedTask(ListedTask):
 
     output: Any
     failure: FailureView | None
+
+
+class CompletedTask(ChangedTask):
+    """``completion``: null for one that never had one, such as a repeat of a completion before there were any."""
+
+    completion: CompletionView | None
 
 
 class TaskView(ChangedTask):
@@ -115,74 +145,22 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
-class ClaimAnswer(TypedDict):
-    """All that a worker needs. ``claim_id`` is shown here and nowhere else."""
-
-    task: TaskView
-    body: dict[str, Any]
-    claim_id: str
-    fence: int
-    expires_at: str
-    lease_seconds: int
-    recoveries: list[RecoveryView]
-    checkpoint: None
-    drift: None
-
-
-class Beat(TypedDict):
-    fence: int
-    expires_at: str
-    state: Literal["claimed"]
-
-
-class PrincipalView(TypedDict):
-    kind: Literal["agent", "human", "service"]
-    id: str
-
-
-class EventView(TypedDict):
-    """One entry of the trail. ``hash``: SHA-256 over the canonical JSON of the other fields (without ``prev_hash``),
-    followed by ``prev_hash``."""
-
-    seq: int
-    at: str
-    type: str
-    principal: PrincipalView
-    fence: int
-    data: dict[str, Any]
-    prev_hash: str
-    hash: str
-
-
-class Trail(TypedDict):
-    events: list[EventView]
-    next_after: int
-
-
-class NoteView(TypedDict):
-    id: str
-    at: str
-    by: str
-    content: dict[str, Any]
-
-
-class NotePage(TypedDict):
-    items: list[NoteView]
-    next_cursor: str | None
-
-
 def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
     return {
         "id": task.id,
+        "kind": Kind(task.kind).value,
         "state": task.state.value,
         "title": task.title,
         "source_agent": task.source_agent,
         "target_agent": task.target_agent,
+        "work_type": task.work_type,
         "priority": task.priority.value,
         "effort": task.effort,
         "created_at": rfc3339(task.created_at),
         "updated_at": rfc3339(task.updated_at),
         "ready_at": when(task.ready_at),
+        "not_before": when(task.not_before),
+        "deferred_until": when(task.deferred_until),
         "due_date": task.due_date.isoformat() if task.due_date else None,
         "deadline": when(task.deadline),
         "attempt": task.attempt,
@@ -192,9 +170,13 @@ def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
         "handoff_id": task.handoff_id,
         "master_task_id": task.master_task_id,
         "parent_id": task.parent_id,
+        "join_parent": task.join_parent,
+        "retry_of": task.retry_of,
+        "successors": list(task.successors),
         "workflow_id": task.workflow_id,
         "depth": task.depth,
         "flags": sorted(flag.value for flag in task.flags),
+        "wait": wait_view(task.wait) if task.wait else None,
         "claim": claim_view(task.claim) if task.claim else None,
         "tracker": tracker_view(row) if row else None,
         "url": baton.task_url(task.id),
@@ -203,8 +185,13 @@ def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
 
 def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
     """A task that was done in the end shows no failure of an earlier attempt."""
-    failure: Any = None if dossier.task.state is State.DONE else dossier.failure
+    failure: Any = None if dossier.task.state is State.DONE else dossier.why
     return {**listed_task(baton, dossier.task, dossier.mirror), "output": dossier.output, "failure": failure}
+
+
+def completed_task(baton: Baton, dossier: Dossier) -> CompletedTask:
+    completion: Any = dossier.completion
+    return {**changed_task(baton, dossier), "completion": completion}
 
 
 def task_view(baton: Baton, dossier: Dossier) -> TaskView:
@@ -231,6 +218,19 @@ def claim_view(claim: Claim) -> ClaimView:
     }
 
 
+def wait_view(wait: Wait) -> WaitView:
+    return {
+        "for": "callback" if wait.is_for_callback else "branches",
+        "number": wait.number,
+        "since": rfc3339(wait.since),
+        "until": when(wait.until),
+        "policy": None if wait.is_for_callback else wait.policy.value,
+        "quorum": wait.quorum,
+        "branches": [{"call_id": each.call_id, "task_id": each.task_id} for each in wait.branches],
+        "interaction_id": wait.interaction_id,
+    }
+
+
 def recovery_views(recoveries: Iterable[Recovery]) -> list[RecoveryView]:
     return [
         {
@@ -244,36 +244,6 @@ def recovery_views(recoveries: Iterable[Recovery]) -> list[RecoveryView]:
         }
         for each in recoveries
     ]
-
-
-def claim_answer(baton: Baton, claimed: Claimed) -> ClaimAnswer:
-    dossier, claim = claimed.dossier, claimed.dossier.task.claim
-    if claim is None:
-        raise ValueError("a claim's answer needs a claimed task")
-    return {
-        "task": task_view(baton, dossier),
-        "body": dossier.body or {},
-        "claim_id": claimed.claim_id,
-        "fence": claim.fence,
-        "expires_at": rfc3339(claim.expires_at),
-        "lease_seconds": claim.lease_seconds,
-        "recoveries": recovery_views(dossier.recoveries),
-        "checkpoint": None,
-        "drift": None,
-    }
-
-
-def beat(claim: Claim) -> Beat:
-    return {"fence": claim.fence, "expires_at": rfc3339(claim.expires_at), "state": "claimed"}
-
-
-def trail(events: tuple[Event, ...], after: int) -> Trail:
-    shown: list[Any] = [event.public() for event in events]
-    return {"events": shown, "next_after": events[-1].seq if events else after}
-
-
-def note_view(note: Note) -> NoteView:
-    return {"id": note.id, "at": rfc3339(note.at), "by": note.by, "content": note.content}
 
 
 def when(at: datetime | None) -> str | None:

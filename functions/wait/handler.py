@@ -11,10 +11,12 @@ from baton.services.await_task import ENDED, await_task, wait_for_events
 from baton.services.claim_task import claim_next_waiting
 from rest.answers import Answer, nothing, ok
 from rest.app import App
+from rest.claim_views import ClaimAnswer, claim_answer
 from rest.claims import ClaimRequest, next_claimer
 from rest.models import EventNumber, Limit, Query, from_seconds, query, strict
 from rest.routing import Call, Routes
-from rest.task_views import AwaitedTask, ClaimAnswer, StateName, Trail, claim_answer, task_view, trail
+from rest.task_views import AwaitedTask, StateName, task_view
+from rest.trail_views import Trail, trail
 
 if TYPE_CHECKING:
     from baton.ports import Baton

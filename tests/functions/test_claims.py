@@ -24,12 +24,14 @@ def test_claim_next_answers_with_all_that_the_worker_needs(world: World, gateway
     told = reply.json
     assert set(told) == {
         *("task", "body", "claim_id", "fence", "expires_at", "lease_seconds", "recoveries", "checkpoint", "drift"),
+        *("results", "callback", "interaction_id"),
     }
     assert (told["task"]["id"], told["fence"], told["lease_seconds"]) == (task_id, 1, 60)
     assert told["expires_at"] == "2026-11-18T12:01:03.000Z"
     assert told["task"]["claim"]["worker"] == "w-1"
     assert told["body"]["escalation_reason"].startswith("Stale spike")
     assert (told["recoveries"], told["checkpoint"], told["drift"]) == ([], None, None)
+    assert (told["results"], told["callback"], told["interaction_id"]) == ([], None, None)
 
 
 def test_claim_next_without_work_answers_204_and_no_body(gateway: Gateway) -> None:
@@ -124,7 +126,10 @@ def test_complete_ends_the_task_with_its_output(world: World, gateway: Gateway) 
     reply = gateway.post(AUDITOR, f"{path}/complete", {"claim_id": claim["claim_id"], "output": output})
     assert (reply.status, reply.json["state"], reply.json["output"]) == (200, "done", output)
     assert "recoveries" not in reply.json
-    assert gateway.get(AUDITOR, path).json == {**reply.json, "recoveries": [], "tracker": None}
+    told = reply.json
+    completion = told.pop("completion")
+    assert (completion["status"], completion["source"]) == ("success", {"agent": "auditor"})
+    assert gateway.get(AUDITOR, path).json == {**told, "recoveries": [], "tracker": None}
 
 
 def test_exact_repeat_of_the_ending_verb_gets_the_first_answer_again(world: World, gateway: Gateway) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from baton.domain.guardrails import Guardrails
 from support.gateway import Gateway
 from support.world import World, agent, human, service
 
@@ -105,6 +106,15 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "breaker_scope": "open",
         "dispatch_delay_seconds": 3,
         "unclaimed_alert_seconds": 3_600,
+        "waiting_alert_seconds": 86_400,
+        "max_attempts": 3,
+        "loop_guard": True,
+        "max_depth": 10,
+        "max_handoffs_per_workflow": 50,
+        "max_same_direction": 3,
+        "ping_pong_window": 6,
+        "root_handoffs_per_hour": 30,
+        "guardrails": Guardrails().public(),
         "tracker": None,
         "version": 0,
     }

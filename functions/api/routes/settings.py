@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
 from api.tracker_models import TrackerRequest
 from api.views import SettingsView, settings_view
 from baton.domain.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
-from baton.domain.settings import (
-    MAX_ALERT_SECONDS,
-    MAX_CAP,
-    MAX_DISPATCH_DELAY_SECONDS,
-    MAX_HOLIDAYS,
-    MAX_WINDOW_DAYS,
-)
+from baton.domain.settings import BOUNDS, MAX_HOLIDAYS
 from baton.services.change_settings import change_settings
 from rest.answers import Answer, ok
 from rest.models import Changes, Day, Part, strict
@@ -27,6 +21,11 @@ if TYPE_CHECKING:
 routes = Routes()
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)]
+
+
+def bounds(name: str) -> Any:
+    low, high = BOUNDS[name]
+    return Field(ge=low, le=high)
 
 
 class GuardrailsRequest(Part):
@@ -42,15 +41,24 @@ class GuardrailsRequest(Part):
 
 class SettingsRequest(Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
+    ``loop_guard``: whether handoffs are refused that go round in circles, by the limits below it.
     ``version``: the one that was seen, for refusing the change if it isn't the present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[Day], Field(max_length=MAX_HOLIDAYS)] = frozenset()
-    handoff_window_days: Annotated[int, Field(ge=1, le=MAX_WINDOW_DAYS)] = 0
-    escalation_cap: Annotated[int, Field(ge=1, le=MAX_CAP)] = 0
+    handoff_window_days: Annotated[int, bounds("handoff_window_days")] = 0
+    escalation_cap: Annotated[int, bounds("escalation_cap")] = 0
     breaker_scope: Literal["open", "any"] = "open"
-    dispatch_delay_seconds: Annotated[int, Field(ge=0, le=MAX_DISPATCH_DELAY_SECONDS)] = 0
-    unclaimed_alert_seconds: Annotated[int, Field(ge=60, le=MAX_ALERT_SECONDS)] = 0
+    dispatch_delay_seconds: Annotated[int, bounds("dispatch_delay_seconds")] = 0
+    unclaimed_alert_seconds: Annotated[int, bounds("unclaimed_alert_seconds")] = 0
+    waiting_alert_seconds: Annotated[int, bounds("waiting_alert_seconds")] = 0
+    max_attempts: Annotated[int, bounds("max_attempts")] = 0
+    loop_guard: bool = True
+    max_depth: Annotated[int, bounds("max_depth")] = 0
+    max_handoffs_per_workflow: Annotated[int, bounds("max_handoffs_per_workflow")] = 0
+    max_same_direction: Annotated[int, bounds("max_same_direction")] = 0
+    ping_pong_window: Annotated[int, bounds("ping_pong_window")] = 0
+    root_handoffs_per_hour: Annotated[int, bounds("root_handoffs_per_hour")] = 0
     guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: TrackerRequest | None = None
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
+from api.handoff_views import SplitView, handed_off
+from api.human_models import Cancellation, Deferral, Dismissal, Resolution, RevisionSeen, SplitRequest
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.end_task import cancel_task, resolve_task
+from baton.services.put_off_task import defer_task, dismiss_task
+from baton.services.split_task import split_task
 from rest.answers import Answer, ok
-from rest.models import Body, NoFields, Reason, strict
+from rest.models import NoFields, strict
 from rest.routing import Call, Routes, human
 from rest.task_views import ChangedTask, changed_task
 
@@ -17,21 +19,6 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 routes = Routes()
-
-
-class RevisionSeen(Body):
-    """``revision``: the content that was seen; left out, the current one."""
-
-    revision: Annotated[int, Field(ge=1, lt=2**53)] | None = None
-
-
-class Resolution(Body):
-    output: Any = None
-    reason: Reason | None = None
-
-
-class Cancellation(Body):
-    reason: Reason | None = None
 
 
 @routes.post(
@@ -56,6 +43,30 @@ def undo(baton: Baton, call: Call[NoFields, None]) -> Answer:
     return ok(changed_task(baton, undo_approval(baton, call.by, call.task_id, call.once)))
 
 
+@routes.post("/tasks/{task_id}/defer", body=strict(Deferral), answers={200: ChangedTask}, only=human("defer a task"))
+def defer(baton: Baton, call: Call[Deferral, None]) -> Answer:
+    """Put a task off that needs approval: no queue shows it before then."""
+    asked = call.body
+    return ok(changed_task(baton, defer_task(baton, call.by, call.task_id, asked.until, asked.revision, call.once)))
+
+
+@routes.post(
+    "/tasks/{task_id}/dismiss", body=strict(Dismissal), answers={200: ChangedTask}, only=human("dismiss a task")
+)
+def dismiss(baton: Baton, call: Call[Dismissal, None]) -> Answer:
+    """Cancel a task that nobody has approved yet."""
+    return ok(changed_task(baton, dismiss_task(baton, call.by, call.task_id, call.body.reason, call.once)))
+
+
+@routes.post("/tasks/{task_id}/split", body=strict(SplitRequest), answers={200: SplitView}, only=human("split a task"))
+def split(baton: Baton, call: Call[SplitRequest, None]) -> Answer:
+    """Split a task that needs approval into 2 to 10 parts, each to be approved by itself; the whole is cancelled."""
+    asked = call.body
+    messages = [each.said() for each in asked.parts]
+    whole, parts = split_task(baton, call.by, call.task_id, messages, asked.revision, call.once)
+    return ok({"task": changed_task(baton, whole), "parts": [handed_off(baton, each) for each in parts]})
+
+
 @routes.post(
     "/tasks/{task_id}/resolve", body=strict(Resolution), answers={200: ChangedTask}, only=human("resolve a task")
 )
@@ -67,5 +78,5 @@ def resolve(baton: Baton, call: Call[Resolution, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/cancel", body=strict(Cancellation), answers={200: ChangedTask})
 def cancel(baton: Baton, call: Call[Cancellation, None]) -> Answer:
-    """Cancel a task: by a human, or by whoever created it."""
+    """Cancel a task with all that has come of it: by a human, or by whoever created it."""
     return ok(changed_task(baton, cancel_task(baton, call.by, call.task_id, call.body.reason, call.once)))

@@ -14,7 +14,8 @@ from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes
-from rest.task_views import NotePage, TaskPage, TaskView, Trail, listed_task, note_view, task_view, trail
+from rest.task_views import TaskPage, TaskView, listed_task, task_view
+from rest.trail_views import LateResults, NotePage, Trail, late_results, note_view, trail
 
 if TYPE_CHECKING:
     from baton.domain.task import Task
@@ -88,6 +89,13 @@ def verify_events(baton: Baton, call: Call[None, None]) -> Answer:
     `scripts/verify_trail.py` says the same of an exported trail, with nothing of Baton at hand.
     """
     return ok(trail_verdict(verify_trail(baton, call.by.workspace, call.task_id)))
+
+
+@routes.get("/tasks/{task_id}/late-results", answers={200: LateResults})
+def list_late_results(baton: Baton, call: Call[None, None]) -> Answer:
+    """What workers sent when their claim was over: refused then, and kept once per claim."""
+    task, _ = baton.store.load(call.by.workspace, call.task_id)
+    return ok(late_results(baton.store.late_results(call.by.workspace, task.id)))
 
 
 @routes.get("/tasks/{task_id}/notes", query=query(NoteQuery), answers={200: NotePage})

@@ -499,7 +499,7 @@ class TaskStore(Protocol):
         """Every task of a workflow, in the order of their ids."""
 
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
-        """Those kept by ``CheckpointKept``, newest first."""
+        """Those kept by ``CheckpointKept``, newest first. ``cursor``: a checkpoint's id, any; those before it."""
 
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
         """What the agent hasn't acknowledged, oldest first."""

@@ -1,0 +1,25 @@
+"""Waiting for the outside as JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from rest.task_views import ChangedTask
+
+
+class CallbackView(TypedDict):
+    """``url``: a secret that takes one answer, by whoever knows it."""
+
+    url: str
+    interaction_id: str
+    until: str | None
+
+
+class WaitingTask(ChangedTask):
+    callback: CallbackView
+
+
+class AcceptedView(TypedDict):
+    accepted: Literal[True]

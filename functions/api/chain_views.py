@@ -1,0 +1,117 @@
+"""A workflow's chain of handoffs as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import TypedDict
+
+from api.handoff_views import StatusName
+from baton.domain.handoff import status_of
+from baton.domain.task import Kind, State
+from baton.domain.times import rfc3339
+from rest.task_views import KindName, StateName, when
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.chain import Step
+
+
+class FilesView(TypedDict):
+    created: list[str]
+    modified: list[str]
+    tests: list[str]
+
+
+class ChainFailureView(TypedDict):
+    """``reason``: of the rollback that was asked for, if it had one of its own."""
+
+    type: str
+    description: str
+    reason: str | None
+
+
+class ChainNode(TypedDict):
+    """``agent``: who works on it, or did; null for open work that nobody has taken. ``started_at``: its first claim.
+    ``duration_seconds``: from then to its end; of one that was never claimed, from when it was handed off. ``files``,
+    ``verification``: as its completion says. ``rollback_target``: whom a handoff was made for because of the failure.
+    ``retry_of``: the task that it tries anew. ``reason``: why it didn't come to a good end."""
+
+    handoff_id: str
+    task_id: str
+    kind: KindName
+    title: str
+    source_agent: str
+    target_agent: str | None
+    agent: str | None
+    status: StatusName
+    state: StateName
+    depth: int
+    created_at: str
+    started_at: str | None
+    ended_at: str | None
+    duration_seconds: float | None
+    attempts: int
+    files: FilesView
+    verification: dict[str, Any] | None
+    failure: ChainFailureView | None
+    reason: str | None
+    rollback_target: str | None
+    retry_of: str | None
+    children: list[ChainNode]
+
+
+class ChainView(TypedDict):
+    """``handoffs``: how many there are. ``nodes``: the roots, in the order in which they were made."""
+
+    workflow_id: str
+    handoffs: int
+    nodes: list[ChainNode]
+
+
+def chain_view(workflow_id: str, roots: tuple[Step, ...]) -> ChainView:
+    nodes = [_node(root) for root in roots]
+    return {"workflow_id": workflow_id, "handoffs": _count(roots), "nodes": nodes}
+
+
+def _count(steps: Iterable[Step]) -> int:
+    return sum(1 + _count(step.children) for step in steps)
+
+
+def _node(step: Step) -> ChainNode:
+    task, files, status = step.task, step.files, status_of(step.task)
+    shown: Any = {
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "kind": Kind(task.kind).value,
+        "title": task.title,
+        "source_agent": task.source_agent,
+        "target_agent": task.target_agent,
+        "agent": step.agent,
+        "status": status,
+        "state": task.state.value,
+        "depth": task.depth,
+        "created_at": rfc3339(task.created_at),
+        "started_at": when(task.started_at),
+        "ended_at": when(step.ended_at),
+        "duration_seconds": step.duration_seconds,
+        "attempts": task.attempt,
+        "files": {"created": files["created"], "modified": files["modified"], "tests": files["tests"]},
+        "verification": step.verification,
+        "failure": _failure(step),
+        "reason": None if task.state is State.DONE else step.reason,
+        "rollback_target": step.rollback_target,
+        "retry_of": task.retry_of,
+        "children": [_node(child) for child in step.children],
+    }
+    node: ChainNode = shown
+    return node
+
+
+def _failure(step: Step) -> ChainFailureView | None:
+    failure = step.failure
+    if failure is None or step.task.state is State.DONE:
+        return None
+    reason = (failure.get("rollback_request") or {}).get("reason")
+    return {"type": failure["type"], "description": failure["description"], "reason": reason}

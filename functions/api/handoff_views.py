@@ -1,0 +1,223 @@
+"""Handoffs as JSON: the record as it was kept, and what became of it. The types are what docs/openapi.json is made
+of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from baton.domain.handoff import status_of
+from baton.domain.task import Kind, State
+from baton.domain.times import rfc3339
+from rest.outcome_views import CompletionView, FailureView
+from rest.task_views import ChangedTask, KindName, StateName, changed_task
+
+if TYPE_CHECKING:
+    from baton.domain.task import Task
+    from baton.ports import Baton, Dossier
+
+StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected", "cancelled"]
+
+
+class SourceView(TypedDict):
+    """``agent``: a slug, or who asked where that was no agent (``human:alice``)."""
+
+    agent: str
+    agent_id: NotRequired[str]
+    phase: NotRequired[str]
+
+
+class TargetView(TypedDict):
+    """``agent``: null for open work."""
+
+    agent: str | None
+    reason: str
+
+
+class ResultView(TypedDict):
+    description: NotRequired[str]
+    status: Literal["completed", "partial", "blocked", "failed"]
+    artifacts: NotRequired[list[str]]
+    notes: NotRequired[str]
+
+
+class RollsBackView(TypedDict):
+    """The handoff that failed, and with what."""
+
+    handoff_id: str
+    task_id: str
+    failure: FailureView
+    rollback_request: dict[str, Any]
+
+
+class RetriesView(TypedDict):
+    """The handoff that is tried anew, as it had ended."""
+
+    handoff_id: str
+    state: StateName
+    failure: FailureView | None
+    checkpoint_id: str | None
+
+
+class ContinuesView(TypedDict):
+    handoff_id: str
+    completion_id: str
+
+
+class PartOfView(TypedDict):
+    """The whole that a human split, and which of its parts this is."""
+
+    handoff_id: str
+    task_id: str
+    number: int
+
+
+class ListedHandoff(TypedDict):
+    """``status``: in the words of the handoff protocol; ``state``: of its task."""
+
+    handoff_id: str
+    task_id: str
+    workflow_id: str
+    kind: KindName
+    status: StatusName
+    state: StateName
+    title: str
+    source_agent: str
+    target_agent: str | None
+    priority: Literal["P0", "P1", "P2"]
+    depth: int
+    created_at: str
+    updated_at: str
+    url: str
+
+
+class HandoffView(TypedDict):
+    """The record as it was handed over, and what became of it. ``context``: together with what was handed on before.
+    ``completion`` and ``failure``: of its task; ``escalation``: what a handoff marker said; ``rolls_back``,
+    ``retries``, ``continues``, ``part_of``: what it came of."""
+
+    handoff_id: str
+    task_id: str
+    kind: KindName
+    status: StatusName
+    state: StateName
+    timestamp: str
+    source: SourceView
+    target: TargetView
+    summary: str | None
+    results: list[ResultView]
+    context: dict[str, Any]
+    expectations: dict[str, Any]
+    rollback: dict[str, Any] | None
+    metadata: dict[str, Any]
+    budget: dict[str, Any] | None
+    escalation: NotRequired[dict[str, Any]]
+    rolls_back: NotRequired[RollsBackView]
+    retries: NotRequired[RetriesView]
+    continues: NotRequired[ContinuesView]
+    part_of: NotRequired[PartOfView]
+    completion: CompletionView | None
+    failure: FailureView | None
+    url: str
+
+
+class HandedOff(TypedDict):
+    handoff: HandoffView
+    task: ChangedTask
+
+
+class SplitView(TypedDict):
+    """``task``: the whole, cancelled."""
+
+    task: ChangedTask
+    parts: list[HandedOff]
+
+
+class HandoffPage(TypedDict):
+    items: list[ListedHandoff]
+    next_cursor: str | None
+
+
+_ORIGINS = ("retries", "continues", "part_of")
+_OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
+
+
+def listed_handoff(baton: Baton, task: Task) -> ListedHandoff:
+    status: Any = status_of(task)
+    return {
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "workflow_id": task.workflow_id,
+        "kind": Kind(task.kind).value,
+        "status": status,
+        "state": task.state.value,
+        "title": task.title,
+        "source_agent": task.source_agent,
+        "target_agent": task.target_agent,
+        "priority": task.priority.value,
+        "depth": task.depth,
+        "created_at": rfc3339(task.created_at),
+        "updated_at": rfc3339(task.updated_at),
+        "url": handoff_url(baton, task),
+    }
+
+
+def handoff_view(baton: Baton, dossier: Dossier) -> HandoffView:
+    task, body = dossier.task, dossier.body or {}
+    failure = None if task.state is State.DONE else dossier.failure
+    view: Any = {
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "kind": Kind(task.kind).value,
+        "status": status_of(task),
+        "state": task.state.value,
+        "timestamp": rfc3339(task.created_at),
+        "source": body.get("source") or {"agent": task.source_agent},
+        "target": body.get("target") or {"agent": task.target_agent, "reason": _reason(task, body)},
+        "summary": body.get("summary"),
+        "results": body.get("results", []),
+        "context": body.get("context", {}),
+        "expectations": body.get("expectations", {}),
+        "rollback": body.get("rollback"),
+        "metadata": body.get("metadata") or _metadata(task),
+        "budget": body.get("budget"),
+        **_origin(task, body),
+        "completion": dossier.completion,
+        "failure": failure,
+        "url": handoff_url(baton, task),
+    }
+    shown: HandoffView = view
+    return shown
+
+
+def handed_off(baton: Baton, dossier: Dossier) -> HandedOff:
+    return {"handoff": handoff_view(baton, dossier), "task": changed_task(baton, dossier)}
+
+
+def handoff_url(baton: Baton, task: Task) -> str:
+    return f"{baton.public_url}/handoffs/{task.handoff_id}"
+
+
+def _reason(task: Task, body: dict[str, Any]) -> str:
+    """A marker's, or the title of what came from the tracker without one."""
+    return str(body.get("escalation_reason") or task.title)
+
+
+def _metadata(task: Task) -> dict[str, Any]:
+    return {
+        "priority": task.priority.value,
+        "workflow_id": task.workflow_id,
+        "parent_handoff": None,
+        "depth": task.depth,
+    }
+
+
+def _origin(task: Task, body: dict[str, Any]) -> dict[str, Any]:
+    found = {name: body[name] for name in _ORIGINS if name in body}
+    if task.is_escalation:
+        found["escalation"] = {name: body[name] for name in _OF_MARKERS if name in body}
+    if "rolls_back" in body:
+        asked = body.get("rollback_request") or {}
+        found["rolls_back"] = {**body["rolls_back"], "failure": body["failure"], "rollback_request": asked}
+    return found

@@ -1,0 +1,78 @@
+"""What humans send about tasks (spec/lifecycle.md §1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from baton.services.approve_many import MAX_APPROVALS, Approval
+from baton.services.split_task import MAX_PARTS, MIN_PARTS
+from rest.handoff_models import LEFT_OUT, Context, Expectations, Line, Name, Piece, Wish
+from rest.models import Body, Id, Instant, Reason
+
+Revision = Annotated[int, Field(ge=1, lt=2**53)]
+
+
+class RevisionSeen(Body):
+    """``revision``: the content that was seen; left out, the current one."""
+
+    revision: Revision | None = None
+
+
+class Resolution(Body):
+    output: Any = None
+    reason: Reason | None = None
+
+
+class Cancellation(Body):
+    reason: Reason | None = None
+
+
+class Deferral(Body):
+    """``until``: at most 366 days ahead. ``revision``: the content that was seen; left out, the current one."""
+
+    until: Instant
+    revision: Revision | None = None
+
+
+class Dismissal(Body):
+    reason: Line
+
+
+class PartTarget(Piece):
+    """What is left out is as for the whole."""
+
+    agent: Name | None = None
+    reason: Line = LEFT_OUT
+
+
+class PartRequest(Piece):
+    target: PartTarget = LEFT_OUT
+    summary: Line
+    context: Context = LEFT_OUT
+    expectations: Expectations = LEFT_OUT
+    metadata: Wish = LEFT_OUT
+
+
+class SplitRequest(Body):
+    """``revision``: the content that was seen; left out, the current one."""
+
+    parts: Annotated[tuple[PartRequest, ...], Field(min_length=MIN_PARTS, max_length=MAX_PARTS)]
+    revision: Revision | None = None
+
+
+class ApprovalItem(Body):
+    """``revision``: the content that was seen; left out, the current one. ``for``: the dispatcher, or whoever works on
+    it right now."""
+
+    task_id: Id
+    revision: Revision | None = None
+    purpose: Annotated[Literal["dispatch", "next"], Field(alias="for")] = "dispatch"
+
+    def approval(self) -> Approval:
+        return Approval(self.task_id, self.revision, is_for_next=self.purpose == "next")
+
+
+class ApprovalsRequest(Body):
+    items: Annotated[tuple[ApprovalItem, ...], Field(min_length=1, max_length=MAX_APPROVALS)]

@@ -1,0 +1,55 @@
+"""A human approves many tasks at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import TypedDict
+
+from api.human_models import ApprovalsRequest
+from baton.services.approve_many import approve_many
+from rest.answers import Answer, Problem, ok, problem
+from rest.models import strict
+from rest.routing import Call, Routes, human
+from rest.task_views import ChangedTask, changed_task
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from baton.ports import Baton
+    from baton.services.approve_many import Approved
+
+routes = Routes()
+
+
+class ApprovalView(TypedDict):
+    """``problem``: why this one was refused, as the request for it alone would have been."""
+
+    task_id: str
+    status: Literal["approved", "refused"]
+    task: ChangedTask | None
+    problem: Problem | None
+
+
+class ApprovalsView(TypedDict):
+    items: list[ApprovalView]
+
+
+@routes.post("/approvals", body=strict(ApprovalsRequest), answers={200: ApprovalsView}, only=human("approve a task"))
+def approve_several(baton: Baton, call: Call[ApprovalsRequest, None]) -> Answer:
+    """Approve up to 25 tasks, each with an answer of its own, in the order given.
+
+    Repeated with the same `Idempotency-Key`, each is answered as the first time.
+    """
+    done = approve_many(baton, call.by, [each.approval() for each in call.body.items], call.once)
+    return ok({"items": [_view(baton, call, each) for each in done]})
+
+
+def _view(baton: Baton, call: Call[Any, Any], of: Approved) -> ApprovalView:
+    refused: Any = None if of.refusal is None else problem(of.refusal, call.request_id).body
+    return {
+        "task_id": of.task_id,
+        "status": "approved" if of.dossier else "refused",
+        "task": changed_task(baton, of.dossier) if of.dossier else None,
+        "problem": refused,
+    }

@@ -1,0 +1,86 @@
+"""Handing work from one agent to another, and finding what was handed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import StringConstraints
+
+from api.handoff_views import HandedOff, HandoffPage, HandoffView, handed_off, handoff_view, listed_handoff
+from baton.domain.task import Kind, State
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.find_handoff import find_handoff, task_of
+from baton.services.list_handoffs import Filter, list_handoffs
+from baton.services.retry_handoff import retry_handoff
+from rest.answers import Answer, created, ok
+from rest.handoff_models import MAX_NAME, HandoffRequest
+from rest.models import Id, NoFields, PageQuery, QueryInstant, Slug, query, strict
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes
+
+if TYPE_CHECKING:
+    from api.handoff_views import ListedHandoff
+    from baton.domain.task import Task
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class HandoffQuery(PageQuery):
+    """``target``, ``source``: slugs; ``source`` also who asked where that was no agent (``human:alice``). ``state``:
+    of the task. ``since``: made then or later; without ``target`` and ``workflow`` at most 366 days back, by default
+    7."""
+
+    target: Slug | None = None
+    source: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
+    state: frozenset[State] = frozenset()
+    workflow: Id | None = None
+    since: QueryInstant | None = None
+
+
+@routes.post("/handoffs", body=strict(HandoffRequest), answers={201: HandedOff})
+def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
+    """Hand work to an agent, to whom the routes say, or to anyone who is able.
+
+    Refused with 422 where nobody would take it (`unknown_agent`, `inactive_agent`, `capability_mismatch` with what is
+    `missing` and who is `able`), and with 409 `loop_guard` where it goes round in circles: `review_id` is what a human
+    may release.
+    """
+    said = call.body
+    asked = Asked(message=said.message(), kind=Kind(said.kind), claim_id=said.claim_id, work_type=said.work_type)
+    made = create_handoff(baton, call.by, asked, call.once)
+    return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")
+
+
+@routes.get("/handoffs", query=query(HandoffQuery, "state"), answers={200: HandoffPage})
+def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
+    """Handoffs of a workflow, to an agent, or of the last days, newest first; the filters may be combined.
+
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    """
+    asked = call.query
+    wanted = Filter(
+        target=asked.target, source=asked.source, states=asked.state, workflow_id=asked.workflow, since=asked.since
+    )
+    page = list_handoffs(baton, call.by.workspace, wanted, asked.limit, cursor_of(call))
+
+    def view(task: Task) -> ListedHandoff:
+        return listed_handoff(baton, task)
+
+    return ok(listing(call, page, view))
+
+
+@routes.get("/handoffs/{handoff_id}", answers={200: HandoffView})
+def get_handoff(baton: Baton, call: Call[None, None]) -> Answer:
+    """One handoff: the record, and what became of it."""
+    return ok(handoff_view(baton, find_handoff(baton, call.by.workspace, call.params["handoff_id"])))
+
+
+@routes.post("/handoffs/{handoff_id}/retry", body=strict(NoFields), answers={201: HandedOff})
+def retry_a_handoff(baton: Baton, call: Call[NoFields, None]) -> Answer:
+    """Try anew what has failed, was rejected or cancelled: another handoff, with the context and the last checkpoint.
+
+    By a human, or by the agent that handed it off; one at a time.
+    """
+    made = retry_handoff(baton, call.by, task_of(call.params["handoff_id"]), call.once)
+    return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")

@@ -1,0 +1,90 @@
+"""What waits for an agent: news of what it handed off, and tasks that nobody has taken yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from baton.domain.task import State
+from baton.domain.times import rfc3339
+from baton.services.list_tasks import tasks_of_agent
+from baton.services.read_inbox import acknowledge, must_exist, read_inbox
+from rest.answers import Answer, ok
+from rest.models import MAX_PAGE, Body, Id, PageQuery, query, strict
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes
+from rest.task_views import TaskPage, listed_task
+
+if TYPE_CHECKING:
+    from baton.domain.task import Task
+    from baton.domain.workflow import InboxItem
+    from baton.ports import Baton
+    from rest.task_views import ListedTask
+
+routes = Routes()
+
+PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
+
+
+class InboxItemView(TypedDict):
+    """How a task that the agent handed off has ended. ``content``: ``type`` (as in the task's trail), ``task_id``,
+    ``handoff_id``, ``workflow_id``, ``title``, ``state``, ``by``, ``agent``, and what was said."""
+
+    id: str
+    at: str
+    content: dict[str, Any]
+
+
+class InboxPage(TypedDict):
+    items: list[InboxItemView]
+    next_cursor: str | None
+
+
+class Acknowledgement(Body):
+    ids: Annotated[tuple[Id, ...], Field(min_length=1, max_length=MAX_PAGE)]
+
+
+class AcknowledgedView(TypedDict):
+    acknowledged: int
+
+
+@routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage})
+def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """What became of what the agent handed off, oldest first, until it is acknowledged.
+
+    For the agent itself, for services with the scope `act_as`, and for humans.
+    """
+    page = read_inbox(baton, call.by, call.slug, call.query.limit, cursor_of(call))
+    return ok(listing(call, page, _view))
+
+
+@routes.post(
+    "/agents/{slug}/inbox/ack", body=strict(Acknowledgement), answers={200: AcknowledgedView}, is_idempotent=False
+)
+def acknowledge_inbox(baton: Baton, call: Call[Acknowledgement, None]) -> Answer:
+    """Take items out of the inbox. May be repeated freely: what isn't there any more, or never was, counts too."""
+    return ok({"acknowledged": acknowledge(baton, call.by, call.slug, call.body.ids)})
+
+
+@routes.get("/agents/{slug}/pending", query=query(PageQuery), answers={200: TaskPage})
+def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """Tasks for the agent that wait for approval or for being taken, newest first.
+
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    """
+    workspace = call.by.workspace
+    must_exist(baton, workspace, call.slug)
+    page = tasks_of_agent(baton, workspace, call.slug, PENDING, call.query.limit, cursor_of(call))
+    mirrored = [task.id for task in page.items if task.mirrored]
+    rows = baton.store.mirrors(workspace, mirrored) if mirrored else {}
+
+    def view(task: Task) -> ListedTask:
+        return listed_task(baton, task, rows.get(task.id))
+
+    return ok(listing(call, page, view))
+
+
+def _view(item: InboxItem) -> InboxItemView:
+    return {"id": item.id, "at": rfc3339(item.at), "content": item.content}

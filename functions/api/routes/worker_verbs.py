@@ -1,0 +1,144 @@
+"""How workers end a claim: done, failed, refused, handed on, or waiting for others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from api.callback_views import WaitingTask
+from baton.services.complete_task import complete_task
+from baton.services.delegate_task import delegate_task
+from baton.services.fail_task import fail_task, reject_task
+from baton.services.transfer_task import transfer_task
+from baton.services.wait_for_callback import wait_for_callback
+from rest.answers import Answer, ok
+from rest.models import strict
+from rest.routing import Call, Routes
+from rest.task_views import ChangedTask, CompletedTask, changed_task, completed_task, when
+from rest.worker_models import (
+    CallbackWait,
+    CompletionRequest,
+    DelegationRequest,
+    FailureReport,
+    Rejection,
+    TransferRequest,
+)
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+@routes.post("/tasks/{task_id}/complete", body=strict(CompletionRequest), answers={200: CompletedTask})
+def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
+    """The task is done. Its exact repeat gets the first answer again.
+
+    Refused (422 `criteria_unreported`, with the `criteria`) while the report of an acceptance criterion is missing; a
+    report that isn't `met` makes the completion a `partial` one. The agent that handed it off finds it in its inbox.
+    """
+    asked = call.body
+    done = complete_task(
+        baton,
+        call.by,
+        call.task_id,
+        asked.claim_id,
+        asked.output,
+        call.body_hash,
+        call.once,
+        completion=asked.message(),
+    )
+    return ok(completed_task(baton, done))
+
+
+@routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: ChangedTask})
+def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
+    """The task could not be done: it is tried again if `retryable` and attempts remain, else it has failed.
+
+    One that has failed is rolled back: to `rollback_request.target_agent`, else to whom the handoff names. `rollback`
+    in the answer's `failure` says what came of it.
+    """
+    asked = call.body
+    failed = fail_task(
+        baton,
+        call.by,
+        call.task_id,
+        asked.claim_id,
+        asked.failure.said(),
+        call.body_hash,
+        retryable=asked.retryable,
+        once=call.once,
+        rollback_request=asked.asked_back(),
+    )
+    return ok(changed_task(baton, failed))
+
+
+@routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: ChangedTask})
+def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
+    """The claimer won't do the task: it has ended, and is rolled back as a failed one is."""
+    asked = call.body
+    rejected = reject_task(
+        baton,
+        call.by,
+        call.task_id,
+        asked.claim_id,
+        asked.reason,
+        call.body_hash,
+        call.once,
+        rollback_request=asked.asked_back(),
+    )
+    return ok(changed_task(baton, rejected))
+
+
+@routes.post("/tasks/{task_id}/transfer", body=strict(TransferRequest), answers={200: ChangedTask})
+def transfer(baton: Baton, call: Call[TransferRequest, None]) -> Answer:
+    """Hand the task on: it is done, and another one with the same expectations goes on with it (`successors`).
+
+    A tripped loop guard refuses with 409 `loop_guard` and leaves the task as it was.
+    """
+    asked = call.body
+    done = transfer_task(baton, call.by, call.task_id, asked.claim_id, asked.message(), call.body_hash, call.once)
+    return ok(changed_task(baton, done))
+
+
+@routes.post("/tasks/{task_id}/delegate", body=strict(DelegationRequest), answers={200: ChangedTask})
+def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
+    """Give parts of the task to others and wait for what comes of them: the claim is over, the task goes on later.
+
+    All branches are made, or none. The next claimer gets their `results`.
+    """
+    asked = call.body
+    waiting = delegate_task(
+        baton,
+        call.by,
+        call.task_id,
+        asked.claim_id,
+        asked.messages(),
+        asked.join.policy,
+        asked.join.quorum,
+        call.body_hash,
+        call.once,
+    )
+    return ok(changed_task(baton, waiting))
+
+
+@routes.post("/tasks/{task_id}/wait-callback", body=strict(CallbackWait), answers={200: WaitingTask})
+def wait_for_a_callback(baton: Baton, call: Call[CallbackWait, None]) -> Answer:
+    """Give the claim up until something outside of Baton answers, once, at the secret `callback.url`.
+
+    What is posted there is the next claimer's `callback`. Repeated, it answers with the same address.
+    """
+    asked = call.body
+    dossier, token = wait_for_callback(
+        baton,
+        call.by,
+        call.task_id,
+        asked.claim_id,
+        asked.interaction_id,
+        asked.until,
+        call.body_hash,
+        call.once,
+    )
+    until = dossier.task.wait.until if dossier.task.wait else None
+    url = f"{baton.public_url}/callbacks/{token}"
+    callback = {"url": url, "interaction_id": asked.interaction_id, "until": when(until)}
+    return ok({**changed_task(baton, dossier), "callback": callback})

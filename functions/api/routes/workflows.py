@@ -1,0 +1,58 @@
+"""All that descends from one root."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from api.chain_views import ChainView, chain_view
+from api.checkpoint_views import CheckpointPage, checkpoint_view
+from baton.domain.chain import drawn
+from baton.services.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
+from baton.services.workflow_chain import workflow_chain
+from rest.answers import Answer, ok, plain
+from rest.models import PageQuery, Query, query
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class ChainQuery(Query):
+    """``format``: ``text`` draws the chain."""
+
+    format: Literal["json", "text"] = "json"
+
+
+@routes.get("/workflows/{workflow_id}/chain", query=query(ChainQuery), answers={200: ChainView}, may_be_text=True)
+def get_chain(baton: Baton, call: Call[None, ChainQuery]) -> Answer:
+    """The tree of a workflow's handoffs: who handed what to whom, how long it took, and what came of it.
+
+    With `format=text` it is drawn, from top to bottom in the order of the work.
+    """
+    workflow_id = call.params["workflow_id"]
+    roots = workflow_chain(baton, call.by.workspace, workflow_id)
+    return plain(drawn(workflow_id, roots)) if call.query.format == "text" else ok(chain_view(workflow_id, roots))
+
+
+@routes.get("/workflows/{workflow_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})
+def list_workflow_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """The workflow's checkpoints, newest first: those that workers kept, and the state of each handoff as it was made.
+
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    """
+    asked = call.query
+    page = checkpoints_of_workflow(baton, call.by.workspace, call.params["workflow_id"], asked.limit, cursor_of(call))
+    return ok(listing(call, page, checkpoint_view))
+
+
+@routes.get("/tasks/{task_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})
+def list_task_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """The task's checkpoints, newest first: those that its workers kept, and the state as it was handed over.
+
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    """
+    page = checkpoints_of_task(baton, call.by.workspace, call.task_id, call.query.limit, cursor_of(call))
+    return ok(listing(call, page, checkpoint_view))

@@ -1,0 +1,100 @@
+"""What a worker gets with its claim (spec/lifecycle.md §8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from rest.outcome_views import CompletionView, FailureView
+from rest.task_views import RecoveryView, StateName, TaskView, recovery_views, task_view
+
+if TYPE_CHECKING:
+    from baton.domain.task import Claim
+    from baton.domain.workflow import Checkpoint
+    from baton.ports import Baton
+    from baton.services.claim_task import Claimed
+
+
+class BroughtResult(TypedDict):
+    """What the last task of a branch came to. ``left_out``: what was too large for here, and is shown by the task
+    itself."""
+
+    call_id: str
+    task_id: str
+    handoff_id: str
+    agent: str | None
+    state: StateName
+    output: Any
+    completion: CompletionView | None
+    failure: FailureView | None
+    left_out: list[str]
+
+
+class CheckpointState(TypedDict):
+    """A state that work can go on from."""
+
+    checkpoint_id: str
+    step_name: str
+    state: dict[str, Any]
+    at: str
+
+
+class ClaimAnswer(TypedDict):
+    """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are ``results`` of the
+    branches, or what was posted to the ``callback`` with its ``interaction_id``; null if nothing came in time.
+    ``checkpoint``: the latest one."""
+
+    task: TaskView
+    body: dict[str, Any]
+    claim_id: str
+    fence: int
+    expires_at: str
+    lease_seconds: int
+    recoveries: list[RecoveryView]
+    results: list[BroughtResult]
+    callback: Any
+    interaction_id: str | None
+    checkpoint: CheckpointState | None
+    drift: None
+
+
+class Beat(TypedDict):
+    fence: int
+    expires_at: str
+    state: Literal["claimed"]
+
+
+def claim_answer(baton: Baton, claimed: Claimed) -> ClaimAnswer:
+    dossier, claim = claimed.dossier, claimed.dossier.task.claim
+    if claim is None:
+        raise ValueError("a claim's answer needs a claimed task")
+    brought = dossier.brought or {}
+    return {
+        "task": task_view(baton, dossier),
+        "body": dossier.body or {},
+        "claim_id": claimed.claim_id,
+        "fence": claim.fence,
+        "expires_at": rfc3339(claim.expires_at),
+        "lease_seconds": claim.lease_seconds,
+        "recoveries": recovery_views(dossier.recoveries),
+        "results": brought.get("results", []),
+        "callback": brought.get("callback"),
+        "interaction_id": brought.get("interaction_id"),
+        "checkpoint": checkpoint_state(dossier.checkpoint) if dossier.checkpoint else None,
+        "drift": None,
+    }
+
+
+def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:
+    return {
+        "checkpoint_id": checkpoint.id,
+        "step_name": checkpoint.step_name,
+        "state": checkpoint.state,
+        "at": rfc3339(checkpoint.at),
+    }
+
+
+def beat(claim: Claim) -> Beat:
+    return {"fence": claim.fence, "expires_at": rfc3339(claim.expires_at), "state": "claimed"}

@@ -1,0 +1,198 @@
+"""The handoff message over HTTP (spec/protocol.md §1), and the pieces of it that other requests take. What passes is
+kept as it came in: only what was given, in the spelling of the source document."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
+
+from baton.domain.times import rfc3339
+from rest.models import Id, Instant, Part, Slug
+
+MAX_TEXT = 2_000
+MAX_NAME = 100
+MAX_LIST = 100
+MAX_CRITERIA = 50
+MAX_CRITERION = 500
+MAX_LABELS = 50
+MAX_NUMBER = 2**53
+# What a field holds that wasn't given: nobody looks at it.
+LEFT_OUT: Any = None
+IGNORED = "Computed by Baton: whatever is given is ignored."
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
+# What becomes a title shows something.
+Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+Texts = Annotated[tuple[Text, ...], Field(max_length=MAX_LIST)]
+Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
+Time = Annotated[Instant, PlainSerializer(rfc3339, return_type=str, when_used="json")]
+Positive = Annotated[int, Field(ge=1, lt=MAX_NUMBER)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=63)]
+Labels = Annotated[dict[Label, Annotated[str, StringConstraints(max_length=200)]], Field(max_length=MAX_LABELS)]
+Ignored = Annotated[Any, Field(exclude=True, description=IGNORED)]
+PriorityWord = Literal["P0", "P1", "P2", "high", "medium", "low", "🔴 High", "🟡 Medium", "🟢 Low"]
+
+
+def _not_ours(variables: dict[str, Any]) -> dict[str, Any]:
+    if any(name[:1] in {"", "_"} for name in variables):
+        raise ValueError("must not have empty names, nor such that begin with _: those are Baton's")
+    return variables
+
+
+Variables = Annotated[
+    dict[str, Any], AfterValidator(_not_ours), Field(json_schema_extra={"propertyNames": {"pattern": "^[^_]"}})
+]
+
+
+class Piece(Part):
+    """Fields may be left out; null is nothing that one may be."""
+
+    def said(self) -> dict[str, Any]:
+        """As plain JSON, for keeping."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+class Source(Piece):
+    """``agent``: a slug, name or alias. An agent is always itself; a service or human with the scope ``act_as`` names
+    whom it speaks for, anybody else itself."""
+
+    agent: Name
+    agent_id: Name = LEFT_OUT
+    phase: Name = LEFT_OUT
+
+
+class Target(Piece):
+    """``agent``: a slug, name or alias. Null or left out: routed by ``work_type``, else open work for any agent that
+    declares what it takes."""
+
+    agent: Name | None = None
+    reason: Line
+
+
+class Result(Piece):
+    description: Text = LEFT_OUT
+    status: Literal["completed", "partial", "blocked", "failed"]
+    artifacts: Texts = LEFT_OUT
+    notes: Text = LEFT_OUT
+
+
+class Project(Piece):
+    name: Name = LEFT_OUT
+    path: Text = LEFT_OUT
+    tech_stack: Annotated[tuple[Name, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+
+
+class Artifact(Piece):
+    """The target has to declare each ``type`` but ``decision`` among what it accepts."""
+
+    type: Name
+    path: Text = LEFT_OUT
+    description: Text = LEFT_OUT
+    content: Text = LEFT_OUT
+    rationale: Text = LEFT_OUT
+
+
+class Context(Piece):
+    """Together with what was handed on before at most 262,144 bytes; where both say something, this one holds."""
+
+    project: Project = LEFT_OUT
+    artifacts: Annotated[tuple[Artifact, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    state: dict[str, Any] = LEFT_OUT
+    relevant_memories: Texts = LEFT_OUT
+    variables: Variables = LEFT_OUT
+
+
+class Deliverable(Piece):
+    """The target has to declare ``type`` among what it produces, and its completion has to report every criterion by
+    its exact text."""
+
+    type: Name
+    description: Text
+    files: Texts = LEFT_OUT
+    acceptance_criteria: Annotated[tuple[Criterion, ...], Field(max_length=MAX_CRITERIA)] = LEFT_OUT
+
+
+class Expectations(Piece):
+    """``fail_on_deadline``: the task fails when ``deadline`` passes, instead of only raising an alert."""
+
+    deliverables: Annotated[tuple[Deliverable, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    constraints: Texts = LEFT_OUT
+    estimated_duration: Name = LEFT_OUT
+    deadline: Time = LEFT_OUT
+    fail_on_deadline: bool = LEFT_OUT
+
+
+class Rollback(Piece):
+    """``on_failure``: to whom a failure goes back, by default the source. ``failure_context``: what it should say
+    then."""
+
+    on_failure: Name = LEFT_OUT
+    failure_context: Texts = LEFT_OUT
+    checkpoint_id: Id = LEFT_OUT
+
+
+class Wish(Piece):
+    """``effort`` is information only. ``not_before``: nobody gets it before."""
+
+    priority: PriorityWord = LEFT_OUT
+    effort: Literal["S", "M", "L"] = LEFT_OUT
+    labels: Labels = LEFT_OUT
+    not_before: Time = LEFT_OUT
+
+
+class Metadata(Wish):
+    """``workflow_id``: of a workflow that this belongs to; left out, a root begins a new one."""
+
+    workflow_id: Id = LEFT_OUT
+    parent_handoff: Ignored = None
+    depth: Ignored = None
+
+
+class BudgetRequest(Piece):
+    """Of the whole workflow; below another budget it can only be less."""
+
+    max_handoffs: Positive = LEFT_OUT
+    max_model_calls: Positive = LEFT_OUT
+    max_tokens: Positive = LEFT_OUT
+    deadline: Time = LEFT_OUT
+
+
+_ELSEWHERE = {
+    "escalation": "escalations are made with POST /handoff-markers",
+    "retry": "what has failed is tried again with POST /handoffs/{handoff_id}/retry",
+}
+
+
+def _made_here(kind: Any) -> Any:
+    if isinstance(kind, str) and kind in _ELSEWHERE:
+        raise ValueError(_ELSEWHERE[kind])
+    return kind
+
+
+AskedKind = Annotated[Literal["transfer", "delegation", "continuation", "rollback"], BeforeValidator(_made_here)]
+
+
+class HandoffRequest(Piece):
+    """``claim_id``: under which claim it is handed off; required of an agent while it holds any. ``work_type``: where
+    no target is named, the routes say who gets it."""
+
+    source: Source
+    target: Target
+    summary: Line = LEFT_OUT
+    results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    context: Context = LEFT_OUT
+    expectations: Expectations = LEFT_OUT
+    rollback: Rollback = LEFT_OUT
+    metadata: Metadata = LEFT_OUT
+    budget: BudgetRequest = LEFT_OUT
+    kind: AskedKind = "transfer"
+    claim_id: Id | None = None
+    work_type: Slug | None = None
+    handoff_id: Ignored = None
+    timestamp: Ignored = None
+
+    def message(self) -> dict[str, Any]:
+        """What of it is the handoff itself."""
+        return self.model_dump(mode="json", exclude_unset=True, exclude={"kind", "claim_id", "work_type"})

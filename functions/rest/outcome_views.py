@@ -1,0 +1,72 @@
+"""How a task ended, in its worker's words and with what Baton made of them: the completion and failure messages of
+spec/protocol.md §4 and §5 as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class SpeakerView(TypedDict):
+    agent: str
+
+
+class FollowUpView(TypedDict):
+    """What came of a rollback. ``created``: a handoff; ``manual_review``: an entry for a human in its place;
+    ``told_to_waiting_task``: nothing, as the source waits for the outcome anyway."""
+
+    status: Literal["created", "manual_review", "told_to_waiting_task"]
+    handoff_id: NotRequired[str]
+    task_id: NotRequired[str]
+    target_agent: NotRequired[str | None]
+    rule: NotRequired[str]
+    review_id: NotRequired[str]
+
+
+class ContinuationView(TypedDict):
+    """What was suggested and, by ``status``, what came of it: as with a rollback, or why it names nobody."""
+
+    suggested_next: str
+    reason: NotRequired[str]
+    context_for_next: NotRequired[dict[str, Any]]
+    status: NotRequired[Literal["created", "manual_review", "unknown_agent", "inactive_agent"]]
+    handoff_id: NotRequired[str]
+    task_id: NotRequired[str]
+    target_agent: NotRequired[str | None]
+    rule: NotRequired[str]
+    review_id: NotRequired[str]
+
+
+class CompletionView(TypedDict):
+    """``partial``: some acceptance criteria aren't met."""
+
+    completion_id: str
+    handoff_id: str
+    timestamp: str
+    status: Literal["success", "partial"]
+    source: SpeakerView
+    deliverables: NotRequired[list[dict[str, Any]]]
+    verification: NotRequired[dict[str, Any]]
+    notes: NotRequired[list[str]]
+    results: NotRequired[list[dict[str, Any]]]
+    continuation: NotRequired[ContinuationView]
+
+
+class FailureView(TypedDict):
+    """``scripted``: it was a script that failed, not a model. ``checkpoint_id``: of the partial progress, if there was
+    any. ``rollback``: what came of it, once the task has ended. One that Baton declares itself, when a deadline has
+    passed, has a type and a description only."""
+
+    type: Literal["blocker", "error", "timeout", "validation", "capability"]
+    description: str
+    scripted: NotRequired[bool]
+    blockers: NotRequired[list[dict[str, Any]]]
+    partial_progress: NotRequired[dict[str, Any]]
+    rollback_request: NotRequired[dict[str, Any]]
+    failure_id: NotRequired[str]
+    handoff_id: NotRequired[str]
+    timestamp: NotRequired[str]
+    source: NotRequired[SpeakerView]
+    checkpoint_id: NotRequired[str | None]
+    rollback: NotRequired[FollowUpView]

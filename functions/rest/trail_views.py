@@ -1,0 +1,91 @@
+"""A task's audit trail, and what was said beside it, as spec/lifecycle.md §8 spells them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.events import Event
+    from baton.domain.workflow import LateResult
+    from baton.ports import Note
+
+
+class PrincipalView(TypedDict):
+    kind: Literal["agent", "human", "service"]
+    id: str
+
+
+class EventView(TypedDict):
+    """One entry of the trail. ``hash``: SHA-256 over the canonical JSON of the other fields (without ``prev_hash``),
+    followed by ``prev_hash``."""
+
+    seq: int
+    at: str
+    type: str
+    principal: PrincipalView
+    fence: int
+    data: dict[str, Any]
+    prev_hash: str
+    hash: str
+
+
+class Trail(TypedDict):
+    events: list[EventView]
+    next_after: int
+
+
+class NoteView(TypedDict):
+    id: str
+    at: str
+    by: str
+    content: dict[str, Any]
+
+
+class NotePage(TypedDict):
+    items: list[NoteView]
+    next_cursor: str | None
+
+
+class LateResultView(TypedDict):
+    """``fence``: of the claim that was over; ``verb``: what was asked for; ``content``: what was sent, with whatever
+    looked like a secret masked."""
+
+    fence: int
+    agent: str
+    at: str
+    verb: str
+    content: dict[str, Any]
+
+
+class LateResults(TypedDict):
+    items: list[LateResultView]
+    next_cursor: str | None
+
+
+def late_results(found: Iterable[LateResult]) -> LateResults:
+    return {"items": [_late_result(each) for each in found], "next_cursor": None}
+
+
+def _late_result(result: LateResult) -> LateResultView:
+    return {
+        "fence": result.claim_fence,
+        "agent": result.agent,
+        "at": rfc3339(result.at),
+        "verb": result.verb,
+        "content": result.content,
+    }
+
+
+def trail(events: tuple[Event, ...], after: int) -> Trail:
+    shown: list[Any] = [event.public() for event in events]
+    return {"events": shown, "next_after": events[-1].seq if events else after}
+
+
+def note_view(note: Note) -> NoteView:
+    return {"id": note.id, "at": rfc3339(note.at), "by": note.by, "content": note.content}

@@ -1,0 +1,205 @@
+"""What workers send under a claim (spec/protocol.md §4 to §6, spec/lifecycle.md §1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from baton.domain.task import MAX_BRANCHES, Policy
+from rest.handoff_models import (
+    LEFT_OUT,
+    MAX_CRITERIA,
+    MAX_LIST,
+    Context,
+    Criterion,
+    Expectations,
+    Line,
+    Name,
+    Piece,
+    Result,
+    Rollback,
+    Target,
+    Text,
+    Texts,
+    Wish,
+)
+from rest.models import Body, Id, Instant, LeaseSeconds, Reason
+
+# Every criterion of every deliverable that a handoff may ask for.
+MAX_REPORTS = MAX_LIST * MAX_CRITERIA
+
+
+class OpenPiece(Piece):
+    """With whatever else there is to say."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Heartbeat(Body):
+    """``lease_seconds``: from now; left out, as long as the claim's."""
+
+    claim_id: Id
+    lease_seconds: LeaseSeconds | None = None
+
+
+class Release(Body):
+    claim_id: Id
+    reason: Reason | None = None
+
+
+class Delivered(OpenPiece):
+    type: Name
+    description: Text = LEFT_OUT
+    files_created: Texts = LEFT_OUT
+    files_modified: Texts = LEFT_OUT
+    tests_created: Texts = LEFT_OUT
+
+
+class Report(Piece):
+    """``criterion``: by its exact text. ``met``: false for one of them makes the completion a partial one."""
+
+    criterion: Criterion
+    met: bool
+    evidence: Text = LEFT_OUT
+
+
+class Verification(OpenPiece):
+    tests_passing: bool = LEFT_OUT
+    type_check_passing: bool = LEFT_OUT
+    lint_passing: bool = LEFT_OUT
+    acceptance_criteria_met: Annotated[tuple[Report, ...], Field(max_length=MAX_REPORTS)] = LEFT_OUT
+
+
+class ContextForNext(Context):
+    model_config = ConfigDict(extra="allow")
+
+
+class Continuation(Piece):
+    """``suggested_next``: an agent that gets a handoff of its own, for a human to approve. An unknown one is recorded,
+    and refuses nothing."""
+
+    suggested_next: Name
+    reason: Line = LEFT_OUT
+    context_for_next: ContextForNext = LEFT_OUT
+
+
+class CompletionRequest(Piece):
+    """Every acceptance criterion of the handoff has to be among ``verification.acceptance_criteria_met``."""
+
+    claim_id: Id
+    output: Any = None
+    deliverables: Annotated[tuple[Delivered, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    verification: Verification = LEFT_OUT
+    notes: Texts = LEFT_OUT
+    results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    continuation: Continuation = LEFT_OUT
+
+    def message(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_unset=True, exclude={"claim_id", "output"})
+
+
+class Blocker(Piece):
+    type: Name = LEFT_OUT
+    description: Text = LEFT_OUT
+    required_to_proceed: bool = LEFT_OUT
+
+
+class PartialProgress(Piece):
+    completed: Texts = LEFT_OUT
+    incomplete: Texts = LEFT_OUT
+
+
+class FailureRequest(Piece):
+    """``partial_progress`` is kept as a checkpoint for whoever goes on."""
+
+    type: Literal["blocker", "error", "timeout", "validation", "capability"]
+    description: Line
+    blockers: Annotated[tuple[Blocker, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    partial_progress: PartialProgress = LEFT_OUT
+
+
+class RollbackRequest(Piece):
+    """``target_agent``: left out, whom the handoff names for a failure."""
+
+    target_agent: Name = LEFT_OUT
+    reason: Line = LEFT_OUT
+    questions: Texts = LEFT_OUT
+
+
+class MayRollBack(Piece):
+    rollback_request: RollbackRequest = LEFT_OUT
+
+    def asked_back(self) -> dict[str, Any] | None:
+        return self.rollback_request.said() if "rollback_request" in self.model_fields_set else None
+
+
+class FailureReport(MayRollBack):
+    """``retryable``: tried again with backoff while attempts remain."""
+
+    claim_id: Id
+    failure: FailureRequest
+    retryable: bool = False
+
+
+class Rejection(MayRollBack):
+    claim_id: Id
+    reason: Line
+
+
+class TransferRequest(Piece):
+    """The expectations stay those of the task."""
+
+    claim_id: Id
+    target: Target
+    summary: Line = LEFT_OUT
+    results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    context: Context = LEFT_OUT
+    metadata: Wish = LEFT_OUT
+
+    def message(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_unset=True, exclude={"claim_id"})
+
+
+class BranchRequest(Piece):
+    """``call_id``: the caller's word for it, and its own; left out, ``call_1``, ``call_2`` … by its place."""
+
+    call_id: Id = LEFT_OUT
+    target: Target
+    summary: Line = LEFT_OUT
+    context: Context = LEFT_OUT
+    expectations: Expectations = LEFT_OUT
+    rollback: Rollback = LEFT_OUT
+    metadata: Wish = LEFT_OUT
+
+
+class Join(Body):
+    """When the task goes on: once all branches have ended, once one is done, or once ``quorum`` are. It goes on in any
+    case when all have ended."""
+
+    policy: Policy = Policy.ALL
+    quorum: Annotated[int, Field(ge=1, le=MAX_BRANCHES)] | None = None
+
+
+class DelegationRequest(Piece):
+    claim_id: Id
+    branches: Annotated[tuple[BranchRequest, ...], Field(min_length=1, max_length=MAX_BRANCHES)]
+    join: Join = Join()
+
+    def messages(self) -> list[dict[str, Any]]:
+        """Each with its ``call_id``."""
+        return [{"call_id": f"call_{number}", **each.said()} for number, each in enumerate(self.branches, 1)]
+
+
+class CallbackWait(Body):
+    """``interaction_id``: the caller's word for what it waits for. ``until``: at most 30 days ahead, by default 7."""
+
+    claim_id: Id
+    interaction_id: Name
+    until: Instant | None = None
+
+
+class CheckpointRequest(Body):
+    claim_id: Id
+    step_name: Name
+    state: dict[str, Any]

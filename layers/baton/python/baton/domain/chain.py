@@ -1,0 +1,160 @@
+"""The chain of a workflow's handoffs: a tree, and the picture of it that the source document draws (spec/protocol.md
+§7). Pure: it is told what the store knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.handoff import files_of
+from baton.domain.marker import one_line
+from baton.domain.task import Kind, State, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+
+WIDTH = 65
+LANE = "    "
+MAX_REASON_DRAWN = 200
+_STATUSES = {
+    State.NEEDS: "⏸ Needs Approval",
+    State.DELEGATED: "⏳ Pending",
+    State.NEXT: "⏳ Pending",
+    State.CLAIMED: "🔄 In Progress",
+    State.WAITING: "🔄 Waiting",
+    State.DONE: "✓ Completed",
+    State.FAILED: "⚠️ Failed",
+    State.REJECTED: "⚠️ Rejected",
+    State.CANCELLED: "✗ Cancelled",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A handoff of a chain, with what came of it. ``completion``, ``failure``: how its task ended."""
+
+    task: Task
+    completion: dict[str, Any] | None = None
+    failure: dict[str, Any] | None = None
+    children: tuple[Step, ...] = field(default=())
+
+    @property
+    def agent(self) -> str | None:
+        """Who works on it or did; of open work that nobody has taken, None."""
+        if self.task.claim is not None:
+            return self.task.claim.agent
+        said = self.completion or self.failure or {}
+        worker: str | None = (said.get("source") or {}).get("agent")
+        return worker or self.task.target_agent
+
+    @property
+    def ended_at(self) -> datetime | None:
+        return self.task.updated_at if self.task.is_ended else None
+
+    @property
+    def duration_seconds(self) -> float | None:
+        """From its first claim to its end; of one that was never claimed, from when it was handed off."""
+        if self.ended_at is None:
+            return None
+        return (self.ended_at - (self.task.started_at or self.task.created_at)).total_seconds()
+
+    @property
+    def files(self) -> dict[str, list[str]]:
+        return files_of(self.completion)
+
+    @property
+    def verification(self) -> dict[str, Any] | None:
+        return (self.completion or {}).get("verification")
+
+    @property
+    def reason(self) -> str | None:
+        """Why it went wrong."""
+        return (self.failure or {}).get("description")
+
+    @property
+    def rollback_target(self) -> str | None:
+        """Whom a handoff was made for because of the failure."""
+        return ((self.failure or {}).get("rollback") or {}).get("target_agent")
+
+    @property
+    def is_partial(self) -> bool:
+        return (self.completion or {}).get("status") == "partial"
+
+
+def tree(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The roots, in the order in which they were made, with what descends from them. ``steps``: without children. What
+    hangs on nothing that is there is a root."""
+    found = {step.task.id: step for step in steps}
+    below: dict[str | None, list[str]] = {}
+    for task_id in sorted(found):
+        parent = found[task_id].task.parent_id
+        below.setdefault(parent if parent in found else None, []).append(task_id)
+    grown: dict[str, Step] = {}
+    # Children are made after their parents, and ids rise: from the last to the first, each finds its children grown.
+    for task_id in sorted(found, reverse=True):
+        step = found[task_id]
+        children = tuple(grown[each] for each in below.get(task_id, ()))
+        grown[task_id] = replace(step, children=children)
+    return tuple(grown[each] for each in below.get(None, ()))
+
+
+def drawn(workflow_id: str, roots: tuple[Step, ...]) -> str:
+    """From top to bottom in the order of the work; what was delegated stands further to the right."""
+    walked = [each for root in roots for each in _walk(root, 0)]
+    lines = [f"## Handoff Chain: {workflow_id}", ""]
+    for number, (step, lane) in enumerate(walked):
+        margin = LANE * lane
+        bar = f"{margin}{LANE}│"
+        lines += [f"{margin}{_arrow(step.agent or 'any agent', lane)}", bar]
+        lines += [f"{bar} {each}".rstrip() for each in _told(step)]
+        if number + 1 < len(walked):
+            lines.append(f"{margin}{LANE}▼")
+    return "\n".join(lines) + "\n"
+
+
+def _walk(step: Step, lane: int) -> Iterator[tuple[Step, int]]:
+    yield step, lane
+    for child in step.children:
+        yield from _walk(child, lane + (child.task.kind == Kind.DELEGATION))
+
+
+def _arrow(agent: str, lane: int) -> str:
+    room = WIDTH - len(LANE) * lane - len(agent) - len(" ▶")
+    return f"{agent} {'─' * max(3, room)}▶"
+
+
+def _told(step: Step) -> Iterator[str]:
+    task, files = step.task, step.files
+    yield f"{task.handoff_id}: {one_line(task.title)}"
+    yield f"Status: {_STATUSES[task.state]}{' (partial)' if step.is_partial else ''}"
+    if task.state is State.DONE and step.duration_seconds is not None:
+        yield f"Duration: {length(step.duration_seconds)}"
+    if files["created"] or files["modified"]:
+        yield f"Files: {len(files['created'])} created, {len(files['modified'])} modified"
+    if tests := _tests(step):
+        yield f"Tests: {tests}"
+    if step.reason is not None and task.state is not State.DONE:
+        yield f"Reason: {one_line(step.reason)[:MAX_REASON_DRAWN]}"
+    if step.rollback_target is not None:
+        yield ""
+        yield f"[ROLLBACK to {step.rollback_target}]"
+
+
+def _tests(step: Step) -> str:
+    created, passing = len(step.files["tests"]), (step.verification or {}).get("tests_passing")
+    told = [f"{created} created"] if created else []
+    if isinstance(passing, bool):
+        told.append("passing" if passing else "failing")
+    return ", ".join(told)
+
+
+def length(seconds: float) -> str:
+    """``45 s``, ``28 min``, ``2 h 5 min``, ``3 d 4 h``: rounded down, as clocks do."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, days = minutes // 60, minutes // 1_440
+    if days:
+        return f"{days} d {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min" if minutes else f"{rest} s"

@@ -1,0 +1,28 @@
+"""A handoff by its own id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Unknown
+from baton.domain.handoff import handoff_id_of, task_id_of
+
+if TYPE_CHECKING:
+    from baton.ports import Baton, Dossier
+
+
+def find_handoff(baton: Baton, workspace: str, handoff_id: str) -> Dossier:
+    """Its record as the body, and its task with what became of it. Raises ``Unknown``."""
+    task_id = task_of(handoff_id)
+    try:
+        return baton.store.read(workspace, task_id, with_body=True)
+    except Unknown as exc:
+        raise Unknown("handoff") from exc
+
+
+def task_of(handoff_id: str) -> str:
+    """The id of the task that it would have. Raises ``Unknown`` for what is no handoff's id."""
+    task_id = task_id_of(handoff_id)
+    if handoff_id_of(task_id) != handoff_id:
+        raise Unknown("handoff")
+    return task_id

@@ -1,0 +1,122 @@
+"""Finding handoffs, newest first: those of a workflow, those to an agent, or day by day (spec/protocol.md §7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import InvalidInput
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from baton.domain.task import State, Task
+    from baton.ports import Baton
+
+# A filter that matches little must not read without end: the cursor lets the caller go on. The days of the default
+# fit into one page if there is nothing in them.
+MAX_READS = 10
+DEFAULT_DAYS = 7
+MAX_DAYS = 366
+AT_ONCE = 100
+_OF_DAY = "#"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """``source``: a slug, or a principal's key; ``states``: none for all; ``since``: made then or later."""
+
+    target: str | None = None
+    source: str | None = None
+    states: frozenset[State] = frozenset()
+    workflow_id: str | None = None
+    since: datetime | None = None
+
+    def takes(self, task: Task) -> bool:
+        return (
+            self.target in {None, task.target_agent}
+            and self.source in {None, task.source_agent}
+            and (not self.states or task.state in self.states)
+            and not self.is_past(task)
+        )
+
+    def is_past(self, task: Task) -> bool:
+        """Nothing older is wanted either."""
+        return self.since is not None and task.created_at < self.since
+
+
+def list_handoffs(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: str | None) -> Page:
+    """Tasks, for each is the task of one handoff. A page may be shorter than ``limit``. Raises ``InvalidInput`` for a
+    ``since`` that would be walked to day by day without end."""
+    if wanted.workflow_id is not None:
+        return _of_workflow(baton, workspace, wanted, wanted.workflow_id, limit, cursor)
+    if wanted.target is not None:
+        target = wanted.target
+        return _filtered(
+            lambda size, at: baton.store.tasks_of_agent(workspace, target, size, at), wanted, limit, cursor
+        )
+    return _by_day(baton, workspace, wanted, limit, cursor)
+
+
+def _of_workflow(
+    baton: Baton, workspace: str, wanted: Filter, workflow_id: str, limit: int, cursor: str | None
+) -> Page:
+    """``cursor``: the last task that was looked at; ids rise with time."""
+    ids = [each.task_id for each in baton.store.workflow(workspace, workflow_id)]
+    left = [each for each in sorted(ids, reverse=True) if cursor is None or each < cursor]
+    found: list[Task] = []
+    for start in range(0, len(left), AT_ONCE):
+        chunk = left[start : start + AT_ONCE]
+        tasks = baton.store.tasks(workspace, chunk)
+        for number, task_id in enumerate(chunk, start + 1):
+            if task_id in tasks and wanted.takes(tasks[task_id]):
+                found.append(tasks[task_id])
+            if len(found) == limit:
+                return Page(tuple(found), task_id if number < len(left) else None)
+    return Page(tuple(found))
+
+
+def _filtered(read: Callable[[int, str | None], Page], wanted: Filter, limit: int, cursor: str | None) -> Page:
+    found: list[Task] = []
+    for _ in range(MAX_READS):
+        page = read(limit - len(found), cursor)
+        found += _taken(page.items, wanted)
+        cursor = None if any(wanted.is_past(task) for task in page.items) else page.cursor
+        if cursor is None or len(found) >= limit:
+            break
+    return Page(tuple(found), cursor)
+
+
+def _by_day(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: str | None) -> Page:
+    """From today back. ``cursor``: a day, and where in it."""
+    now = baton.clock.now()
+    since = wanted.since or now - timedelta(days=DEFAULT_DAYS)
+    if now - since > timedelta(days=MAX_DAYS):
+        raise InvalidInput("since", f"must be at most {MAX_DAYS} days ago where neither workflow nor target is named")
+    day, at = _place(cursor) if cursor is not None else (now.date(), None)
+    found: list[Task] = []
+    for _ in range(MAX_READS):
+        if day < since.date():
+            return Page(tuple(found))
+        page = baton.store.tasks_of_day(workspace, day, limit - len(found), at)
+        found += [task for task in _taken(page.items, wanted) if task.created_at >= since]
+        day, at = (day, page.cursor) if page.cursor is not None else (day - timedelta(days=1), None)
+        if len(found) >= limit:
+            break
+    return Page(tuple(found), f"{day.isoformat()}{_OF_DAY}{at or ''}" if day >= since.date() else None)
+
+
+def _taken(tasks: Sequence[Task], wanted: Filter) -> list[Task]:
+    return [task for task in tasks if wanted.takes(task)]
+
+
+def _place(cursor: str) -> tuple[date, str | None]:
+    """Raises ``InvalidInput`` for what isn't a cursor of this walk."""
+    day, _, at = cursor.partition(_OF_DAY)
+    try:
+        return date.fromisoformat(day), at or None
+    except ValueError as exc:
+        raise InvalidInput("cursor", "is not one that was given out") from exc
