@@ -23,7 +23,7 @@ RINGING_THE_TRACKER = GRANTED_ONLY_TO[("sqs:SendMessage", TRACKER)]
 ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
 GIVING_OUT_NO_WORK = {"Authorize", "NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
-OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}"}
+OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}"}
 GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
 
 
@@ -168,6 +168,7 @@ def routes_reach_their_functions(template: Template) -> Problems:
         "GET /tasks/{task_id}/events/wait": "Wait",
         "POST /agents/{slug}/claims/wait": "Wait",
         "POST /notion/webhook/{secret}": "NotionWebhook",
+        "POST /callbacks/{token}": "Api",
         "GET /healthz": "Api",
         "$default": "Api",
     }

@@ -408,6 +408,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (service_checks.every_other_route_asks_who_calls, "open by omission", drop("NotionWebhookRoute/AuthorizationType")),
     (service_checks.every_other_route_asks_who_calls, "no webhook", remove("NotionWebhookRoute")),
+    (service_checks.every_other_route_asks_who_calls, "no callbacks", remove("CallbackRoute")),
     (service_checks.routes_reach_their_functions, "no default", remove("DefaultRoute")),
     (
         service_checks.routes_reach_their_functions,
