@@ -1,0 +1,217 @@
+"""A process dies before or after any of its calls to the store, while work is handed on, waits, joins or is cancelled.
+With the caller asking again, or the sweeper alone, all of it has happened once or none of it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from baton.domain.idempotency import Once
+from baton.domain.principal import Principal
+from baton.domain.task import Policy
+from baton.services.complete_task import complete_task
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.delegate_task import delegate_task
+from baton.services.end_task import cancel_task
+from baton.services.fail_task import fail_task
+from baton.services.join_branches import join_branches
+from baton.services.release_review import release_review
+from baton.services.retry_handoff import retry_handoff
+from baton.services.split_task import split_task
+from baton.services.sweep import sweep
+from baton.services.transfer_task import transfer_task
+from baton.services.wait_for_callback import answer_callback
+from support.faults import Crash
+from support.moments import Moments, die
+from support.team import Halt, Leg, Team
+from support.world import WORKSPACE, World, agent, human
+
+A, B, C = "anna", "bert", "carl"
+TO_B = {"target": {"agent": B, "reason": "go on"}}
+FAILURE = {"type": "error", "description": "broke", "partial_progress": {"completed": ["half"], "incomplete": []}}
+
+
+def once(by: Principal) -> Once:
+    return Once(by, "/route", "key-1", "hash-1")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """``act`` takes what ``prepare`` made, and says which task it was about."""
+
+    prepare: Callable[[Team], Any]
+    act: Callable[[Team, Any], str]
+
+
+def begun(team: Team) -> Leg:
+    return team.begin(A)
+
+
+def a_family(team: Team) -> Leg:
+    """Three levels at work, one of them waiting."""
+    root = team.begin(A)
+    child = team.take(B, team.ask(B, under=root).task.id)
+    team.take(C, team.ask(C, under=child).task.id)
+    team.delegate(team.take(C, team.ask(C, under=root).task.id), A, B)
+    return root
+
+
+def a_wait(team: Team) -> str:
+    task = team.delegate(team.begin(A), B, C).task
+    assert task.wait is not None
+    for slug, branch in zip((B, C), task.wait.branches, strict=True):
+        team.complete(team.take(slug, branch.task_id), output={"by": slug})
+    return task.id
+
+
+def a_failure(team: Team) -> str:
+    root = team.begin(A)
+    return team.fail(team.take(B, team.ask(B, under=root).task.id)).task.id
+
+
+def too_large(team: Team) -> str:
+    team.register(C, approval="manual")
+    return team.ask(C, by=agent(A)).task.id
+
+
+def a_review(team: Team) -> str:
+    team.set(max_depth=1)
+    halt = team.pass_on(team.begin(A), B, "handoff", "on")
+    assert isinstance(halt, Halt)
+    return halt.review_id
+
+
+def a_call(team: Team) -> str:
+    return team.wait(team.begin(A))[1]
+
+
+def hand_off(team: Team, leg: Leg) -> str:
+    asked = Asked(message={"source": {"agent": A}, **TO_B}, claim_id=leg.claim_id)
+    return create_handoff(team.baton, leg.by, asked, once(leg.by)).task.id
+
+
+def complete(team: Team, leg: Leg) -> str:
+    going_on = {"continuation": {"suggested_next": B, "reason": "go on"}}
+    return complete_task(team.baton, *leg.where, {"ok": 1}, "h", once(leg.by), going_on).task.id
+
+
+def fail(team: Team, leg: Leg) -> str:
+    back = {"target_agent": B}
+    return fail_task(
+        team.baton, *leg.where, FAILURE, "h", retryable=False, once=once(leg.by), rollback_request=back
+    ).task.id
+
+
+def delegate(team: Team, leg: Leg) -> str:
+    branches = [{"call_id": "b", **TO_B}, {"call_id": "c", "target": {"agent": C, "reason": "go on"}}]
+    return delegate_task(team.baton, *leg.where, branches, Policy.ALL, None, "h", once(leg.by)).task.id
+
+
+def join(team: Team, task_id: str) -> str:
+    join_branches(team.baton, WORKSPACE, task_id)
+    return task_id
+
+
+def call_back(team: Team, token: str) -> str:
+    answer_callback(team.baton, token, {"answer": 42})
+    return ""
+
+
+SCENES = {
+    "a handoff": Scene(begun, hand_off),
+    "a completion with a continuation": Scene(begun, complete),
+    "a failure with a rollback": Scene(begun, fail),
+    "a transfer": Scene(
+        begun, lambda team, leg: transfer_task(team.baton, *leg.where, TO_B, "h", once(leg.by)).task.id
+    ),
+    "a delegation": Scene(begun, delegate),
+    "a cancel of three levels": Scene(
+        a_family, lambda team, root: cancel_task(team.baton, human(), root.task.id, "stop", once(human())).task.id
+    ),
+    "a join": Scene(a_wait, join),
+    "a retry": Scene(a_failure, lambda team, id_: retry_handoff(team.baton, agent(A), id_, once(agent(A))).task.id),
+    "a split": Scene(
+        too_large,
+        lambda team, id_: (
+            split_task(team.baton, human(), id_, [{"summary": "1"}, {"summary": "2"}], None, once(human()))[0].task.id
+        ),
+    ),
+    "a release": Scene(a_review, lambda team, id_: release_review(team.baton, human(), id_, once(human()))[1].task.id),
+    "a callback": Scene(a_call, call_back),
+}
+
+
+def stage(scene: Scene) -> tuple[Team, Moments, Any]:
+    store = Moments()
+    team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+    made = scene.prepare(team)
+    store.begin()
+    return team, store, made
+
+
+def shape(team: Team) -> list[Any]:
+    """Everything that there is, without what is chance."""
+    tasks = sorted(
+        (
+            task.kind,
+            task.source_agent,
+            str(task.target_agent),
+            task.title,
+            task.attempt,
+            tuple(team.world.trail(task.id)),
+        )
+        for task in team.tasks()
+    )
+    inboxes = [(slug, sorted(item["type"] for item in team.inbox(slug))) for slug in (A, B, C)]
+    reviews = [(review.rule, review.is_open, review.count) for review in team.reviews()]
+    held = [len(team.world.store.held(WORKSPACE, slug)) for slug in (A, B, C)]
+    return [tasks, inboxes, reviews, held]
+
+
+def quiet(team: Team) -> list[Any]:
+    for _ in range(3):
+        assert sweep(team.baton).failed == 0
+    team.check()
+    return shape(team)
+
+
+AFTERWARDS: dict[str, Callable[[Scene, Team, Any], list[str]]] = {
+    "nobody asks again": lambda _scene, _team, _made: [],
+    "asked again": lambda scene, team, made: [scene.act(team, made)],
+    "asked twice": lambda scene, team, made: [scene.act(team, made), scene.act(team, made)],
+    "the sweeper comes first": lambda scene, team, made: [quiet(team) and scene.act(team, made)],  # type: ignore[list-item]
+}
+
+
+@pytest.mark.parametrize("afterwards", AFTERWARDS)
+@pytest.mark.parametrize("name", SCENES)
+def test_it_dies_anywhere(name: str, afterwards: str) -> None:
+    scene = SCENES[name]
+    team, store, made = stage(scene)
+    before = quiet(team) if name != "a join" else []  # the sweeper joins, whoever died
+    team, store, made = stage(scene)
+    scene.act(team, made)
+    calls = list(store.calls)
+    wanted = quiet(team)
+    assert wanted != before
+    for number, call in enumerate(calls, 1):
+        for at in ("before", "after"):
+            where = f"{at} call {number}, {call}"
+            team, store, made = stage(scene)
+            store.begin(**{at: {number: die}})
+            with pytest.raises(Crash):
+                scene.act(team, made)
+            store.begin()
+            answers = AFTERWARDS[afterwards](scene, team, made)
+            came = quiet(team)
+            assert came == wanted or (not answers and came == before), where
+            assert len(set(answers)) <= 1, where
+
+
+def test_the_points_are_where_something_is_read_or_written() -> None:
+    team, store, made = stage(SCENES["a delegation"])
+    delegate(team, made)
+    assert store.calls == ["handoff_facts", "handoff_facts", "commit"]
