@@ -217,6 +217,14 @@ def routed_otherwise(world: World, _: Any) -> None:
         change_route(world.baton, human(name="bob"), work_type, {"agent": "scout", "mode": Mode.MANUAL})
 
 
+def all_moved_on(world: World, parent: Task) -> None:
+    """The child is cancelled, the parent's claim is over, and the inbox is read."""
+    cancel_task(world.baton, human(name="bob"), "task_child", "meanwhile")
+    if not world.task(parent.id).is_ended:
+        cancel_task(world.baton, human(name="bob"), parent.id, "meanwhile")
+    world.store.acknowledge("acme", "scout", ["inb_001"])
+
+
 MOVED_ON: dict[str, Callable[[World, Any], None]] = {
     **dict.fromkeys([name for name in USE_CASES if name.startswith("marker")], cancelled),
     **dict.fromkeys(["duplicate", "duplicate without key", "capped", "capped without key", "capped again"], knocked),
@@ -234,6 +242,8 @@ MOVED_ON: dict[str, Callable[[World, Any], None]] = {
     **dict.fromkeys(["acknowledgement", "resolution"], resolved),
     **dict.fromkeys(["route", "route from any version", "removal of a route"], routed_otherwise),
     "sweep of a lost lease": taken,
+    "shared write": all_moved_on,
+    "shared write without a change": all_moved_on,
     "sweep of what nobody takes": resolved,
 }
 

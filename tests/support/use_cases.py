@@ -16,7 +16,8 @@ from baton.domain.events import facts
 from baton.domain.idempotency import Once
 from baton.domain.principal import Kind
 from baton.domain.route import Mode
-from baton.ports import Dossier
+from baton.domain.task import State, Task
+from baton.ports import Also, Body, CheckpointKept, Dossier, ErrandDue, HandoffsCounted, InboxPosted, UnderClaim
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.change_route import change_route, remove_route
 from baton.services.change_settings import change_settings
@@ -33,7 +34,8 @@ from baton.services.release_review import release_review
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
-from support.changes import queued
+from support.around import a_checkpoint, a_message, an_errand, slotted
+from support.changes import new, queued, then
 from support.emulator import Rig
 from support.world import World, agent, human, marker_body
 
@@ -131,6 +133,28 @@ def on_claim(
     return act
 
 
+def parent_of(world: World) -> Task:
+    return world.task(_id(world.claimed()))
+
+
+def write_both(world: World, parent: Task) -> None:
+    """A task's end with its child, and with all that lies around them, as one write of the store."""
+    child = new("task_child", parent_id=parent.id, state=State.CLAIMED, claim=slotted(1), fence=1)
+    kept = CheckpointKept(a_checkpoint(task_id=parent.id, workflow_id=parent.workflow_id))
+    world.store.commit(
+        parent.workspace,
+        then(parent, state=State.DONE, claim=None),
+        [Also(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))), kept, InboxPosted(a_message())],
+    )
+
+
+def write_others(world: World, parent: Task) -> None:
+    """The same without a change of the task itself."""
+    child = new("task_child", parent_id=parent.id)
+    under = UnderClaim(parent.id, parent.claim.claim_id if parent.claim else "")
+    world.store.commit(parent.workspace, None, [under, ErrandDue(an_errand(task_id=parent.id)), Also(child)])
+
+
 def nothing(_world: World) -> None:
     return None
 
@@ -216,6 +240,8 @@ USE_CASES: dict[str, UseCase] = {
         routed, lambda w, _: remove_route(w.baton, human(), "audit"), repeat_may_raise=(Unknown,)
     ),
     "sweep of what nobody takes": UseCase(unclaimed, lambda w, _: sweep(w.baton).failed),
+    "shared write": UseCase(parent_of, write_both, keyed=False),
+    "shared write without a change": UseCase(parent_of, write_others, keyed=False),
     "sweep of a lost lease": UseCase(lost_lease, lambda w, _: sweep(w.baton).failed),
 }
 
@@ -232,7 +258,7 @@ _CHANCE = re.compile(
     r"|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z"
     r"|\b0\d{14}\b"
-    r"|(?<=WAKE#OTHER#)\d|(?<=WAKE#CLAIMED#)\d|(?<=WAKE#ERRANDS#)\d"
+    r"|(?<=WAKE#OTHER#)\d|(?<=WAKE#CLAIMED#)\d|(?<=WAKE#ERRANDS#)\d|(?<=WAKE#EVENTS#)\d"
 )
 _TIMES = re.compile(r"_(ms|at)$")
 
@@ -242,7 +268,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Claimed):
         return plain((value.dossier, value.claim_id))
     if isinstance(value, Dossier):
-        body, output, failure = (_CHANCE.sub("*", repr(each)) for each in (value.body, value.output, value.failure))
+        papers = (value.body, value.output, value.failure)
+        body, output, failure = (_CHANCE.sub("*", json.dumps(each, sort_keys=True)) for each in papers)
         return _CHANCE.sub("*", json.dumps(facts(value.task))), value.task.version, body, output, failure
     if isinstance(value, tuple):
         return tuple(map(plain, value))

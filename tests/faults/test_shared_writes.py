@@ -1,0 +1,84 @@
+"""What a store does beside a transaction, or without a witness, may be done twice: a lost reply changes nothing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from baton.domain.errors import Busy
+from baton.domain.workflow import Errand
+from baton.ports import ErrandDone, ErrandDue, InboxPosted
+from support.around import a_message, an_errand
+from support.changes import new, stored
+from support.emulator import Emulator, Rig, emulator
+from support.world import WORKSPACE
+
+FAULTS = ["timeout_before", "timeout_after", "error_after", "no_connection", "throttle"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Emulator]:
+    with emulator() as started:
+        yield started
+
+
+@pytest.fixture
+def rig(running: Emulator) -> Rig:
+    random.seed(7)
+    rig = running.rig()
+    stored(rig.store)
+    rig.store.commit(WORKSPACE, None, [ErrandDue(an_errand()), *(InboxPosted(a_message(n)) for n in (1, 2, 3))])
+    return rig
+
+
+def broken(rig: Rig, fault: str, operation: str, times: int) -> None:
+    """The next so many calls of that operation."""
+    calls = rig.choked.calls
+    first = calls.count(operation)
+
+    def plan(_number: int, called: str) -> str | None:
+        return fault if called == operation and calls.count(operation) <= first + times else None
+
+    rig.choked.plan = plan
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_acknowledgement_goes_through_in_the_end(rig: Rig, fault: str, times: int) -> None:
+    broken(rig, fault, "transact_write_items", times)
+    rig.store.acknowledge(WORKSPACE, "scout", ["inb_001", "inb_003"])
+    assert rig.other_store.inbox(WORKSPACE, "scout", 9, None).items == (a_message(2),)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_acknowledgement_that_never_does_is_busy_and_may_be_sent_again(rig: Rig, fault: str) -> None:
+    broken(rig, fault, "transact_write_items", 99)
+    with pytest.raises(Busy):
+        rig.store.acknowledge(WORKSPACE, "scout", ["inb_001"])
+    rig.choked.plan = lambda _n, _op: None
+    rig.store.acknowledge(WORKSPACE, "scout", ["inb_001"])
+    assert rig.store.inbox(WORKSPACE, "scout", 9, None).items == (a_message(2), a_message(3))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_errand_is_done_though_a_reply_is_lost(rig: Rig, fault: str) -> None:
+    broken(rig, fault, "update_item", 1)
+    rig.store.commit(WORKSPACE, new("task_2"), [ErrandDone(an_errand())])
+    assert rig.store.errand(WORKSPACE, Errand.JOIN, "task_1") is None
+    assert rig.store.load(WORKSPACE, "task_2")[0].version == 1
+
+
+def test_a_write_is_no_less_done_where_its_errand_could_not_be_taken_away(rig: Rig) -> None:
+    broken(rig, "no_connection", "update_item", 99)
+    rig.store.commit(WORKSPACE, new("task_2"), [ErrandDone(an_errand())])
+    assert rig.store.load(WORKSPACE, "task_2")[0].version == 1
+    assert rig.store.errand(WORKSPACE, Errand.JOIN, "task_1") == an_errand()
+
+
+def test_an_errand_is_not_taken_away_for_a_write_that_was_refused(rig: Rig) -> None:
+    broken(rig, "no_connection", "transact_write_items", 99)
+    with pytest.raises(Busy):
+        rig.store.commit(WORKSPACE, new("task_2"), [ErrandDone(an_errand())])
+    assert rig.store.errand(WORKSPACE, Errand.JOIN, "task_1") == an_errand()
