@@ -30,6 +30,7 @@ ANSWERED_BY = {"DispatchQueue": "ProcessTask", "TrackerQueue": "SyncTracker"}
 BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcurrency"}
 # The name of a secret ends in a suffix that AWS chooses, once there is one; that and the workspace are left open.
 SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
+CALLBACK_KEY = SECRETS.replace("/*/notion*", "/callback-key*")
 FORBIDDEN = {
     "dynamodb:DeleteTable",
     "dynamodb:Scan",
@@ -57,7 +58,7 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:GetSecretValue", SECRETS): {"CreateHandoffMarker", "Api", "SyncTracker"},
     ("secretsmanager:CreateSecret", SECRETS): {"Api"},
     ("secretsmanager:PutSecretValue", SECRETS): {"Api"},
-    ("secretsmanager:GetSecretValue", "CallbackKey"): {"Api"},
+    ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"Api"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
     ("events:PutEvents", BUS): {"PublishEvents"},
     **{(f"dynamodb:{action}", STREAM): {"PublishEvents"} for action in READING_A_STREAM},
@@ -201,7 +202,7 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
 @check
 def functions_touch_only_what_is_the_stacks(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, "CallbackKey", *DEAD_LETTERS} | {
+    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, CALLBACK_KEY, *DEAD_LETTERS} | {
         f"${{Table.Arn}}/index/{name}" for name in indexes
     }
     for function in functions(template):

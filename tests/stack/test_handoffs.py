@@ -122,9 +122,9 @@ def line(node: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_documented_chain_is_played_by_outside_workers_and_drawn(tenant: Tenant) -> None:
+    crew = hired(tenant)
     root = asked(tenant, "architect", "Design authentication module")
-    hired_relay: Relay = hired(tenant)
-    hired_relay.play(SCRIPT)
+    crew.play(SCRIPT)
 
     workflow = root["task"]["workflow_id"]
     chain = tenant.human.get(f"/workflows/{workflow}/chain")
@@ -157,7 +157,7 @@ def test_the_documented_chain_is_played_by_outside_workers_and_drawn(tenant: Ten
     for node in nodes:
         assert tenant.human.get(f"/tasks/{node['task_id']}/events/verify")["intact"] is True
         assert {event["principal"]["kind"] for event in tenant.events(node["task_id"])} <= {"human", "agent"}
-    seen = hired_relay.clients["auto-code"].get("/agents/auto-code/inbox")["items"]
+    seen = crew.clients["auto-code"].get("/agents/auto-code/inbox")["items"]
     assert {item["type"] for item in seen} == {"handoff_failed", "handoff_completed"}
 
 

@@ -162,7 +162,7 @@ def _callback_key() -> CallbackKey:
 
     clients: Any = _session()
     return SecretsManagerCallbackKey(
-        clients.client("secretsmanager", config=QUICK_CLIENT), config.load().callbacks_sealed_by
+        clients.client("secretsmanager", config=QUICK_CLIENT), config.load().callbacks_sealed_by, log_line
     )
 
 

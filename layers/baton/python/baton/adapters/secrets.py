@@ -93,8 +93,8 @@ class SecretsManagerSecrets:
 class SecretsManagerCallbackKey:
     """What the stack made for itself when it was deployed; nobody has ever seen it. ``secret_id``: its ARN."""
 
-    def __init__(self, client: SecretsClient, secret_id: str) -> None:
-        self._client, self._secret_id = client, secret_id
+    def __init__(self, client: SecretsClient, secret_id: str, log: Callable[..., None]) -> None:
+        self._client, self._secret_id, self._log = client, secret_id, log
         self._key: bytes | None = None
 
     def get(self) -> bytes:
@@ -103,6 +103,8 @@ class SecretsManagerCallbackKey:
             try:
                 found = self._client.get_secret_value(SecretId=self._secret_id)
             except (ClientError, BotoCoreError) as exc:
+                error = _code(exc) or type(exc).__name__
+                self._log("the callbacks' key can't be read", action="secret_trouble", error=error)
                 raise Busy from exc
             self._key = str(found["SecretString"]).encode()
         return self._key
