@@ -268,7 +268,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "everything copied",
         put("Table/GlobalSecondaryIndexes/1/Projection/ProjectionType", "ALL"),
     ),
-    (data_checks.the_table_has_two_sparse_indexes_that_hold_no_payload, "one missing", drop("Table/GlobalSecondaryIndexes/0")),
+    (
+        data_checks.the_table_has_two_sparse_indexes_that_hold_no_payload,
+        "one missing",
+        drop("Table/GlobalSecondaryIndexes/0"),
+    ),
     (data_checks.the_publisher_changes_no_task, "writes", grant("PublishEvents", "dynamodb:PutItem", TABLE)),
     (
         data_checks.the_publisher_changes_no_task,

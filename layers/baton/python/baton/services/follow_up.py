@@ -101,7 +101,7 @@ def rollback(
         message={
             "source": {"agent": source},
             "target": {"agent": back_to, "reason": asked.get("reason") or failure["failure"]["description"]},
-            "summary": f"Rollback: {task.title}",
+            "summary": asked.get("reason") or f"Rollback: {task.title}",
             "context": merged((body or {}).get("context"), None),
             "metadata": {"priority": str(task.priority)},
             "failure": failure["failure"],
