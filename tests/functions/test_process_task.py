@@ -38,10 +38,10 @@ class Flaky:
     store: Any
     silent: frozenset[str] = frozenset()
 
-    def agent(self, workspace: str, slug: str) -> Any:
+    def read_bell(self, workspace: str, task_id: str, slug: str) -> Any:
         if slug in self.silent:
             raise Busy
-        return self.store.agent(workspace, slug)
+        return self.store.read_bell(workspace, task_id, slug)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
