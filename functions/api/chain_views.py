@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from api.handoff_views import StatusName
 from baton.domain.handoff import status_of
-from baton.domain.task import Kind, State
+from baton.domain.task import Kind
 from baton.domain.times import rfc3339
 from rest.task_views import KindName, StateName, when
 
@@ -100,7 +100,7 @@ def _node(step: Step) -> ChainNode:
         "files": {"created": files["created"], "modified": files["modified"], "tests": files["tests"]},
         "verification": step.verification,
         "failure": _failure(step),
-        "reason": None if task.state is State.DONE else step.reason,
+        "reason": step.reason,
         "rollback_target": step.rollback_target,
         "retry_of": task.retry_of,
         "children": [_node(child) for child in step.children],
@@ -110,8 +110,7 @@ def _node(step: Step) -> ChainNode:
 
 
 def _failure(step: Step) -> ChainFailureView | None:
-    failure = step.failure
-    if failure is None or step.task.state is State.DONE:
+    why = step.why
+    if why is None:
         return None
-    reason = (failure.get("rollback_request") or {}).get("reason")
-    return {"type": failure["type"], "description": failure["description"], "reason": reason}
+    return {"type": why["type"], "description": why["description"], "reason": step.rollback_reason}

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from baton.domain.handoff import status_of
 from baton.domain.task import Kind, State
 from baton.domain.times import rfc3339
-from rest.outcome_views import CompletionView, FailureView
+from rest.outcome_views import CompletionView, FailureView, failure_view
 from rest.task_views import ChangedTask, KindName, StateName, changed_task
 
 if TYPE_CHECKING:
@@ -43,10 +43,11 @@ class ResultView(TypedDict):
 
 
 class RollsBackView(TypedDict):
-    """The handoff that failed, and with what."""
+    """The handoff that failed, and with what. ``checkpoint_id``: the latest state that its worker kept."""
 
     handoff_id: str
     task_id: str
+    checkpoint_id: str | None
     failure: FailureView
     rollback_request: dict[str, Any]
 
@@ -165,7 +166,6 @@ def listed_handoff(baton: Baton, task: Task) -> ListedHandoff:
 
 def handoff_view(baton: Baton, dossier: Dossier) -> HandoffView:
     task, body = dossier.task, dossier.body or {}
-    failure = None if task.state is State.DONE else dossier.failure
     view: Any = {
         "handoff_id": task.handoff_id,
         "task_id": task.id,
@@ -184,7 +184,7 @@ def handoff_view(baton: Baton, dossier: Dossier) -> HandoffView:
         "budget": body.get("budget"),
         **_origin(task, body),
         "completion": dossier.completion,
-        "failure": failure,
+        "failure": None if task.state is State.DONE else failure_view(dossier.failure),
         "url": handoff_url(baton, task),
     }
     shown: HandoffView = view
@@ -219,5 +219,6 @@ def _origin(task: Task, body: dict[str, Any]) -> dict[str, Any]:
         found["escalation"] = {name: body[name] for name in _OF_MARKERS if name in body}
     if "rolls_back" in body:
         asked = body.get("rollback_request") or {}
-        found["rolls_back"] = {**body["rolls_back"], "failure": body["failure"], "rollback_request": asked}
+        failure = {**body["failure"], "failure_id": body["failure_id"]}
+        found["rolls_back"] = {**body["rolls_back"], "failure": failure, "rollback_request": asked}
     return found

@@ -169,8 +169,14 @@ def _validated(validate: Callable[[], Model], path: Callable[[tuple[int | str, .
         return validate()
     except ValidationError as exc:
         # Never ``input``: what was sent is neither logged nor sent back.
-        errors = exc.errors(include_url=False, include_context=False, include_input=False)
+        errors = _innermost(exc.errors(include_url=False, include_context=False, include_input=False))
         raise InvalidFields([(path(error["loc"]), _message(error)) for error in errors[:20]]) from None
+
+
+def _innermost(errors: list[Any]) -> list[Any]:
+    """Without those of a list that only lacks what is wrong inside of it."""
+    within = {error["loc"][:length] for error in errors for length in range(len(error["loc"]))}
+    return [error for error in errors if error["loc"] not in within]
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

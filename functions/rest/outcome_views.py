@@ -7,6 +7,8 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from baton.domain.failure import failure_in
+
 
 class SpeakerView(TypedDict):
     agent: str
@@ -70,3 +72,12 @@ class FailureView(TypedDict):
     source: NotRequired[SpeakerView]
     checkpoint_id: NotRequired[str | None]
     rollback: NotRequired[FollowUpView]
+
+
+def failure_view(record: dict[str, Any] | None) -> FailureView | None:
+    """What was told, and what Baton made of it, in one."""
+    if record is None:
+        return None
+    view: Any = {**failure_in(record), **{name: value for name, value in record.items() if name != "failure"}}
+    shown: FailureView = view
+    return shown

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.task import Kind, State
 from baton.domain.times import rfc3339
-from rest.outcome_views import CompletionView, FailureView
+from rest.outcome_views import CompletionView, FailureView, failure_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -192,6 +192,11 @@ def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
 def completed_task(baton: Baton, dossier: Dossier) -> CompletedTask:
     completion: Any = dossier.completion
     return {**changed_task(baton, dossier), "completion": completion}
+
+
+def failed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
+    """With all that is known of the failure: its id, the checkpoint of the partial progress, what was rolled back."""
+    return {**changed_task(baton, dossier), "failure": failure_view(dossier.failure)}
 
 
 def task_view(baton: Baton, dossier: Dossier) -> TaskView:

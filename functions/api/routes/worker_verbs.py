@@ -13,7 +13,7 @@ from baton.services.wait_for_callback import wait_for_callback
 from rest.answers import Answer, ok
 from rest.models import strict
 from rest.routing import Call, Routes
-from rest.task_views import ChangedTask, CompletedTask, changed_task, completed_task, when
+from rest.task_views import ChangedTask, CompletedTask, changed_task, completed_task, failed_task, when
 from rest.worker_models import (
     CallbackWait,
     CompletionRequest,
@@ -69,7 +69,7 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
         once=call.once,
         rollback_request=asked.asked_back(),
     )
-    return ok(changed_task(baton, failed))
+    return ok(failed_task(baton, failed))
 
 
 @routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: ChangedTask})
@@ -86,7 +86,7 @@ def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
         call.once,
         rollback_request=asked.asked_back(),
     )
-    return ok(changed_task(baton, rejected))
+    return ok(failed_task(baton, rejected))
 
 
 @routes.post("/tasks/{task_id}/transfer", body=strict(TransferRequest), answers={200: ChangedTask})

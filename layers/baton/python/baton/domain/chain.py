@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.failure import failure_in
 from baton.domain.handoff import files_of
 from baton.domain.marker import one_line
 from baton.domain.task import Kind, State, Task
@@ -32,7 +33,7 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A handoff of a chain, with what came of it. ``completion``, ``failure``: how its task ended."""
+    """A handoff of a chain, with what came of it. ``completion``, ``failure``: the records of how its task ended."""
 
     task: Task
     completion: dict[str, Any] | None = None
@@ -68,14 +69,22 @@ class Step:
         return (self.completion or {}).get("verification")
 
     @property
+    def why(self) -> dict[str, Any] | None:
+        """What went wrong, unless it was done in the end."""
+        return None if self.failure is None or self.task.state is State.DONE else failure_in(self.failure)
+
+    @property
     def reason(self) -> str | None:
-        """Why it went wrong."""
-        return (self.failure or {}).get("description")
+        return (self.why or {}).get("description")
 
     @property
     def rollback_target(self) -> str | None:
         """Whom a handoff was made for because of the failure."""
         return ((self.failure or {}).get("rollback") or {}).get("target_agent")
+
+    @property
+    def rollback_reason(self) -> str | None:
+        return ((self.failure or {}).get("rollback_request") or {}).get("reason")
 
     @property
     def is_partial(self) -> bool:
@@ -134,7 +143,7 @@ def _told(step: Step) -> Iterator[str]:
         yield f"Files: {len(files['created'])} created, {len(files['modified'])} modified"
     if tests := _tests(step):
         yield f"Tests: {tests}"
-    if step.reason is not None and task.state is not State.DONE:
+    if step.reason is not None:
         yield f"Reason: {one_line(step.reason)[:MAX_REASON_DRAWN]}"
     if step.rollback_target is not None:
         yield ""

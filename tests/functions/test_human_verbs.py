@@ -1,0 +1,179 @@
+"""What only humans do: put off, dismiss, split, and approve many at once; over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.desk import ALICE, Desk
+from support.gateway import Gateway
+from support.world import World, agent, human, service
+
+NOBODY = {"agent": "nobody"}
+TOMORROW = "2026-11-19T12:00:00Z"
+
+
+@pytest.fixture
+def desk(gateway: Gateway) -> Desk:
+    """Nothing is approved by itself."""
+    return Desk(gateway).hire(approval="manual")
+
+
+def waiting(desk: Desk, *, slug: str = "auto-code", **changes: Any) -> str:
+    task_id: str = desk.hand_off("architect", slug, **changes)["task"]["id"]
+    return task_id
+
+
+def queue(desk: Desk) -> list[str]:
+    return [each["id"] for each in desk.gateway.get(ALICE, "/tasks", query="state=needs").json["items"]]
+
+
+def test_deferred_task_is_out_of_the_queue_until_then(desk: Desk, world: World) -> None:
+    task_id = waiting(desk)
+    assert queue(desk) == [task_id]
+    reply = desk.gateway.post(ALICE, f"/tasks/{task_id}/defer", {"until": TOMORROW, "revision": 1})
+    assert (reply.status, reply.json["state"]) == (200, "needs")
+    assert reply.json["deferred_until"] == "2026-11-19T12:00:00.000Z"
+    assert queue(desk) == []
+    assert desk.gateway.post(ALICE, f"/tasks/{task_id}/approve").json["deferred_until"] is None
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "fields"),
+    [
+        ("defer", {}, ["until"]),
+        ("defer", {"until": "2026-11-18T11:00:00Z"}, ["until"]),
+        ("defer", {"until": "2028-11-18T11:00:00Z"}, ["until"]),
+        ("defer", {"until": 5}, ["until"]),
+        ("dismiss", {}, ["reason"]),
+        ("dismiss", {"reason": " "}, ["reason"]),
+        ("split", {"parts": [{"summary": "one"}]}, ["parts"]),
+        ("split", {"parts": [{"summary": "x"}] * 11}, ["parts"]),
+        ("split", {"parts": [{"summary": "x"}, {}]}, ["parts.1.summary"]),
+        (
+            "split",
+            {"parts": [{"summary": "x"}, {"summary": "y", "target": {"agent": "nobody"}}]},
+            ["parts.1.target.agent"],
+        ),
+    ],
+)
+def test_wrong_field_is_named_and_the_task_stays(desk: Desk, verb: str, body: Any, fields: list[str]) -> None:
+    task_id = waiting(desk)
+    reply = desk.gateway.post(ALICE, f"/tasks/{task_id}/{verb}", body)
+    assert (reply.status, reply.fields) == (422, fields)
+    assert queue(desk) == [task_id]
+
+
+@pytest.mark.parametrize(
+    ("verb", "body"),
+    [("defer", {"until": TOMORROW}), ("split", {"parts": [{"summary": "one"}, {"summary": "two"}]})],
+)
+def test_another_revision_is_refused(desk: Desk, verb: str, body: dict[str, Any]) -> None:
+    reply = desk.gateway.post(ALICE, f"/tasks/{waiting(desk)}/{verb}", {**body, "revision": 2})
+    assert (reply.status, reply.code, reply.json["revision"]) == (409, "revision_changed", 1)
+
+
+def test_dismissed_task_is_cancelled_with_its_reason(desk: Desk) -> None:
+    task_id = waiting(desk)
+    assert desk.gateway.post(ALICE, f"/tasks/{task_id}/dismiss", {"reason": "not now"}).json["state"] == "cancelled"
+    event = desk.gateway.get(ALICE, f"/tasks/{task_id}/events").json["events"][-1]
+    assert (event["type"], event["data"]["reason"]) == ("dismissed", "not now")
+
+
+def test_split_task_is_cancelled_and_its_parts_wait_each_for_itself(desk: Desk) -> None:
+    task_id = waiting(desk, context={"state": {"a": 1}})
+    parts = [{"summary": "First half"}, {"summary": "Second half", "target": {"agent": "ciso", "reason": "Theirs"}}]
+    key = {"headers": {"idempotency-key": "s-1"}}
+    path, body = f"/tasks/{task_id}/split", {"parts": parts, "revision": 1}
+    reply = desk.gateway.post(ALICE, path, body, **key)
+    assert (reply.status, reply.json["task"]["state"]) == (200, "cancelled")
+    made = reply.json["parts"]
+    assert reply.json["task"]["successors"] == [each["task"]["id"] for each in made]
+    assert [each["task"]["title"] for each in made] == ["First half", "Second half"]
+    assert [each["task"]["target_agent"] for each in made] == ["auto-code", "ciso"]
+    assert [each["task"]["state"] for each in made] == ["needs", "needs"]
+    assert made[0]["handoff"]["context"] == {"state": {"a": 1}}
+    assert made[1]["handoff"]["part_of"]["number"] == 2
+    assert desk.gateway.post(ALICE, path, body, **key).json == reply.json
+
+
+def test_many_are_approved_with_an_answer_each(desk: Desk, world: World) -> None:
+    first, second, third = (waiting(desk, summary=str(number)) for number in range(3))
+    world.settle("other")
+    foreign = world.needing(agent("scout", "other"))
+    desk.gateway.post(ALICE, f"/tasks/{third}/dismiss", {"reason": "x"})
+    items: list[dict[str, Any]] = [
+        {"task_id": first, "revision": 1},
+        {"task_id": second, "for": "next"},
+        {"task_id": third},
+        {"task_id": second, "revision": 9},
+        {"task_id": "task_unknown"},
+        {"task_id": foreign},
+    ]
+    key = {"headers": {"idempotency-key": "a-1"}}
+    reply = desk.gateway.post(ALICE, "/approvals", {"items": items}, **key)
+    assert reply.status == 200
+    told = reply.json["items"]
+    assert [each["task_id"] for each in told] == [each["task_id"] for each in items]
+    assert [each["status"] for each in told] == ["approved"] * 2 + ["refused"] * 4
+    assert [each["task"]["state"] for each in told[:2]] == ["delegated", "next"]
+    assert [(each["problem"]["status"], each["problem"]["code"]) for each in told[2:]] == [
+        (409, "task_ended"),
+        (409, "not_allowed"),
+        (404, "not_found"),
+        (404, "not_found"),
+    ]
+    assert told[4]["problem"] == told[5]["problem"]
+    assert (told[0]["problem"], told[2]["task"]) == (None, None)
+    assert desk.gateway.post(ALICE, "/approvals", {"items": items}, **key).json == reply.json
+
+
+@pytest.mark.parametrize(
+    ("items", "field"),
+    [
+        ([{"task_id": "t"}] * 25, "items"),
+        ([{}], "items.1.task_id"),
+        ([{"task_id": "t", "for": "later"}], "items.1.for"),
+        ([{"task_id": "t", "purpose": "next"}], "items.1.purpose"),
+        ([{"task_id": "t", "revision": 0}], "items.1.revision"),
+    ],
+)
+def test_wrong_list_of_approvals_is_named_and_approves_nothing(desk: Desk, items: Any, field: str) -> None:
+    task_id = waiting(desk)
+    reply = desk.gateway.post(ALICE, "/approvals", {"items": [{"task_id": task_id}, *items]})
+    assert (reply.status, reply.fields) == (422, [field])
+    assert desk.gateway.post(ALICE, "/approvals", {"items": []}).fields == ["items"]
+    assert queue(desk) == [task_id]
+
+
+@pytest.mark.parametrize("by", [agent("architect"), service()])
+def test_nobody_else_approves_puts_off_or_splits(desk: Desk, by: Any) -> None:
+    task_id = waiting(desk)
+    for path, body in {
+        "/approvals": {"items": [{"task_id": task_id}]},
+        f"/tasks/{task_id}/defer": {"until": TOMORROW},
+        f"/tasks/{task_id}/dismiss": {"reason": "x"},
+        f"/tasks/{task_id}/split": {"parts": [{"summary": "one"}, {"summary": "two"}]},
+    }.items():
+        reply = desk.gateway.post(by, path, body)
+        assert (reply.status, reply.code) == (403, "human_required")
+    assert desk.gateway.get(ALICE, f"/tasks/{task_id}").json["version"] == 1
+
+
+def test_settings_of_the_loop_guard_are_bounded_and_take_effect(desk: Desk) -> None:
+    for name, wrong in {
+        "max_depth": 51,
+        "ping_pong_window": 3,
+        "root_handoffs_per_hour": 301,
+        "max_attempts": 0,
+    }.items():
+        assert desk.gateway.put(ALICE, "/workspace/settings", {name: wrong}).fields == [name]
+    desk.gateway.put(ALICE, "/workspace/settings", {"root_handoffs_per_hour": 1})
+    desk.hand_off()
+    body = {"source": {"agent": "architect"}, "target": {"agent": "auto-code", "reason": "more"}}
+    refused = desk.gateway.post(agent("architect"), "/handoffs", body)
+    assert (refused.status, refused.json["rule"]) == (409, "root_rate")
+    desk.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
+    assert desk.gateway.post(agent("architect"), "/handoffs", body).status == 201
+    assert desk.gateway.get(human("other"), "/workspace/settings").json["loop_guard"] is True
