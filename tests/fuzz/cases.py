@@ -30,7 +30,10 @@ class Callers:
     def send_as(self, case: Case, usual: Kind) -> None:
         is_for_humans = case.operation.label in self._for_humans and _number(case) % 4
         kind = Kind.HUMAN if is_for_humans else usual
-        case.headers["Authorization"] = f"Bearer {self._tokens[kind]}"
+        case.headers.update(self.headers(kind))
+
+    def headers(self, kind: Kind) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._tokens[kind]}"}
 
     def provider(self) -> type:
         """Of schemathesis's sort."""

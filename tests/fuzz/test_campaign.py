@@ -92,7 +92,7 @@ FAULTS: list[tuple[str, type[Door], str]] = [
     ("get_agent", Wrong, "JsonSchemaError"),
     ("get_agent", Talkative, "Undeclared"),
     ("cancel", Careless, "AcceptedNegativeData"),
-    ("get_agent", Strict, "RejectedPositiveData"),
+    ("cancel", Strict, "RejectedPositiveData"),
     ("get_agent", Open, "IgnoredAuth"),
 ]
 
