@@ -92,7 +92,7 @@ FAULTS: list[tuple[str, type[Door], str]] = [
     ("get_agent", Wrong, "JsonSchemaError"),
     ("get_agent", Talkative, "Undeclared"),
     ("cancel", Careless, "AcceptedNegativeData"),
-    ("cancel", Strict, "RejectedPositiveData"),
+    ("list_agents", Strict, "RejectedPositiveData"),
     ("get_agent", Open, "IgnoredAuth"),
 ]
 
