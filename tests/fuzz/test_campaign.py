@@ -92,7 +92,7 @@ FAULTS: list[tuple[str, type[Door], str]] = [
     ("get_agent", Wrong, "JsonSchemaError"),
     ("get_agent", Talkative, "Undeclared"),
     ("cancel", Careless, "AcceptedNegativeData"),
-    ("list_agents", Strict, "RejectedPositiveData"),
+    ("put_settings", Strict, "RejectedPositiveData"),
     ("get_agent", Open, "IgnoredAuth"),
 ]
 
