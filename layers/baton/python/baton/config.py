@@ -27,7 +27,8 @@ class ConfigError(Exception):
 class Config:
     """``public_url``: where the API answers, ``notion_url``: where Notion's does, both without a slash at the end.
     ``script``: path of the scripted runner's answers, empty for those that are shipped. ``secrets_prefix``: what the
-    names of the secrets begin with; ``callbacks_sealed_by``: the ARN of the secret that callbacks' addresses come from. Functions that don't need a value leave it empty."""
+    names of the secrets begin with; ``callbacks_sealed_by``: the ARN of the secret that callbacks' addresses come from.
+    Functions that don't need a value leave it empty."""
 
     table: str
     queue_url: str

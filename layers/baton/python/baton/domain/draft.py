@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain import loop_guard
 from baton.domain.handoff import (
+    MAX_MESSAGE_BYTES,
     Message,
     budget_of,
     first_checkpoint_id_of,
     handoff_id_of,
+    must_fit,
     priority_of,
     time_of,
     title_of,
@@ -73,8 +75,8 @@ def beside(task: Task, body: Message | None) -> Lineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """``message``: what is said, its context merged; ``target``: a slug, None for open work; ``requires``: what whoever
-    takes it has to declare."""
+    """``message``: what is said, its context merged, small enough to keep (else ``TooLarge``); ``target``: a slug, None
+    for open work; ``requires``: what whoever takes it has to declare."""
 
     kind: Kind
     source: str
@@ -88,6 +90,9 @@ class Draft:
     join_parent: str | None = None
     call_id: str | None = None
     retry_of: str | None = None
+
+    def __post_init__(self) -> None:
+        must_fit("context", self.message, MAX_MESSAGE_BYTES)
 
     @property
     def reason(self) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Message = dict[str, Any]
 
 MAX_CONTEXT_BYTES = 262_144
+# A record is one item of the table, which takes 400 KB.
+MAX_MESSAGE_BYTES = 380_000
 MAX_TITLE = 200
 ACCEPTS, PRODUCES = "accepts:", "produces:"
 DECISION = "decision"
@@ -96,10 +98,14 @@ def merged(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) ->
     return context
 
 
-def must_fit(field: str, content: Any) -> None:
+def fits(content: Any, most: int = MAX_CONTEXT_BYTES) -> bool:
+    return len(canonical_json(content).encode()) <= most
+
+
+def must_fit(field: str, content: Any, most: int = MAX_CONTEXT_BYTES) -> None:
     """Raises ``TooLarge``."""
-    if len(canonical_json(content).encode()) > MAX_CONTEXT_BYTES:
-        raise TooLarge(field, f"is larger than {MAX_CONTEXT_BYTES} bytes after merging with what was handed on before")
+    if not fits(content, most):
+        raise TooLarge(field, f"is too large after merging with what was handed on before: at most {most} bytes in all")
 
 
 def files_of(completion: Mapping[str, Any] | None) -> dict[str, list[str]]:
@@ -107,8 +113,8 @@ def files_of(completion: Mapping[str, Any] | None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"created": [], "modified": [], "tests": []}
     for each in (completion or {}).get("deliverables", ()):
         for name, field in (("created", "files_created"), ("modified", "files_modified"), ("tests", "tests_created")):
-            found[name] += [path for path in each.get(field, ()) if path not in found[name]]
-    return found
+            found[name] += each.get(field, ())
+    return {name: list(dict.fromkeys(paths)) for name, paths in found.items()}
 
 
 def status_of(task: Task) -> str:

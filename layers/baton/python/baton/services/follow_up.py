@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, under
 from baton.domain.errors import InvalidInput, LoopTripped
-from baton.domain.handoff import merged
+from baton.domain.handoff import MAX_MESSAGE_BYTES, fits, merged
 from baton.domain.ids import is_slug
 from baton.domain.task import Kind
 from baton.ports import Wanted
@@ -98,21 +98,23 @@ def rollback(
         kind=Kind.ROLLBACK,
         source=source,
         target=agent.slug if agent else None,
-        message={
-            "source": {"agent": source},
-            "target": {"agent": back_to, "reason": asked.get("reason") or failure["failure"]["description"]},
-            "summary": asked.get("reason") or f"Rollback: {task.title}",
-            "context": merged((body or {}).get("context"), None),
-            "metadata": {"priority": str(task.priority)},
-            "failure": failure["failure"],
-            "failure_id": failure["failure_id"],
-            "rollback_request": asked,
-            "rolls_back": {
-                "handoff_id": task.handoff_id,
-                "task_id": task.id,
-                "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
+        message=_with_context(
+            body,
+            {
+                "source": {"agent": source},
+                "target": {"agent": back_to, "reason": asked.get("reason") or failure["failure"]["description"]},
+                "summary": asked.get("reason") or f"Rollback: {task.title}",
+                "metadata": {"priority": str(task.priority)},
+                "failure": failure["failure"],
+                "failure_id": failure["failure_id"],
+                "rollback_request": asked,
+                "rolls_back": {
+                    "handoff_id": task.handoff_id,
+                    "task_id": task.id,
+                    "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
+                },
             },
-        },
+        ),
         lineage=under(task, body),
         join_parent=task.join_parent,
         call_id=task.call_id,
@@ -120,6 +122,14 @@ def rollback(
     if trip is not None:
         return _entry(baton, by, draft, trip, now)
     return _made(baton, by, draft, agent, facts, now)
+
+
+def _with_context(body: Message | None, message: Message) -> Message:
+    """A failure is told whatever its size: where both are too large to keep, what was known before stays with the
+    handoff that failed."""
+    context = (body or {}).get("context") or {}
+    whole = {**message, "context": context}
+    return whole if fits(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
 
 
 def _facts(baton: Baton, task: Task, name: str) -> Facts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.draft import Draft, beside
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, TaskEnded, Unknown
 from baton.domain.events import from_snapshot, snapshot
-from baton.domain.handoff import must_fit
+from baton.domain.handoff import MAX_MESSAGE_BYTES, fits
 from baton.domain.task import Kind, State
 from baton.domain.verbs import Cancel
 from baton.ports import Dossier, Remember, RetryOpened, Wanted
@@ -152,11 +152,7 @@ def _message(whole: Dossier) -> Message:
     """What was said the first time, with what has become of it since."""
     body = whole.body or {}
     said: dict[str, Any] = {name: value for name, value in body.items() if name not in _OWN}
-    context = dict(said.get("context") or {})
-    if whole.checkpoint is not None:
-        context["state"] = {**(context.get("state") or {}), **whole.checkpoint.state}
-    if context:
-        must_fit("context", context)
+    if context := _restored(said.get("context") or {}, whole):
         said["context"] = context
     metadata = dict(said.get("metadata") or {})
     metadata.pop("not_before", None)
@@ -164,7 +160,7 @@ def _message(whole: Dossier) -> Message:
     rollback = {"on_failure": (body.get("rollback") or {}).get("on_failure", whole.task.source_agent)}
     if whole.task.last_checkpoint_id:
         rollback["checkpoint_id"] = whole.task.last_checkpoint_id
-    return {
+    message = {
         **said,
         "target": {**(said.get("target") or {"reason": reason}), "agent": whole.task.target_agent},
         "metadata": {**metadata, "priority": str(whole.task.priority)},
@@ -177,3 +173,14 @@ def _message(whole: Dossier) -> Message:
             "checkpoint_id": whole.task.last_checkpoint_id,
         },
     }
+    if not fits(message, MAX_MESSAGE_BYTES) and whole.why is not None:
+        message["retries"]["failure"] = {name: whole.why[name] for name in ("type", "description")}
+    return message
+
+
+def _restored(context: Message, whole: Dossier) -> Message:
+    """With the state of the last checkpoint, unless both are too large to keep: the checkpoint is named in any case."""
+    if whole.checkpoint is None:
+        return context
+    restored = {**context, "state": {**(context.get("state") or {}), **whole.checkpoint.state}}
+    return restored if fits(restored) else context
