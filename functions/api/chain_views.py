@@ -63,7 +63,8 @@ class ChainNode(TypedDict):
 
 
 class ChainView(TypedDict):
-    """``handoffs``: how many there are. ``nodes``: the roots, in the order in which they were made."""
+    """``handoffs``: how many there are. ``nodes``: the roots, in the order in which they were made. What is more than
+    100 levels deep stands beside what it descends from."""
 
     workflow_id: str
     handoffs: int

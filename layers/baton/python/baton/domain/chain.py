@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+# Only without a loop guard is a chain any deeper, and an answer's JSON has an end.
+MAX_LEVELS = 100
 WIDTH = 65
 LANE = "    "
 MAX_REASON_DRAWN = 200
@@ -93,19 +95,21 @@ class Step:
 
 def tree(steps: Iterable[Step]) -> tuple[Step, ...]:
     """The roots, in the order in which they were made, with what descends from them. ``steps``: without children. What
-    hangs on nothing that is there is a root."""
+    hangs on nothing that is there is a root; what is deeper than ``MAX_LEVELS`` stands beside what it descends from."""
     found = {step.task.id: step for step in steps}
     below: dict[str | None, list[str]] = {}
     for task_id in sorted(found):
         parent = found[task_id].task.parent_id
         below.setdefault(parent if parent in found else None, []).append(task_id)
-    grown: dict[str, Step] = {}
-    # Children are made after their parents, and ids rise: from the last to the first, each finds its children grown.
-    for task_id in sorted(found, reverse=True):
-        step = found[task_id]
-        children = tuple(grown[each] for each in below.get(task_id, ()))
-        grown[task_id] = replace(step, children=children)
-    return tuple(grown[each] for each in below.get(None, ()))
+    placed: list[tuple[str, str | None, int]] = [(root, None, 1) for root in below.get(None, ())]
+    for task_id, under, level in placed:  # grows as it is walked: parents come before their children
+        place = (task_id, level + 1) if level < MAX_LEVELS else (under, level)
+        placed += [(child, *place) for child in below.get(task_id, ())]
+    grown: dict[str | None, tuple[Step, ...]] = {}
+    for task_id, under, _ in reversed(placed):
+        step = replace(found[task_id], children=grown.get(task_id, ()))
+        grown[under] = (step, *grown.get(under, ()))
+    return grown.get(None, ())
 
 
 def drawn(workflow_id: str, roots: tuple[Step, ...]) -> str:
