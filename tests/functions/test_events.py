@@ -24,11 +24,14 @@ from baton.ports import Baton, MirrorSaved, PageTaken
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimer, claim_next
+from baton.services.create_handoff import Asked, create_handoff
 from baton.services.create_handoff_marker import create_handoff_marker
+from baton.services.fail_task import fail_task
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.open_webhook import open_webhook
 from baton.services.receive_webhook import Delivery, receive_webhook
 from baton.services.register_agent import register_agent
+from baton.services.wait_for_callback import wait_for_callback
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.request import Request
@@ -40,6 +43,8 @@ from support.world import agent, human, marker_body
 EVENTS = Path(__file__).parents[2] / "events"
 DEMO = "demo"
 TASK = "task_example1"
+# The addresses in the event files are sealed with it.
+CALLBACK_KEY = "a key that seals nothing but examples"
 
 
 class KnownIds:
@@ -91,6 +96,8 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
         monkeypatch.setenv("BATON_QUEUE_URL", urls[0])
         monkeypatch.setenv("BATON_DLQ_URL", urls[1])
         monkeypatch.setenv("BATON_TRACKER_QUEUE_URL", urls[2])
+        made = boto3.client("secretsmanager").create_secret(Name="callback-key", SecretString=CALLBACK_KEY)
+        monkeypatch.setenv("BATON_CALLBACKS_SEALED_BY", made["ARN"])
         forget_all()
         baton = replace(wire(), ids=KnownIds())
         for slug, values in {
@@ -115,6 +122,33 @@ def ready(account: Account) -> None:
 def claimed(account: Account) -> None:
     ready(account)
     assert claim_next(account.baton, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
+
+
+def handed(account: Account, **changes: Any) -> None:
+    """A handoff that a human asked for, and so approved."""
+    said = {**json.loads(event_of("api-create_handoff")["body"]), **changes}
+    create_handoff(account.baton, human(DEMO), Asked(message=said))
+
+
+def held(account: Account, **changes: Any) -> None:
+    handed(account, **changes)
+    assert claim_next(account.baton, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
+
+
+def asked_for_nothing(account: Account) -> None:
+    held(account, expectations={})
+
+
+def waiting(account: Account) -> None:
+    held(account)
+    wait_for_callback(account.baton, agent("auditor", DEMO), TASK, "clm_example1", "research-17", None, "hash")
+
+
+def failed(account: Account) -> None:
+    held(account)
+    failure = {"type": "error", "description": "It broke"}
+    auditor = agent("auditor", DEMO)
+    fail_task(account.baton, auditor, TASK, "clm_example1", failure, "hash", retryable=False)
 
 
 def of_runner(account: Account) -> None:
@@ -182,6 +216,30 @@ HTTP: dict[str, Case] = {
     "api-complete": Case(claimed, 200, {"state": "done", "output": {"verdict": "two flaky tests, fixed"}}, "done"),
     "api-complete_stale": Case(claimed, 409, {"code": "stale_claim"}, "claimed"),
     "api-fail": Case(claimed, 200, {"state": "failed"}, "failed"),
+    "api-create_handoff": Case(nothing, 201),
+    "api-create_handoff_to_itself": Case(nothing, 409, {"code": "loop_guard", "rule": "self_handoff"}),
+    "api-create_handoff_unknown_target": Case(nothing, 422, {"code": "unknown_agent"}),
+    "api-get_handoff": Case(handed, 200, {"handoff_id": "ho_example1", "status": "pending"}, "delegated"),
+    "api-list_handoffs": Case(handed, 200, {"next_cursor": None}, "delegated"),
+    "api-retry_handoff": Case(failed, 201, {}, "failed"),
+    "api-complete_with_evidence": Case(held, 200, {"state": "done", "output": {"flaky": 2}}, "done"),
+    "api-complete_without_evidence": Case(held, 422, {"code": "criteria_unreported"}, "claimed"),
+    "api-fail_with_rollback": Case(held, 200, {"state": "failed"}, "failed"),
+    "api-reject": Case(held, 200, {"state": "rejected"}, "rejected"),
+    "api-transfer": Case(asked_for_nothing, 200, {"state": "done"}, "done"),
+    "api-delegate": Case(held, 200, {"state": "waiting"}, "waiting"),
+    "api-wait_callback": Case(held, 200, {"state": "waiting"}, "waiting"),
+    "api-callback": Case(waiting, 200, {"accepted": True}, "delegated"),
+    "api-callback_unknown": Case(waiting, 404, {"code": "not_found"}, "waiting"),
+    "api-save_checkpoint": Case(held, 201, {"step_name": "half of them read"}, "claimed"),
+    "api-list_checkpoints": Case(held, 200, {"next_cursor": None}, "claimed"),
+    "api-defer": Case(needing, 200, {"deferred_until": "2027-01-04T08:00:00.000Z"}, "needs"),
+    "api-dismiss": Case(needing, 200, {"state": "cancelled"}, "cancelled"),
+    "api-split": Case(needing, 200, {}, "cancelled"),
+    "api-approve_many": Case(needing, 200, {}, "delegated"),
+    "api-inbox": Case(failed, 200, {"next_cursor": None}),
+    "api-acknowledge_inbox": Case(failed, 200, {"acknowledged": 1}),
+    "api-pending": Case(handed, 200, {"next_cursor": None}),
     "api-nested_1000_deep": Case(needing, 400, {"code": "malformed_json"}, "needs"),
     "api-tracker_settings": Case(nothing, 200, {"version": 2}),
     "api-tracker_token": Case(nothing, 204),
@@ -198,6 +256,7 @@ OTHERS = {
     "process_task-bell_twice",
     "process_task-malformed",
     "sweep_stale_claims-tick",
+    "api-get_chain",
     "authorize-known_token",
     "authorize-wrong_secret",
     "authorize-not_ours",
@@ -212,6 +271,21 @@ def test_every_event_file_has_its_test() -> None:
     """Those of sync-tracker and of publish-events have theirs in files of their own."""
     stems = {path.stem for path in EVENTS.glob("*.json") if not path.stem.startswith(ELSEWHERE)}
     assert stems == set(HTTP) | OTHERS
+
+
+def test_chain_is_drawn(account: Account) -> None:
+    held(account)
+    answer = account.invoke("api-get_chain")
+    assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert "Status: 🔄 In Progress" in answer["body"]
+
+
+def test_callback_is_what_the_next_claimer_gets(account: Account) -> None:
+    waiting(account)
+    account.invoke("api-callback")
+    brought = account.baton.store.read(DEMO, TASK).brought
+    assert brought is not None
+    assert brought["callback"] == {"finished": True, "pages": 12}
 
 
 @pytest.mark.parametrize("name", HTTP)
