@@ -245,7 +245,7 @@ def test_a_cursor_that_was_never_given_out_is_refused(exhibit: Exhibit) -> None:
     with exhibit.tenant.deployed.unchanged():
         for each in WITH_TOKEN:
             for cursor in cursors if "cursor" in each.parameters("query") else ():
-                told = problem(exhibit.tenant.human.send(each.method, f"{each.path}?cursor={cursor}"))
+                told = problem(exhibit.tenant.human.send(each.method, f"{exhibit.path(each)}?cursor={cursor}"))
                 assert (told["status"], told["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
                 assert re.match("(is not|belongs|must) ", told["errors"][0]["message"]), told
 
@@ -257,6 +257,14 @@ QUERIES = {
     "state": ["nonsense", "needs,nonsense", "%00"],
     "day": ["2026-02-30", "yesterday", "20261121"],
     "agent": ["A", "a b", "x" * 64],
+    "target": ["A", "a b", "x" * 64],
+    "source": ["", "x" * 101],
+    "workflow": ["a b", "x" * 65],
+    "since": ["2020-01-01T00:00:00Z", "2026-11-20", "1800000000", "now"],
+    "format": ["svg", ""],
+    "task_id": ["a b", "x" * 65],
+    "accepts": ["x" * 101],
+    "produces": ["x" * 101],
     "cursor": [],
 }
 

@@ -25,6 +25,8 @@ UNKNOWN_IDS = {
     "token_id": "01aaaaaaaaaaaaaaaaaaaaaaaa",
     "alert_id": UNKNOWN,
     "work_type": "nothing",
+    "handoff_id": UNKNOWN.replace("task_", "ho_"),
+    "workflow_id": UNKNOWN,
 }
 
 

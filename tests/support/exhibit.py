@@ -85,6 +85,13 @@ WITH_TOKEN = [each for each in OPERATIONS if each.needs_token]
 WITH_BODY = [each for each in WITH_TOKEN if each.body is not None]
 
 
+# Operations on a task that somebody holds.
+WORKER_VERBS = (
+    *("heartbeat", "checkpoint", "complete", "fail", "reject", "release", "transfer", "delegate"),
+    "wait_for_a_callback",
+)
+
+
 @dataclass
 class Exhibit:
     """One of everything in a workspace: whatever is sent to it finds its task in the state that the route asks for."""
@@ -105,12 +112,18 @@ class Exhibit:
             "undo": undoable,
             "claim": ready,
             "claim_the_next": next_,
-            **dict.fromkeys(("heartbeat", "complete", "fail", "release"), held),
+            **dict.fromkeys(WORKER_VERBS, held),
         }
 
     @cached_property
     def needing(self) -> str:
         return self.tenant.needing()
+
+    @cached_property
+    def handed(self) -> dict[str, Any]:
+        """The task of a handoff."""
+        told: dict[str, Any] = self.tenant.human.get(f"/tasks/{self.needing}")
+        return told
 
     @cached_property
     def review(self) -> str:
@@ -139,7 +152,7 @@ class Exhibit:
 
     def prepare(self) -> Exhibit:
         """Makes all of it, so that from here on nothing is written but by what is tried."""
-        assert all((self.tasks, self.needing, self.review, self.token_id, self.alert, self.work_type))
+        assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -151,6 +164,9 @@ class Exhibit:
             "token_id": self.token_id,
             "alert_id": self.alert,
             "work_type": self.work_type,
+            "handoff_id": self.handed["handoff_id"],
+            "workflow_id": self.handed["workflow_id"],
+            "token": f"bm90aGluZw.{'0' * 64}",
             "secret": f"{self.tenant.name}.{'0' * 64}",
         }
         path = of.path.format_map({name: ids[name] for name in of.parameters("path")})
@@ -175,14 +191,17 @@ class Exhibit:
             return schema["enum"][0]
         match schema.get("type"):
             case "object":
-                wanted = [each for each in schema["properties"] if each in schema.get("required", []) or each in marker]
-                return {each: self._fill(schema["properties"][each], each) for each in wanted}
+                fields = schema.get("properties", {})
+                wanted = [each for each in fields if each in schema.get("required", []) or each in marker]
+                return {each: self._fill(fields[each], each) for each in wanted}
             case "array":
-                return []
+                return [self._fill(schema["items"], name)] * schema.get("minItems", 0)
             case "integer" | "number":
                 return schema.get("minimum", 1)
             case "boolean":
                 return True
+            case "string" if schema.get("format") == "date-time":
+                return "2030-01-01T00:00:00Z"
             case _:
                 return CANARY
 
