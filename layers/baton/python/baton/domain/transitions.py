@@ -305,7 +305,7 @@ def _reject(task: Task, verb: verbs.Reject, at: datetime) -> Change:
 def _transfer(task: Task, verb: verbs.Transfer, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
-    data = {"to": verb.target, "task_id": verb.successor}
+    data = {"to": verb.target, "new_task_id": verb.successor}
     story.tell("handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(verb.successor,))
     return story.end()
 

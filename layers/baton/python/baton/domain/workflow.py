@@ -106,6 +106,7 @@ def inbox_item(change: Change, item_id: str) -> InboxItem:
     task, last = change.task, change.events[-1]
     said = {name: value for name, value in last.data.items() if name != "changes"}
     content = {
+        **said,
         "type": last.type,
         "task_id": task.id,
         "handoff_id": task.handoff_id,
@@ -114,7 +115,6 @@ def inbox_item(change: Change, item_id: str) -> InboxItem:
         "state": str(task.state),
         "by": {"kind": last.principal_kind, "id": last.principal_id},
         "agent": (change.before.claim.agent if change.before and change.before.claim else task.target_agent),
-        **said,
     }
     return InboxItem(task.source_agent, item_id, task.updated_at, content)
 
