@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
 from api.handoff_views import StatusName
+from baton.domain.events import canonical_json
 from baton.domain.handoff import status_of
 from baton.domain.task import Kind
 from baton.domain.times import rfc3339
@@ -16,6 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.chain import Step
+
+
+# A function answers with at most 6 MB; the rest of a node is under 2 KB.
+MAX_SAID_BYTES = 3_000_000
+_NOTHING_SAID: dict[str, Any] = {
+    "files": {"created": [], "modified": [], "tests": []},
+    "verification": None,
+    "failure": None,
+    "reason": None,
+}
 
 
 class FilesView(TypedDict):
@@ -36,7 +48,8 @@ class ChainNode(TypedDict):
     """``agent``: who works on it, or did; null for open work that nobody has taken. ``started_at``: its first claim.
     ``duration_seconds``: from then to its end; of one that was never claimed, from when it was handed off. ``files``,
     ``verification``: as its completion says. ``rollback_target``: whom a handoff was made for because of the failure.
-    ``retry_of``: the task that it tries anew. ``reason``: why it didn't come to a good end."""
+    ``retry_of``: the task that it tries anew. ``reason``: why it didn't come to a good end. ``left_out``: the answer is
+    so large by then that GET /handoffs/{handoff_id} has to show what was done, and what went wrong."""
 
     handoff_id: str
     task_id: str
@@ -59,6 +72,7 @@ class ChainNode(TypedDict):
     reason: str | None
     rollback_target: str | None
     retry_of: str | None
+    left_out: bool
     children: list[ChainNode]
 
 
@@ -72,16 +86,29 @@ class ChainView(TypedDict):
 
 
 def chain_view(workflow_id: str, roots: tuple[Step, ...]) -> ChainView:
-    nodes = [_node(root) for root in roots]
+    room = _Room()
+    nodes = [_node(root, room) for root in roots]
     return {"workflow_id": workflow_id, "handoffs": _count(roots), "nodes": nodes}
+
+
+@dataclass
+class _Room:
+    """What workers said may fill an answer. ``left``: bytes."""
+
+    left: int = MAX_SAID_BYTES
+
+    def takes(self, said: dict[str, Any]) -> bool:
+        self.left -= len(canonical_json(said).encode())
+        return self.left >= 0
 
 
 def _count(steps: Iterable[Step]) -> int:
     return sum(1 + _count(step.children) for step in steps)
 
 
-def _node(step: Step) -> ChainNode:
-    task, files, status = step.task, step.files, status_of(step.task)
+def _node(step: Step, room: _Room) -> ChainNode:
+    task, said = step.task, _said(step)
+    is_shown = room.takes(said)
     shown: Any = {
         "handoff_id": task.handoff_id,
         "task_id": task.id,
@@ -90,7 +117,7 @@ def _node(step: Step) -> ChainNode:
         "source_agent": task.source_agent,
         "target_agent": task.target_agent,
         "agent": step.agent,
-        "status": status,
+        "status": status_of(task),
         "state": task.state.value,
         "depth": task.depth,
         "created_at": rfc3339(task.created_at),
@@ -98,16 +125,24 @@ def _node(step: Step) -> ChainNode:
         "ended_at": when(step.ended_at),
         "duration_seconds": step.duration_seconds,
         "attempts": task.attempt,
+        **(said if is_shown else _NOTHING_SAID),
+        "rollback_target": step.rollback_target,
+        "retry_of": task.retry_of,
+        "left_out": not is_shown,
+        "children": [_node(child, room) for child in step.children],
+    }
+    node: ChainNode = shown
+    return node
+
+
+def _said(step: Step) -> dict[str, Any]:
+    files = step.files
+    return {
         "files": {"created": files["created"], "modified": files["modified"], "tests": files["tests"]},
         "verification": step.verification,
         "failure": _failure(step),
         "reason": step.reason,
-        "rollback_target": step.rollback_target,
-        "retry_of": task.retry_of,
-        "children": [_node(child) for child in step.children],
     }
-    node: ChainNode = shown
-    return node
 
 
 def _failure(step: Step) -> ChainFailureView | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain.events import canonical_json
 from baton.domain.times import rfc3339
 
 if TYPE_CHECKING:
@@ -52,15 +53,19 @@ class NotePage(TypedDict):
     next_cursor: str | None
 
 
+# A function answers with at most 6 MB.
+MAX_LATE_BYTES = 4_000_000
+
+
 class LateResultView(TypedDict):
     """``fence``: of the claim that was over; ``verb``: what was asked for; ``content``: what was sent, with whatever
-    looked like a secret masked."""
+    looked like a secret masked; null where the answer would become too large."""
 
     fence: int
     agent: str
     at: str
     verb: str
-    content: dict[str, Any]
+    content: dict[str, Any] | None
 
 
 class LateResults(TypedDict):
@@ -69,16 +74,20 @@ class LateResults(TypedDict):
 
 
 def late_results(found: Iterable[LateResult]) -> LateResults:
-    return {"items": [_late_result(each) for each in found], "next_cursor": None}
+    items, size = [], 0
+    for each in found:
+        size += len(canonical_json(each.content).encode())
+        items.append(_late_result(each, is_whole=size <= MAX_LATE_BYTES))
+    return {"items": items, "next_cursor": None}
 
 
-def _late_result(result: LateResult) -> LateResultView:
+def _late_result(result: LateResult, *, is_whole: bool) -> LateResultView:
     return {
         "fence": result.claim_fence,
         "agent": result.agent,
         "at": rfc3339(result.at),
         "verb": result.verb,
-        "content": result.content,
+        "content": result.content if is_whole else None,
     }
 
 

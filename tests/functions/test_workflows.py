@@ -182,3 +182,24 @@ def test_page_of_large_checkpoints_ends_early(desk: Desk, world: World) -> None:
     first = desk.gateway.get(ALICE, path, query="limit=100")
     assert len(first.text) < 6_000_000
     assert len(pages(desk, path, 100)) == 13
+
+
+def test_chain_of_large_completions_still_has_an_end(desk: Desk, world: World) -> None:
+    desk.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
+    claim = desk.begun("ciso")
+    for number in range(15):
+        desk.hand_off("ciso", "architect", claim_id=claim["claim_id"], target=reason(number) | {"agent": "architect"})
+        files = {"type": "code", "files_created": [f"/{number}/{'x' * 1_900}{each}" for each in range(100)]}
+        done = desk.say(desk.take("architect"), "complete", deliverables=[files], notes=["y" * 2_000] * 20)
+        assert done.status == 200, done.text
+    reply = chain(desk, claim["task"]["workflow_id"])
+    assert len(reply.text.encode()) < 6_000_000
+    nodes = in_order(reply.json["nodes"])
+    assert [node["left_out"] for node in nodes] == [False] * 16
+    for number in range(5):
+        desk.hand_off("ciso", "architect", claim_id=claim["claim_id"], target=reason(99 + number) | {"agent": "qa"})
+        files = {"type": "code", "files_created": [f"/{number}/{'x' * 1_900}{each}" for each in range(100)]}
+        desk.say(desk.take("qa"), "complete", deliverables=[files])
+    nodes = in_order(chain(desk, claim["task"]["workflow_id"]).json["nodes"])
+    assert [node["left_out"] for node in nodes[-6:]] == [False] + [True] * 5
+    assert nodes[-1]["files"] == {"created": [], "modified": [], "tests": []}
