@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from baton.domain.errors import Busy
 from support.desk import ALICE, Desk
 from support.gateway import Gateway
 from support.world import World, agent, human, service
@@ -177,3 +179,22 @@ def test_settings_of_the_loop_guard_are_bounded_and_take_effect(desk: Desk) -> N
     desk.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
     assert desk.gateway.post(agent("architect"), "/handoffs", body).status == 201
     assert desk.gateway.get(human("other"), "/workspace/settings").json["loop_guard"] is True
+
+
+class Silent:
+    """A store that doesn't answer."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise Busy
+
+
+def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(desk: Desk, world: World) -> None:
+    """The others are approved by then, and a repeat with the same key answers for them as before."""
+    body = {"items": [{"task_id": waiting(desk), "for": "next"}]}
+    key = {"headers": {"idempotency-key": "b-1"}}
+    away = Gateway(replace(world.baton, store=Silent())).post(ALICE, "/approvals", body, **key)
+    (told,) = away.json["items"]
+    assert (away.status, told["status"]) == (200, "refused")
+    assert (told["problem"]["status"], told["problem"]["code"]) == (503, "busy")
+    again = desk.gateway.post(ALICE, "/approvals", body, **key)
+    assert again.json["items"][0]["task"]["state"] == "next"
