@@ -1,0 +1,184 @@
+"""Waiting for the outside (spec/lifecycle.md §6): an address that takes one answer, from whoever was given it."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, Unknown
+from baton.domain.task import Task
+from baton.services.approve_task import approve_task_next
+from baton.services.cancel_descendants import cancel_descendants
+from baton.services.end_task import cancel_task
+from baton.services.sweep import sweep
+from baton.services.wait_for_callback import answer_callback, wait_for_callback
+from support.crew import race
+from support.team import Team
+from support.world import WORKSPACE, human
+
+A, B = "anna", "bert"
+
+
+def calling(team: Team | None = None) -> tuple[Team, Task, str]:
+    team = team or Team(A, B)
+    leg = team.begin(A)
+    dossier, token = team.wait(leg)
+    assert (dossier.task.state, dossier.task.claim, dossier.task.attempt) == ("waiting", None, 0)
+    return team, dossier.task, token
+
+
+def test_what_is_posted_goes_to_the_next_claimer_with_the_word_for_it() -> None:
+    team, task, token = calling()
+    answer_callback(team.baton, token, {"answer": 42})
+    assert team.task(task.id).state == "delegated"
+    leg = team.take(A, task.id)
+    assert leg.claimed is not None
+    brought = leg.claimed.dossier.brought or {}
+    assert (brought["callback"], brought["interaction_id"], leg.task.attempt) == ({"answer": 42}, "interaction", 1)
+    told = next(event for event in team.events(task.id) if event.type == "resumed")
+    assert (told.principal_kind, told.principal_id, told.data["by"]) == ("service", "callback", "callback")
+    team.check()
+
+
+def test_where_it_came_from_is_where_it_goes_back_to() -> None:
+    team = Team(B)
+    team.register(A, approval="manual")
+    task = team.ask(A, by=team.begin(B).by, under=team.held_by(B, team.tasks()[0].id)).task
+    approve_task_next(team.baton, human(), task.id, None)
+    _, token = team.wait(team.take(A, task.id))
+    answer_callback(team.baton, token, None)
+    assert team.task(task.id).state == "next"
+
+
+@pytest.mark.parametrize("content", [None, {}, [], "", 0, {"a": [1, 2]}])
+def test_the_exact_repeat_is_taken_and_another_answer_is_not(content: object) -> None:
+    team, task, token = calling()
+    answer_callback(team.baton, token, content)
+    after = team.task(task.id)
+    answer_callback(team.baton, token, content)
+    assert team.task(task.id) == after
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.baton, token, {"another": True})
+    leg = team.take(A, task.id)
+    answer_callback(team.baton, token, content)
+    team.complete(leg)
+    answer_callback(team.baton, token, content)
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.baton, token, {"another": True})
+
+
+def test_each_wait_has_an_address_of_its_own() -> None:
+    team, task, first = calling()
+    answer_callback(team.baton, first, 1)
+    _, second = team.wait(team.take(A, task.id))
+    assert first != second
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.baton, first, 2)
+    assert team.task(task.id).state == "waiting"
+    answer_callback(team.baton, second, 2)
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.baton, first, 1)
+
+
+def test_no_address_is_taken_that_was_not_given_out() -> None:
+    team, task, token = calling()
+    _, _, others = calling(team)
+    name, seal = token.split(".")
+    forged_name = base64.urlsafe_b64encode(f"globex.{task.id}.1".encode()).decode().rstrip("=")
+    next_wait = base64.urlsafe_b64encode(f"{WORKSPACE}.{task.id}.2".encode()).decode().rstrip("=")
+    forged = [
+        "",
+        ".",
+        "no dot",
+        name,
+        seal,
+        f"{name}.",
+        f"{name}.{'0' * 64}",
+        f"{name}.{seal[:-1]}",
+        f"{name}.{seal.upper()}",
+        f"{name}.{seal}\u00e9",
+        f"\u00e9{name}.{seal}",
+        f"{forged_name}.{seal}",
+        f"{next_wait}.{seal}",
+        f"{name}.{others.split('.')[1]}",
+        token[::-1],
+        "\x00.\x00",
+    ]
+    for each in forged:
+        with pytest.raises(Unknown):
+            answer_callback(team.baton, each, {"forged": True})
+    assert team.task(task.id).state == "waiting"
+
+
+def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() -> None:
+    team = Team(A)
+    until = team.world.clock.now() + timedelta(minutes=10)
+    dossier, token = team.wait(team.begin(A), until)
+    team.world.clock.time = until - timedelta(milliseconds=1)
+    sweep(team.baton)
+    assert team.task(dossier.task.id).state == "waiting"
+    team.world.clock.time = until
+    assert sweep(team.baton).reasons == {"callback_missed": 1}
+    leg = team.take(A, dossier.task.id)
+    assert leg.claimed is not None
+    assert leg.claimed.dossier.brought == {"callback": None, "interaction_id": "interaction", "timed_out": True}
+    assert "callback_missed" in leg.task.flags
+    assert [alert.kind for alert in team.world.store.alerts(WORKSPACE, 10, None).items] == ["callback_missed"]
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.baton, token, {"late": True})
+
+
+@pytest.mark.parametrize(
+    ("ahead", "is_allowed"), [(0, False), (-1, False), (1, True), (2_592_000, True), (2_592_001, False)]
+)
+def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bool) -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    until = team.world.clock.now() + timedelta(seconds=ahead)
+    if is_allowed:
+        dossier, _ = team.wait(leg, until)
+        assert dossier.task.wake_at == until
+    else:
+        with pytest.raises(InvalidInput):
+            team.wait(leg, until)
+        assert team.task(leg.task.id) == leg.task
+
+
+def test_the_address_of_a_cancelled_task_is_used() -> None:
+    team, task, token = calling()
+    cancel_task(team.baton, human(), task.id, None)
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.baton, token, {})
+
+
+def test_asking_for_the_address_again_gives_the_same_one() -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    answers = {wait_for_callback(team.baton, *leg.where, "interaction", None, "h")[1] for _ in range(3)}
+    assert len(answers) == 1
+
+
+def test_of_answers_that_come_at_once_with_a_cancel_and_the_sweeper_one_counts() -> None:
+    first: Counter[str] = Counter()
+    for _ in range(40):
+        team, task, token = calling()
+        team.later(8 * 86_400)
+        still = team.still()
+        steps = [
+            *(partial(answer_callback, still, token, {"from": number}) for number in range(4)),
+            partial(cancel_task, still, human(), task.id, None),
+            partial(sweep, still),
+        ]
+        (answers,) = race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        assert {type(each) for each in answers if isinstance(each, BatonError)} <= {CallbackUsed}
+        trail = team.world.trail(task.id)
+        assert trail.count("resumed") <= 1
+        assert trail[-1] == "cancelled"
+        assert cancel_descendants(team.baton, WORKSPACE, task.id)
+        first[trail[4]] += 1
+        team.check()
+    assert len(first) > 1

@@ -1,0 +1,91 @@
+"""The loop guard's limits under threads: nobody gets past them by being many at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baton.domain.errors import Busy, LoopTripped
+from baton.domain.idempotency import Once
+from baton.domain.task import Policy
+from baton.ports import Dossier
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.delegate_task import delegate_task
+from baton.services.release_review import release_review
+from baton.services.split_task import split_task
+from support.crew import at_once, race
+from support.team import Halt, Leg, Team
+from support.world import agent, human
+
+A, B, C = "anna", "bert", "carl"
+THREADS = 16
+
+
+def hand_off(baton: Any, source: str, target: str, number: int, leg: Leg | None = None) -> Dossier:
+    message = {"source": {"agent": source}, "target": {"agent": target, "reason": f"part {number}"}}
+    return create_handoff(baton, agent(source), Asked(message=message, claim_id=leg.claim_id if leg else None))
+
+
+def outcomes(answers: list[Any]) -> tuple[int, int]:
+    """How many got through, and how many were stopped; who met too many others may ask again."""
+    assert {type(each) for each in answers} <= {Dossier, LoopTripped, Busy}
+    return sum(isinstance(e, Dossier) for e in answers), sum(isinstance(e, LoopTripped) for e in answers)
+
+
+def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None:
+    for _ in range(10):
+        team = Team(A, B, max_handoffs_per_workflow=6)
+        leg, still = team.begin(A), team.still()
+        (answers,) = race(THREADS, 1, lambda _, runner, b=still, at=leg: hand_off(b, A, B, runner, at))
+        made, stopped = outcomes(answers)
+        assert made <= 5
+        assert len(team.tasks()) == 1 + made
+        while made < 5:
+            assert isinstance(hand_off(still, A, B, 99 + made, leg), Dossier)
+            made += 1
+        assert isinstance(team.pass_on(leg, B, "handoff", "one too many"), Halt)
+        (review,) = team.reviews()
+        assert review.count == stopped + 1
+
+
+def test_many_at_once_begin_as_many_workflows_as_the_hour_allows() -> None:
+    for _ in range(10):
+        team = Team(A, B, root_handoffs_per_hour=5)
+        still = team.still()
+        (answers,) = race(THREADS, 1, lambda _, runner, b=still: hand_off(b, A, B, runner))
+        made, stopped = outcomes(answers)
+        assert made <= 5
+        assert len(team.tasks()) == made
+        if stopped:
+            assert made == 5
+            assert [review.count for review in team.reviews()] == [stopped]
+
+
+def test_many_knocks_at_once_are_one_entry_that_has_counted_them_and_one_release() -> None:
+    for _ in range(10):
+        team = Team(A, B, max_depth=1)
+        leg, still = team.begin(A), team.still()
+        (answers,) = race(THREADS, 1, lambda _, runner, b=still, at=leg: hand_off(b, A, B, runner, at))
+        _, stopped = outcomes(answers)
+        (review,) = team.reviews()
+        assert review.count == stopped
+        released = at_once(4, lambda b=still, id_=review.id: release_review(b, human(), id_))
+        assert sum(isinstance(each, tuple) for each in released) == 1
+        assert len(team.tasks()) == 2
+
+
+def test_the_most_branches_and_the_most_parts_fit_into_one_write_with_everything_along() -> None:
+    """Under a standing approval, mirrored, remembered and under a permit: the store refuses more than 100 items."""
+    team = Team(B, C)
+    team.register(A, max_concurrent=1)
+    team.set(tracker={"database": "0" * 31 + "1"})
+    leg = team.begin(A)
+    branches = [{"call_id": str(n), "target": {"agent": B, "reason": f"part {n}"}} for n in range(10)]
+    once = Once(leg.by, "/delegate", "key-1", "h")
+    waiting = delegate_task(team.baton, *leg.where, branches, Policy.ALL, None, "h", once).task
+    assert waiting.wait is not None
+    assert len(waiting.wait.branches) == 10
+    team.register("dora", approval="manual")
+    whole = team.ask("dora", by=agent(C)).task
+    once = Once(human(), "/split", "key-1", "h")
+    _, parts = split_task(team.baton, human(), whole.id, [{"summary": str(n)} for n in range(10)], None, once)
+    assert len(parts) == 10
