@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import LoopTripped
+from baton.domain.idempotency import Once
 from baton.domain.task import Kind
 from baton.services.release_review import release_review
 from support.team import Halt, Leg, Team, ring_of
@@ -186,6 +187,23 @@ def test_however_often_an_agent_knocks_there_is_one_entry_that_counts(way: str) 
     # Stopping is no prison: the task may still be ended.
     assert team.complete(halt.leg, to=target).task.state == "done"
     only_entry(team, Halt(halt.leg, halt.rule, halt.review_id, is_refused=False), count=7)
+
+
+def test_a_refusal_that_is_repeated_with_its_key_is_the_same_and_counts_once() -> None:
+    team = Team(A, B, max_depth=1)
+    leg = team.begin(A)
+    once = Once(leg.by, "/handoffs", "key-1", "h")
+    told = []
+    for _ in range(3):
+        with pytest.raises(LoopTripped) as trip:
+            team.ask(B, under=leg, once=once)
+        told.append(trip.value.fields)
+    assert told[0] == told[1] == told[2]
+    assert [review.count for review in team.reviews()] == [1]
+    release_review(team.baton, human(), told[0]["review_id"])
+    with pytest.raises(LoopTripped):
+        team.ask(B, under=leg, once=once)
+    assert len(team.tasks()) == 2
 
 
 def test_knocking_at_itself_as_a_root_makes_one_entry() -> None:

@@ -127,7 +127,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
                 task.put_off_until = until
             case _:
                 task.end("cancelled")
-                task.put_off_until, task.is_cascading = None, task.claims > 0
+                task.put_off_until, task.is_cascading = None, verb == "dismiss" and task.claims > 0
         if verb == "split":
             task.successors = [part.task.id for part in parts]
             same = {

@@ -13,6 +13,7 @@ from baton.domain.task import Task
 from baton.ports import Dossier
 from baton.services.end_task import cancel_task
 from baton.services.retry_handoff import retry_handoff
+from baton.services.sweep import sweep
 from support.crew import race
 from support.moments import Moments
 from support.team import Leg, Team
@@ -157,3 +158,16 @@ def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
         assert team.task(top.task.id).state == "cancelled"
         assert team.open() == [], f"before call {moment} of {calls}"
     assert moment > 4
+
+
+def test_what_a_human_retries_out_of_a_cancelled_tree_is_not_cancelled_again_by_what_was_left_of_the_cancel() -> None:
+    team = Team(A, B, C)
+    root = team.begin(A)
+    child = team.take(B, team.ask(B, under=root).task.id)
+    gone = failed(team, child, C)
+    cancel_task(team.baton, human(), root.task.id, "stop")
+    again = retry_handoff(team.baton, human(), gone.id).task
+    for _ in range(3):
+        sweep(team.baton)
+    assert team.task(again.id).state == "delegated"
+    assert [task.id for task in team.open()] == [again.id]

@@ -126,9 +126,11 @@ def _told_of_end(baton: Baton, change: Change) -> list[Extra]:
         told.append(InboxPosted(inbox_item(change, baton.ids.new("inbox", at))))
     if task.has_branch_ended and task.join_parent is not None:
         told.append(ErrandDue(errand(baton, Errand.JOIN, task.join_parent, at)))
-    if task.state is State.CANCELLED and task.fence > 0 and not task.successors:
-        # Only under a claim has anything come of it. What was split goes on in its parts.
-        last = change.events[-1]
+    last = change.events[-1]
+    is_taken_along = last.data.get("ancestor") is not None
+    if task.state is State.CANCELLED and task.fence > 0 and not task.successors and not is_taken_along:
+        # Only under a claim has anything come of it; an ancestor's cascade goes all the way down by itself. What was
+        # split goes on in its parts.
         by = {"kind": last.principal_kind, "id": last.principal_id}
         told.append(ErrandDue(errand(baton, Errand.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
     return told
