@@ -8,7 +8,7 @@ from pydantic import Field
 
 from baton.services.approve_many import MAX_APPROVALS, Approval
 from baton.services.split_task import MAX_PARTS, MIN_PARTS
-from rest.handoff_models import LEFT_OUT, Context, Expectations, Line, Name, Piece, Wish
+from rest.handoff_models import LEFT_OUT, Context, Expectations, Line, Name, Piece, TaskMetadata
 from rest.models import Body, Id, Instant, Reason
 
 Revision = Annotated[int, Field(ge=1, lt=2**53)]
@@ -52,7 +52,7 @@ class PartRequest(Piece):
     summary: Line
     context: Context = LEFT_OUT
     expectations: Expectations = LEFT_OUT
-    metadata: Wish = LEFT_OUT
+    metadata: TaskMetadata = LEFT_OUT
 
 
 class SplitRequest(Body):

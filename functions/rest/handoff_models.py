@@ -133,7 +133,7 @@ class Rollback(Piece):
     checkpoint_id: Id = LEFT_OUT
 
 
-class Wish(Piece):
+class TaskMetadata(Piece):
     """``effort`` is information only. ``not_before``: nobody gets it before."""
 
     priority: PriorityWord = LEFT_OUT
@@ -142,7 +142,7 @@ class Wish(Piece):
     not_before: Time = LEFT_OUT
 
 
-class Metadata(Wish):
+class Metadata(TaskMetadata):
     """``workflow_id``: of a workflow that this belongs to; left out, a root begins a new one."""
 
     workflow_id: Id = LEFT_OUT

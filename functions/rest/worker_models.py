@@ -20,9 +20,9 @@ from rest.handoff_models import (
     Result,
     Rollback,
     Target,
+    TaskMetadata,
     Text,
     Texts,
-    Wish,
 )
 from rest.models import Body, Id, Instant, LeaseSeconds, Reason
 
@@ -155,7 +155,7 @@ class TransferRequest(Piece):
     summary: Line = LEFT_OUT
     results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
     context: Context = LEFT_OUT
-    metadata: Wish = LEFT_OUT
+    metadata: TaskMetadata = LEFT_OUT
 
     def message(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude_unset=True, exclude={"claim_id"})
@@ -170,7 +170,7 @@ class BranchRequest(Piece):
     context: Context = LEFT_OUT
     expectations: Expectations = LEFT_OUT
     rollback: Rollback = LEFT_OUT
-    metadata: Wish = LEFT_OUT
+    metadata: TaskMetadata = LEFT_OUT
 
 
 class Join(Body):
