@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, Lineage, under
@@ -76,9 +76,18 @@ def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None 
         if first_answer is not None:
             return _answered_again(baton, by.workspace, first_answer)
         source = registered(baton, by, facts.agents, source)
-        return _hand_off(baton, by, asked, source, held, facts, once)
+        return _hand_off(baton, by, asked, source, held, _routed(baton, by.workspace, asked, source, facts), once)
 
     return decided_again(baton.clock, attempt)
+
+
+def _routed(baton: Baton, workspace: str, asked: Asked, source: str, facts: Facts) -> Facts:
+    """With what there is to know of the agent that a route names, in one reading more."""
+    if asked.target is not None or facts.route is None:
+        return facts
+    target = facts.route.agent
+    more = baton.store.handoff_facts(workspace, Wanted(agents=frozenset({target}), roots=(source, target)))
+    return replace(facts, agents={**facts.agents, **more.agents}, roots=more.roots)
 
 
 def _held(baton: Baton, by: Principal, asked: Asked, source: str) -> tuple[Held, ...]:

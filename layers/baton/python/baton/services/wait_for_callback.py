@@ -41,6 +41,7 @@ def wait_for_callback(
     """The task, and the token of the address on which the outside answers, once. ``until``: at most 30 days ahead, by
     default 7; after it the task goes on without. Raises ``StaleClaim``."""
     word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
+    key = baton.callback_key.get()  # before anything is written: without it there would be no address to answer with
 
     def decide(facts: Facts, now: datetime) -> Ending:
         ends = until or now + seconds(DEFAULT_WAIT_SECONDS)
@@ -52,7 +53,7 @@ def wait_for_callback(
 
     dossier = end_claim(baton, word, decide)
     callback = Callback(by.workspace, task_id, dossier.task.waits)
-    return dossier, callback.token(baton.callback_key.get())
+    return dossier, callback.token(key)
 
 
 def answer_callback(baton: Baton, token: str, content: Any) -> None:
