@@ -112,12 +112,19 @@ def heading(title: str, subtitle: str) -> None:
     print(f"\n{BOLD}{title}{PLAIN}  {DIM}{subtitle}{PLAIN}\n{DIM}{'─' * WIDTH}{PLAIN}")
 
 
+def _part(answer: Any, name: str) -> Any:
+    """``task.state`` is the state in the task."""
+    for each in name.split("."):
+        answer = answer.get(each) if isinstance(answer, dict) else None
+    return answer
+
+
 def short(value: Any) -> str:
     return "" if value is None else textwrap.shorten(json.dumps(value, ensure_ascii=False), WIDTH, placeholder=" …")
 
 
 def show_answer(status: int, answer: Any, fields: tuple[str, ...]) -> None:
-    shown = {name: answer[name] for name in fields if name in answer} if fields else answer
+    shown = {name: _part(answer, name) for name in fields if name.split(".")[0] in answer} if fields else answer
     dots = " …" if len(shown) < len(answer) else ""
     text = json.dumps(shown, ensure_ascii=False)
     lines = textwrap.wrap(f"{status} {text}{dots}", WIDTH, break_long_words=False, subsequent_indent="    ")
