@@ -10,7 +10,8 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "function", ["process_task", "sweep_stale_claims", "authorize", "create_handoff_marker", "notion_webhook"]
+    "function",
+    ["process_task", "publish_events", "sweep_stale_claims", "authorize", "create_handoff_marker", "notion_webhook"],
 )
 def test_function_without_models_does_not_load_pydantic(function: str) -> None:
     program = f"import sys, {function}.handler; print([m for m in sys.modules if m.split('.')[0] == 'pydantic'])"
@@ -29,7 +30,7 @@ def test_nothing_happens_at_import() -> None:
     """No environment is read and no client made before the first call."""
     functions = (
         *("api", "wait", "create_handoff_marker", "notion_webhook", "process_task", "sync_tracker"),
-        *("sweep_stale_claims", "authorize"),
+        *("publish_events", "sweep_stale_claims", "authorize"),
     )
     program = "; ".join(f"import {function}.handler" for function in functions)
     subprocess.run([sys.executable, "-W", "error", "-c", program], env=_bare(), check=True)
