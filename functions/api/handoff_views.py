@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from baton.domain.handoff import status_of
 from baton.domain.task import Kind, State
 from baton.domain.times import rfc3339
-from rest.outcome_views import CompletionView, FailureView, failure_view
+from rest.outcome_views import CompletionView, FailureRecordView, FailureView, failure_view
 from rest.task_views import ChangedTask, KindName, StateName, changed_task
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class RollsBackView(TypedDict):
     handoff_id: str
     task_id: str
     checkpoint_id: str | None
-    failure: FailureView
+    failure: FailureRecordView
     rollback_request: dict[str, Any]
 
 
@@ -119,7 +119,7 @@ class HandoffView(TypedDict):
     continues: NotRequired[ContinuesView]
     part_of: NotRequired[PartOfView]
     completion: CompletionView | None
-    failure: FailureView | None
+    failure: FailureRecordView | None
     url: str
 
 

@@ -56,15 +56,20 @@ class CompletionView(TypedDict):
 
 
 class FailureView(TypedDict):
-    """``scripted``: it was a script that failed, not a model. ``checkpoint_id``: of the partial progress, if there was
-    any. ``rollback``: what came of it, once the task has ended. One that Baton declares itself, when a deadline has
-    passed, has a type and a description only."""
+    """As it was told. ``scripted``: it was a script that failed, not a model. One that Baton declares itself, when a
+    deadline has passed, has a type and a description only."""
 
     type: Literal["blocker", "error", "timeout", "validation", "capability"]
     description: str
     scripted: NotRequired[bool]
     blockers: NotRequired[list[dict[str, Any]]]
     partial_progress: NotRequired[dict[str, Any]]
+
+
+class FailureRecordView(FailureView):
+    """With what Baton made of it. ``checkpoint_id``: of the partial progress, if there was any. ``rollback``: what came
+    of it, once the task has ended."""
+
     rollback_request: NotRequired[dict[str, Any]]
     failure_id: NotRequired[str]
     handoff_id: NotRequired[str]
@@ -74,10 +79,10 @@ class FailureView(TypedDict):
     rollback: NotRequired[FollowUpView]
 
 
-def failure_view(record: dict[str, Any] | None) -> FailureView | None:
+def failure_view(record: dict[str, Any] | None) -> FailureRecordView | None:
     """What was told, and what Baton made of it, in one."""
     if record is None:
         return None
     view: Any = {**failure_in(record), **{name: value for name, value in record.items() if name != "failure"}}
-    shown: FailureView = view
+    shown: FailureRecordView = view
     return shown

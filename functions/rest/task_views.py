@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.task import Kind, State
 from baton.domain.times import rfc3339
-from rest.outcome_views import CompletionView, FailureView, failure_view
+from rest.outcome_views import CompletionView, FailureView, FollowUpView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,9 +125,19 @@ class ChangedTask(ListedTask):
 
 
 class CompletedTask(ChangedTask):
-    """``completion``: null for one that never had one, such as a repeat of a completion before there were any."""
+    """The task, and the record of its completion."""
 
-    completion: CompletionView | None
+    completion_id: str
+    completion: CompletionView
+
+
+class FailedTask(ChangedTask):
+    """The task, and what came of its failure. ``checkpoint_id``: of the partial progress, if there was any;
+    ``rollback``: null while it is tried again, or where nobody is to be told."""
+
+    failure_id: str
+    checkpoint_id: str | None
+    rollback: FollowUpView | None
 
 
 class TaskView(ChangedTask):
@@ -191,12 +201,21 @@ def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
 
 def completed_task(baton: Baton, dossier: Dossier) -> CompletedTask:
     completion: Any = dossier.completion
-    return {**changed_task(baton, dossier), "completion": completion}
+    return {
+        **changed_task(baton, dossier),
+        "completion_id": completion["completion_id"],
+        "completion": completion,
+    }
 
 
-def failed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
-    """With all that is known of the failure: its id, the checkpoint of the partial progress, what was rolled back."""
-    return {**changed_task(baton, dossier), "failure": failure_view(dossier.failure)}
+def failed_task(baton: Baton, dossier: Dossier) -> FailedTask:
+    record: Any = dossier.failure
+    return {
+        **changed_task(baton, dossier),
+        "failure_id": record["failure_id"],
+        "checkpoint_id": record["checkpoint_id"],
+        "rollback": record.get("rollback"),
+    }
 
 
 def task_view(baton: Baton, dossier: Dossier) -> TaskView:

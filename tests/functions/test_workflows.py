@@ -41,7 +41,7 @@ def played(desk: Desk, world: World) -> str:
     back = {"target_agent": "auto-code", "reason": "Add test fixtures"}
     failure = {"type": "blocker", "description": "Missing test fixtures"}
     failed = desk.say(claim, "fail", failure=failure, rollback_request=back)
-    assert failed.json["failure"]["rollback"]["status"] == "created"
+    assert failed.json["rollback"]["status"] == "created"
     claim = desk.take("auto-code")
     minutes(world, 8)
     desk.say(claim, "complete", continuation=then("qa", "Retest auth implementation"))

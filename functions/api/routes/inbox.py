@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -16,6 +16,7 @@ from rest.models import MAX_PAGE, Body, Id, PageQuery, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes
 from rest.task_views import TaskPage, listed_task
+from rest.trail_views import PrincipalView
 
 if TYPE_CHECKING:
     from baton.domain.task import Task
@@ -25,15 +26,24 @@ if TYPE_CHECKING:
 
 routes = Routes()
 
+_OF_EVERY_ITEM = ("type", "handoff_id", "task_id", "workflow_id", "title", "state", "agent", "by")
 PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
 
 
 class InboxItemView(TypedDict):
-    """How a task that the agent handed off has ended. ``content``: ``type`` (as in the task's trail), ``task_id``,
-    ``handoff_id``, ``workflow_id``, ``title``, ``state``, ``by``, ``agent``, and what was said."""
+    """How a task that the agent handed off has ended. ``type``: as in the task's trail; ``agent``: who worked on it;
+    ``by``: who ended it; ``content``: what was said."""
 
     id: str
     at: str
+    type: str
+    handoff_id: str
+    task_id: str
+    workflow_id: str
+    title: str
+    state: Literal["done", "failed", "rejected", "cancelled"]
+    agent: str | None
+    by: PrincipalView
     content: dict[str, Any]
 
 
@@ -87,4 +97,8 @@ def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 
 
 def _view(item: InboxItem) -> InboxItemView:
-    return {"id": item.id, "at": rfc3339(item.at), "content": item.content}
+    said = {name: value for name, value in item.content.items() if name not in _OF_EVERY_ITEM}
+    known = {name: item.content[name] for name in _OF_EVERY_ITEM}
+    shown: Any = {"id": item.id, "at": rfc3339(item.at), **known, "content": said}
+    view: InboxItemView = shown
+    return view

@@ -13,7 +13,7 @@ from baton.services.wait_for_callback import wait_for_callback
 from rest.answers import Answer, ok
 from rest.models import strict
 from rest.routing import Call, Routes
-from rest.task_views import ChangedTask, CompletedTask, changed_task, completed_task, failed_task, when
+from rest.task_views import ChangedTask, CompletedTask, FailedTask, changed_task, completed_task, failed_task, when
 from rest.worker_models import (
     CallbackWait,
     CompletionRequest,
@@ -50,12 +50,12 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
     return ok(completed_task(baton, done))
 
 
-@routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: ChangedTask})
+@routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: FailedTask})
 def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
     """The task could not be done: it is tried again if `retryable` and attempts remain, else it has failed.
 
     One that has failed is rolled back: to `rollback_request.target_agent`, else to whom the handoff names. `rollback`
-    in the answer's `failure` says what came of it.
+    says what came of it.
     """
     asked = call.body
     failed = fail_task(
@@ -72,7 +72,7 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
     return ok(failed_task(baton, failed))
 
 
-@routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: ChangedTask})
+@routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: FailedTask})
 def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
     """The claimer won't do the task: it has ended, and is rolled back as a failed one is."""
     asked = call.body
