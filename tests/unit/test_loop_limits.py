@@ -60,6 +60,14 @@ def test_two_alone_may_not_fill_the_window(window: int) -> None:
     assert (halt.rule, hops) == ("ping_pong", window)
 
 
+def test_two_alone_fill_the_window_sooner_where_no_human_began() -> None:
+    team = Team(A, B)
+    leg = team.take(A, team.ask(A, by=agent(B)).task.id)
+    hops, halt = team.travel(islice(cycle((B, A)), 20), leg=leg)
+    assert isinstance(halt, Halt)
+    assert (1 + hops, halt.rule) == (5, "ping_pong")
+
+
 def test_a_third_agent_in_the_window_is_progress() -> None:
     team = Team(A, B, C, max_depth=50, max_same_direction=20)
     hops, leg = team.travel([A, B, A, B, A, C, A, B, A, B])

@@ -15,7 +15,8 @@ from baton.services.end_task import cancel_task
 from baton.services.retry_handoff import retry_handoff
 from baton.services.sweep import sweep
 from support.crew import race
-from support.moments import Moments
+from support.faults import Crash
+from support.moments import Moments, die
 from support.team import Leg, Team
 from support.world import WORKSPACE, World, agent, human, service
 
@@ -158,6 +159,25 @@ def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
         assert team.task(top.task.id).state == "cancelled"
         assert team.open() == [], f"before call {moment} of {calls}"
     assert moment > 4
+
+
+@pytest.mark.xfail(strict=True, reason="a retry's write doesn't hold on its ancestors: only its second look does")
+def test_a_retry_that_meets_a_cancel_and_dies_right_after_its_write_does_not_escape_either() -> None:
+    store = Moments()
+    team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+    _, _, first = three_levels(team)
+    store.begin()
+    retry_handoff(team.baton, agent(B), first.id)
+    write = store.calls.index("commit") + 1
+    team = Team(A, B, C, world=World(store=store := Moments()))  # type: ignore[arg-type]
+    top, _, first = three_levels(team)
+    stop = partial(cancel_task, team.baton, human(), top.task.id, "stop")
+    store.begin(before={write: stop}, after={write: die})
+    with pytest.raises(Crash):
+        retry_handoff(team.baton, agent(B), first.id)
+    store.begin()
+    sweep(team.baton)
+    assert team.open() == []
 
 
 def test_what_a_human_retries_out_of_a_cancelled_tree_is_not_cancelled_again_by_what_was_left_of_the_cancel() -> None:
