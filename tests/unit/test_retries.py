@@ -169,7 +169,8 @@ def test_a_retry_that_meets_a_cancel_and_dies_right_after_its_write_does_not_esc
     store.begin()
     retry_handoff(team.baton, agent(B), first.id)
     write = store.calls.index("commit") + 1
-    team = Team(A, B, C, world=World(store=store := Moments()))  # type: ignore[arg-type]
+    store = Moments()
+    team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
     top, _, first = three_levels(team)
     stop = partial(cancel_task, team.baton, human(), top.task.id, "stop")
     store.begin(before={write: stop}, after={write: die})
