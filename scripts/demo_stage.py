@@ -112,11 +112,15 @@ def heading(title: str, subtitle: str) -> None:
     print(f"\n{BOLD}{title}{PLAIN}  {DIM}{subtitle}{PLAIN}\n{DIM}{'─' * WIDTH}{PLAIN}")
 
 
-def _part(answer: Any, name: str) -> Any:
+def _chosen(answer: Any, fields: tuple[str, ...]) -> dict[str, Any]:
     """``task.state`` is the state in the task."""
-    for each in name.split("."):
-        answer = answer.get(each) if isinstance(answer, dict) else None
-    return answer
+    shown: dict[str, Any] = {}
+    for name in fields:
+        first, _, rest = name.partition(".")
+        if first in answer:
+            inner = _chosen(answer[first], (rest,)) if rest else answer[first]
+            shown[first] = {**shown.get(first, {}), **inner} if rest else inner
+    return shown
 
 
 def short(value: Any) -> str:
@@ -124,7 +128,7 @@ def short(value: Any) -> str:
 
 
 def show_answer(status: int, answer: Any, fields: tuple[str, ...]) -> None:
-    shown = {name: _part(answer, name) for name in fields if name.split(".")[0] in answer} if fields else answer
+    shown = _chosen(answer, fields) if fields else answer
     dots = " …" if len(shown) < len(answer) else ""
     text = json.dumps(shown, ensure_ascii=False)
     lines = textwrap.wrap(f"{status} {text}{dots}", WIDTH, break_long_words=False, subsequent_indent="    ")
