@@ -76,7 +76,9 @@ def test_review_shows_what_was_asked_and_how_often(world: World, gateway: Gatewa
 
 def test_human_releases_a_review_once(world: World, gateway: Gateway) -> None:
     path = f"/manual-reviews/{capped(world, gateway)}"
-    released = gateway.post(ALICE, f"{path}/release").json
+    version = gateway.get(ALICE, path).json["version"]
+    assert gateway.post(ALICE, f"{path}/release", {"version": version + 1}).code == "version_conflict"
+    released = gateway.post(ALICE, f"{path}/release", {"version": version}).json
     assert (released["state"], released["released_by"]) == ("released", "human:alice")
     assert (released["task"]["id"], released["task"]["state"]) == (released["task_id"], "delegated")
     assert released["task_url"] == released["task"]["url"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import LoopTripped
+from baton.domain.errors import LoopTripped, VersionConflict
 from baton.domain.idempotency import Once
 from baton.domain.task import Kind
 from baton.services.release_review import release_review
@@ -252,6 +252,22 @@ def test_releasing_an_entry_lets_exactly_that_handoff_through(way: str) -> None:
     assert isinstance(again, Halt)
     assert next(each for each in team.reviews() if each.is_open).id == again.review_id
     team.check()
+
+
+def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() -> None:
+    """An agent knocks with something harmless, and then with something else: it has one entry for both."""
+    team = Team(A, B, C, max_depth=1)
+    leg = team.begin(A)
+    for target, reason in ((B, "harmless"), (C, "something else")):
+        with pytest.raises(LoopTripped):
+            team.ask(target, reason, under=leg)
+        (review,) = team.reviews()
+        assert (review.target_agent, review.chain[-1], review.request["reason"]) == (target, target, reason)
+    with pytest.raises(VersionConflict):
+        release_review(team.baton, human(), review.id, None, review.version - 1)
+    assert team.reviews() == [review]
+    released, dossier = release_review(team.baton, human(), review.id, None, review.version)
+    assert (dossier.task.target_agent, released.task_id) == (C, dossier.task.id)
 
 
 def test_ending_verbs_are_never_refused_whatever_the_guard_thinks() -> None:

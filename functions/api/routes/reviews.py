@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from api.human_models import Revision
 from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
 from baton.services.list_reviews import list_reviews
 from baton.services.release_review import release_review
 from rest.answers import Answer, ok
-from rest.models import NoFields, PageQuery, query, strict
+from rest.models import Body, PageQuery, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
 from rest.task_views import changed_task
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 routes = Routes()
 
 SHOWN_NOTES = 25
+
+
+class ReviewSeen(Body):
+    """``version``: the one that was looked at, for refusing what an agent asked for since; left out, the current
+    one."""
+
+    version: Revision | None = None
 
 
 class ReviewQuery(PageQuery):
@@ -47,11 +55,11 @@ def get_manual_review(baton: Baton, call: Call[None, None]) -> Answer:
 
 @routes.post(
     "/manual-reviews/{review_id}/release",
-    body=strict(NoFields),
+    body=strict(ReviewSeen),
     answers={200: ReleasedReview},
     only=human("release a manual review"),
 )
-def release_manual_review(baton: Baton, call: Call[NoFields, None]) -> Answer:
-    """Let the escalation through: its task is created, and approved by this."""
-    review, dossier = release_review(baton, call.by, call.params["review_id"], call.once)
+def release_manual_review(baton: Baton, call: Call[ReviewSeen, None]) -> Answer:
+    """Let its latest asking through: the task is created, and approved by this."""
+    review, dossier = release_review(baton, call.by, call.params["review_id"], call.once, call.body.version)
     return ok({**review_view(baton, review), "task": changed_task(baton, dossier)})

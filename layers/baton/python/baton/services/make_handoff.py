@@ -4,7 +4,7 @@ entry for a human in its place."""
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import LoopTripped, Unknown
@@ -112,7 +112,10 @@ def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: d
         "message": trip.message,
     }
     try:
-        review = baton.store.review(by.workspace, review_id).asked_again(asked, by, now)
+        known = baton.store.review(by.workspace, review_id)
+        # Who sees it sees what a release would create: an agent may ask for something else each time.
+        latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
+        review = latest.asked_again(asked, by, now)
     except Unknown:
         review = Review(
             workspace=by.workspace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.draft import draft_from, unbranched
-from baton.domain.errors import ReviewClosed, Unknown
+from baton.domain.errors import ReviewClosed, Unknown, VersionConflict
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.marker import parse_marker
 from baton.domain.review import LOOP_GUARD
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 
-def release_review(baton: Baton, by: Principal, review_id: str, once: Once | None = None) -> tuple[Review, Dossier]:
+def release_review(
+    baton: Baton, by: Principal, review_id: str, once: Once | None = None, seen: int | None = None
+) -> tuple[Review, Dossier]:
     """The review, and the task of its latest asking. It is exempt from breaker and cap, and counts in them (truth 6).
-    What a human lets through is approved by that. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its
-    agents has gone)."""
+    What a human lets through is approved by that: ``seen`` is the version that was looked at, None for the current one.
+    Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone), ``VersionConflict`` (an agent
+    has asked for something else meanwhile)."""
     by.must_be_human("release a manual review")
 
     def attempt() -> tuple[Review, Dossier]:
@@ -41,6 +44,8 @@ def release_review(baton: Baton, by: Principal, review_id: str, once: Once | Non
             return review, Dossier(task=first, mirror=row_of(baton, first))
         if not review.is_open:
             raise ReviewClosed(review.id)
+        if seen is not None and seen != review.version:
+            raise VersionConflict("manual review", review.version)
         if review.reason == LOOP_GUARD:
             return _release_handoff(baton, by, review, settings, once)
         return _release(baton, by, review, direction, settings, once)
