@@ -270,6 +270,16 @@ def test_a_failure_that_can_not_be_kept_is_a_failure_not_a_lost_task(world: Worl
     assert len(repr(dossier.failure)) < 1_000
 
 
+@pytest.mark.parametrize("retryable", [True, False])
+def test_a_failure_whose_words_the_guardrails_refuse_is_a_failure_without_them(world: World, retryable: bool) -> None:
+    task_id = work_for_runner(world)
+    said = {"type": "error", "description": "no access with ghp_" + "a1B2" * 9}
+    assert ring(world, task_id, Recorder(NotDone(said, retryable=retryable))) is Handled.RAN
+    dossier = world.store.read(WORKSPACE, task_id)
+    assert (dossier.task.state, dossier.task.has_failure) == ("delegated" if retryable else "failed", True)
+    assert "ghp_" not in repr(dossier)
+
+
 def test_a_runner_cannot_choose_states_agents_or_limits(world: World) -> None:
     task_id = work_for_runner(world)
     said = {"state": "cancelled", "target_agent": "scout", "max_attempts": 99, "workspace": "other", "fence": 7}

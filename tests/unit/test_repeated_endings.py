@@ -189,6 +189,19 @@ def test_a_secret_in_a_late_result_is_masked() -> None:
     assert "ghp_" not in str(late.content)
 
 
+@pytest.mark.parametrize(
+    ("output", "is_kept"), [(list(range(20_000)), True), (["ghp_" + "a1B2" * 9] * 201, False)], ids=["long", "secrets"]
+)
+def test_a_late_result_is_stale_whatever_the_guardrails_would_say(output: list[Any], is_kept: bool) -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    cancel_task(team.baton, human(), leg.task.id, None)
+    with pytest.raises(StaleClaim):
+        complete_task(team.baton, *leg.where, output, "h")
+    (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
+    assert late.content == ({"output": output, "completion": {}} if is_kept else {"left_out": "secrets.github_token"})
+
+
 # Evidence
 
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import KeyTaken, StaleClaim, Unknown
+from baton.domain.errors import GuardrailRefused, KeyTaken, StaleClaim, Unknown
 from baton.domain.events import from_snapshot, snapshot
-from baton.domain.guardrails import MASK, Guardrails, checked
+from baton.domain.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 from baton.domain.idempotency import Remembered
 from baton.domain.task import Claim, State
 from baton.domain.transitions import transition
@@ -138,8 +138,11 @@ def _first_answer(baton: Baton, word: Word) -> Dossier:
 
 def _keep_late(baton: Baton, word: Word, claim: Claim) -> None:
     """The first one: whoever repeats itself is refused as before. No rule of the workspace was asked, so secrets are
-    masked whatever it says."""
-    said = checked(word.said, Guardrails(secrets=MASK), "")
+    masked whatever it says; what can't be masked isn't kept, and is no less late for that."""
+    try:
+        said = checked(word.said, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")
+    except GuardrailRefused as refusal:
+        said = {"left_out": refusal.rule}
     result = LateResult(claim.fence, claim.agent, baton.clock.now(), word.verb, said)
     with suppress(KeyTaken):
         baton.store.commit(word.by.workspace, None, [LateKept(word.task_id, word.claim_id, result)])

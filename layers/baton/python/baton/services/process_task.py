@@ -125,15 +125,7 @@ def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed
         if isinstance(result, Done):
             _complete(baton, by, task_id, claimed.claim_id, result)
         else:
-            fail_task(
-                baton,
-                by,
-                task_id,
-                claimed.claim_id,
-                result.failure,
-                _hash(result.failure),
-                retryable=result.retryable,
-            )
+            _fail(baton, by, task_id, claimed.claim_id, result)
     except StaleClaim:
         baton.log("the claim was lost while working", action="claim_lost", task_id=task_id)
         return Handled.LOST
@@ -148,6 +140,16 @@ def _complete(baton: Baton, by: Principal, task_id: str, claim_id: str, done: Do
     except InvalidInput as refusal:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=False)
+
+
+def _fail(baton: Baton, by: Principal, task_id: str, claim_id: str, not_done: NotDone) -> None:
+    """Also where the workspace's rules don't take its words: it has failed, whatever may be told of it."""
+    failure, retryable = not_done.failure, not_done.retryable
+    try:
+        fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=retryable)
+    except InvalidInput as refusal:
+        told = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
+        fail_task(baton, by, task_id, claim_id, told, _hash(told), retryable=retryable)
 
 
 def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Future[Done | NotDone]:
