@@ -281,3 +281,25 @@ def test_a_child_may_hand_off_beside_its_branch_without_being_waited_for() -> No
     team.complete(leg)
     assert said(brought(team, task)) == [("b0", "done", None)]
     assert not team.task(aside.task.id).is_ended
+
+
+def test_a_failure_of_a_branch_that_was_handed_on_goes_back_to_whoever_handed_it_on() -> None:
+    team = Team(A, B, C)
+    task, (leg,) = waiting(team, B)
+    passed_on = team.take(C, team.transfer(leg, C).task.successors[0])
+    record = team.fail(passed_on).failure
+    assert record is not None
+    assert (record["rollback"]["status"], record["rollback"]["target_agent"]) == ("created", B)
+    assert state(team, task) == "waiting"
+    team.complete(team.take(B, record["rollback"]["task_id"]), output="mended")
+    assert said(brought(team, task)) == [("b0", "done", "mended")]
+
+
+def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -> None:
+    team = Team(*(f"agent-{number:02d}" for number in range(66)), A, loop_guard=False)
+    task, (leg,) = waiting(team, "agent-00")
+    for number in range(1, 66):
+        slug = f"agent-{number:02d}"
+        leg = team.take(slug, team.transfer(leg, slug).task.successors[0])
+    team.complete(leg, output="at last")
+    assert said(brought(team, task)) == [("b0", "done", "at last")]

@@ -82,7 +82,8 @@ def rollback(
     back_to = asked.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
     if back_to is None or task.claim is None:
         return FollowUp()  # an escalation says nothing of rolling back
-    if task.join_parent is not None and back_to == task.source_agent and asked.get("target_agent") is None:
+    is_its_own = task.join_parent is not None and task.join_parent == task.parent_id  # else it was handed on since
+    if is_its_own and back_to == task.source_agent and asked.get("target_agent") is None:
         return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
     source = task.claim.agent
     facts = _facts(baton, task, back_to)
@@ -92,7 +93,8 @@ def rollback(
         agent = named(baton, task.workspace, facts.agents, back_to, "rollback_request.target_agent")
     except InvalidInput as refusal:
         trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
-    if agent is not None and task.kind == Kind.ROLLBACK and agent.slug == task.source_agent:
+    is_rollback = "rolls_back" in (body or {})  # or the retry of one
+    if agent is not None and is_rollback and agent.slug == task.source_agent:
         trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
     draft = Draft(
         kind=Kind.ROLLBACK,
