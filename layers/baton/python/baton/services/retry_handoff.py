@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, beside
-from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, TaskEnded, Unknown
+from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, Unknown
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.handoff import MAX_MESSAGE_BYTES, fits
 from baton.domain.task import Kind, State
-from baton.domain.verbs import Cancel
-from baton.ports import Dossier, Remember, RetryOpened, Wanted
-from baton.services.change_task import change_task, commit_and_ring, row_of
+from baton.ports import Dossier, NotCancelled, Remember, RetryOpened, Wanted
+from baton.services.change_task import commit_and_ring, row_of
 from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, slugs_among
@@ -27,15 +25,15 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 _AGAIN = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
-# Chains are no deeper (``BOUNDS``), unless nobody guards them.
-MOST_ABOVE = 100
+# Chains are no deeper (``BOUNDS``), unless nobody guards them; one transaction asks of each.
+MOST_ABOVE = 60
 # Of the first handoff, and said anew of the second.
 _OWN = {"handoff_id", "kind", "timestamp", "hops", "rollback"}
 
 
 def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None = None) -> Dossier:
     """The new handoff and its task, linked to the first by ``retry_of``. By a human, or by the agent that handed it
-    off; what lies under a cancelled task, only a human retries. One at a time: ``AlreadyRetried``. Raises
+    off; what lies under a cancelled task or was split, only a human retries. One at a time: ``AlreadyRetried``. Raises
     ``NotAllowed`` unless the first has ended without success, ``LoopTripped`` and what ``create_handoff`` raises about
     its target."""
 
@@ -51,15 +49,13 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
             raise Unknown("handoff")
         first = facts.parent.task
         _must_be_allowed(by, first)
-        if not by.is_human and _cancelled_above(baton, first) is not None:
-            raise HumanNeeded("retry what lies under a cancelled task")
+        above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(baton, first)
         origin = _origin(baton, first)
         seen = _latest(baton, first, origin)
         whole = baton.store.read(by.workspace, first.id, with_body=True)
-        return _retried(baton, by, whole, origin, seen, once)
+        return _retried(baton, by, whole, RetryOpened(origin, "", seen), above, once)
 
-    dossier = decided_again(baton.clock, attempt)
-    return dossier if by.is_human else _taken_along(baton, by, dossier)
+    return decided_again(baton.clock, attempt)
 
 
 def _must_be_allowed(by: Principal, first: Task) -> None:
@@ -67,6 +63,8 @@ def _must_be_allowed(by: Principal, first: Task) -> None:
         by.acting_for(first.source_agent)
     if first.state not in _AGAIN:
         raise NotAllowed(first.id, "retry", first.state)
+    if first.state is State.CANCELLED and first.successors and not by.is_human:
+        raise HumanNeeded("retry what was split: it goes on in its parts")
 
 
 def _origin(baton: Baton, first: Task) -> str:
@@ -87,31 +85,29 @@ def _latest(baton: Baton, first: Task, origin: str) -> str | None:
     return seen
 
 
-def _cancelled_above(baton: Baton, task: Task) -> Task | None:
-    if task.parent_id is None:
-        return None
+def _not_cancelled_above(baton: Baton, task: Task) -> list[NotCancelled]:
+    """What has to stay so until the retry is written: a cancel that comes later finds it. Raises ``HumanNeeded`` if it
+    isn't so now."""
     parents = {each.task_id: each.parent_id for each in baton.store.workflow(task.workspace, task.workflow_id)}
     above, at = [], parents.get(task.id)
-    while at is not None:
+    while at is not None and len(above) < MOST_ABOVE:
         above.append(at)
         at = parents.get(at)
-    found = baton.store.tasks(task.workspace, above[:MOST_ABOVE])
-    return next((each for each in found.values() if each.state is State.CANCELLED), None)
+    found = baton.store.tasks(task.workspace, above) if above else {}
+    if any(each.state is State.CANCELLED for each in found.values()):
+        raise HumanNeeded("retry what lies under a cancelled task")
+    return [NotCancelled(each) for each in above]
 
 
-def _taken_along(baton: Baton, by: Principal, dossier: Dossier) -> Dossier:
-    """A cancel above that came meanwhile has looked for what is open before this was: it goes along all the same."""
-    ancestor = None if dossier.task.is_ended else _cancelled_above(baton, dossier.task)
-    if ancestor is None:
-        return dossier
-    verb = Cancel(by=by, reason="what it came of is cancelled", ancestor=ancestor.id)
-    with suppress(TaskEnded):
-        change_task(baton, by.workspace, dossier.task.id, lambda _: verb)
-    task, _ = baton.store.load(by.workspace, dossier.task.id)
-    return replace(dossier, task=task)
-
-
-def _retried(baton: Baton, by: Principal, whole: Dossier, origin: str, seen: str | None, once: Once | None) -> Dossier:
+def _retried(
+    baton: Baton,
+    by: Principal,
+    whole: Dossier,
+    opened: RetryOpened,
+    above: list[NotCancelled],
+    once: Once | None,
+) -> Dossier:
+    """``opened``: the place of what was tried first, for the new task; ``above``: what must not be cancelled."""
     first, body = whole.task, whole.body or {}
     names = slugs_among(first.target_agent)
     facts = baton.store.handoff_facts(by.workspace, Wanted(agents=names, workflow_id=first.workflow_id))
@@ -139,7 +135,7 @@ def _retried(baton: Baton, by: Principal, whole: Dossier, origin: str, seen: str
     except LoopTripped as trip:
         raise stopped(baton, by, draft, trip, now, once) from trip
     new = make(baton, by, draft, agent, facts.settings, now)
-    extras = [*counted(draft, facts.settings), RetryOpened(origin, new.change.task.id, seen)]
+    extras = [*counted(draft, facts.settings), replace(opened, retry_id=new.change.task.id), *above]
     if once:
         extras.append(Remember(once, snapshot(new.change.task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])
