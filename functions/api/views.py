@@ -47,9 +47,11 @@ class ReviewView(TypedDict):
 
 
 class WholeReview(ReviewView):
-    """With what was said each time, newest first."""
+    """With what was said each time, newest first. ``handoff``: the whole message that a release hands on, of a chain
+    that the loop guard stopped; null for an escalation, which ``request`` tells all of."""
 
     notes: list[NoteView]
+    handoff: dict[str, Any] | None
 
 
 class ReleasedReview(ReviewView):
@@ -161,8 +163,12 @@ def review_view(baton: Baton, review: Review) -> ReviewView:
     }
 
 
-def whole_review(baton: Baton, review: Review, notes: tuple[Note, ...]) -> WholeReview:
-    return {**review_view(baton, review), "notes": [note_view(note) for note in notes]}
+def whole_review(
+    baton: Baton, review: Review, notes: tuple[Note, ...], kept: dict[str, Any] | None = None
+) -> WholeReview:
+    """``kept``: the draft that the loop guard stopped."""
+    handoff = None if kept is None else kept["message"]
+    return {**review_view(baton, review), "notes": [note_view(note) for note in notes], "handoff": handoff}
 
 
 def settings_view(settings: Settings) -> SettingsView:

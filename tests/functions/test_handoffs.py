@@ -235,6 +235,7 @@ def test_round_trip_is_stopped_and_left_for_a_human(desk: Desk) -> None:
     assert reply.json["chain"] == ["architect", "architect"]
     review = desk.gateway.get(ALICE, f"/manual-reviews/{reply.json['review_id']}").json
     assert (review["reason"], review["rule"], review["chain"]) == ("loop_guard", "self_handoff", reply.json["chain"])
+    assert review["handoff"]["target"]["reason"] == review["request"]["reason"]
 
 
 def test_open_work_is_anyones_that_is_able(desk: Desk, world: World) -> None:

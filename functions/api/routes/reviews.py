@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from api.human_models import Revision
 from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
+from baton.domain.review import LOOP_GUARD
 from baton.services.list_reviews import list_reviews
 from baton.services.release_review import release_review
 from rest.answers import Answer, ok
@@ -48,9 +49,10 @@ def list_manual_reviews(baton: Baton, call: Call[None, ReviewQuery]) -> Answer:
 
 @routes.get("/manual-reviews/{review_id}", answers={200: WholeReview})
 def get_manual_review(baton: Baton, call: Call[None, None]) -> Answer:
-    """One manual review, with what was said each time."""
+    """One manual review, with what was said each time, and all of what a release hands on."""
     review = baton.store.review(call.by.workspace, call.params["review_id"])
-    return ok(whole_review(baton, review, baton.store.notes(review.workspace, review.id, SHOWN_NOTES)))
+    kept = baton.store.review_request(review.workspace, review.id) if review.reason == LOOP_GUARD else None
+    return ok(whole_review(baton, review, baton.store.notes(review.workspace, review.id, SHOWN_NOTES), kept))
 
 
 @routes.post(
