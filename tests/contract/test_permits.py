@@ -11,7 +11,7 @@ from baton.domain.idempotency import Once
 from baton.domain.task import State
 from baton.domain.times import seconds
 from baton.domain.workflow import Held
-from baton.ports import Also, Remember, Store, UnderClaim
+from baton.ports import Also, NotCancelled, Remember, Store, UnderClaim
 from support.around import freed, holding, slotted
 from support.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.clock import NOON
@@ -128,6 +128,20 @@ def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: 
     for under in (UnderClaim("task_1", "clm_1"), UnderClaim("task_2", "clm_1"), UnderClaim("task_9", "clm_1")):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, new("task_4"), [under])
+        with pytest.raises(Unknown):
+            store.load(WORKSPACE, "task_4")
+
+
+def test_what_hangs_below_a_task_holds_while_that_is_not_cancelled(store: Store) -> None:
+    above = stored(store, "task_1")
+    store.commit(WORKSPACE, new("task_2"), [NotCancelled("task_1")])
+    done = then(above, state=State.DONE)
+    store.commit(WORKSPACE, done)
+    store.commit(WORKSPACE, new("task_3"), [NotCancelled("task_1"), NotCancelled("task_2")])
+    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_2")[0], state=State.CANCELLED))
+    for task_id in ("task_2", "task_9"):
+        with pytest.raises(Conflict):
+            store.commit(WORKSPACE, new("task_4"), [NotCancelled("task_1"), NotCancelled(task_id)])
         with pytest.raises(Unknown):
             store.load(WORKSPACE, "task_4")
 

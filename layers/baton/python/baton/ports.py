@@ -299,6 +299,13 @@ class UnderClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class NotCancelled:
+    """Holds only while the task isn't cancelled, else ``Conflict``: what would hang below it doesn't begin any more."""
+
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class HandoffsCounted:
     """``number`` more of a workflow. ``start``: how many it has had if nobody has counted yet. Holds only if there are
     at most ``most`` then, else ``Conflict``."""
@@ -362,8 +369,8 @@ class LateKept:
 
 @dataclass(frozen=True, slots=True)
 class RetryOpened:
-    """``task_id`` is retried by ``retry_id``. Holds only if its latest retry is ``seen`` (None: none yet), else
-    ``Conflict``."""
+    """``task_id`` (what was tried first, where retries are retried) is retried by ``retry_id``. Holds only if its
+    latest retry is ``seen`` (None: none yet), else ``Conflict``."""
 
     task_id: str
     retry_id: str
@@ -400,6 +407,7 @@ Extra = (
     | WebhookSaved
     | Also
     | UnderClaim
+    | NotCancelled
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept

@@ -28,6 +28,7 @@ from baton.ports import (
     MirrorBehind,
     MirrorOpened,
     MirrorSaved,
+    NotCancelled,
     Note,
     Opened,
     Output,
@@ -104,6 +105,8 @@ def places_of(owner: Change | None, what: Change | Extra) -> list[Place]:
             return [("alerts", by, hour_of(at))]
         case UnderClaim(claimed_id):
             return [("head", claimed_id)]
+        case NotCancelled(above_id):
+            return [("head", above_id)]
         case HandoffsCounted(workflow_id):
             return [("handoffs", workflow_id)]
         case RootsCounted(roots):

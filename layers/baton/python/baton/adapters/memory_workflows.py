@@ -9,6 +9,7 @@ from baton.adapters.memory_registry import page
 from baton.adapters.memory_routes import MemoryRoutes
 from baton.adapters.memory_tasks import MemoryTasks
 from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.task import State
 from baton.domain.workflow import Checkpoint, InboxItem, Member, Roots
 from baton.ports import (
     MAX_ITEMS,
@@ -19,6 +20,7 @@ from baton.ports import (
     HandoffsCounted,
     InboxPosted,
     LateKept,
+    NotCancelled,
     RetryOpened,
     RootsCounted,
     UnderClaim,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 WorkflowExtra = (
     UnderClaim
+    | NotCancelled
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
@@ -96,6 +99,10 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
                 task = self._tasks.get((workspace, task_id))
                 if task is None or task.claim is None or task.claim.claim_id != claim_id:
                     raise Conflict("claim")
+            case NotCancelled(task_id):
+                above = self._tasks.get((workspace, task_id))
+                if above is None or above.state is State.CANCELLED:
+                    raise Conflict("task")
             case HandoffsCounted(workflow_id, number, start, most):
                 if self._handoffs.get((workspace, workflow_id), start) + number > most:
                     raise Conflict("workflow")
@@ -134,5 +141,5 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
                 self._keep(workspace, task_id).late[claim_id] = deepcopy(result)
             case RetryOpened(task_id, retry_id):
                 self._keep(workspace, task_id).retry_id = retry_id
-            case UnderClaim():
+            case UnderClaim() | NotCancelled():
                 pass

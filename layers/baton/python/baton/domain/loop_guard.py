@@ -3,6 +3,7 @@ ancestors, and refuses the hop that would be one too many."""
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,10 +44,13 @@ def hop(source: str, target: str | None, reason: str) -> Hop:
 
 
 def normalised(reason: str) -> str:
-    """The same words are the same reason: without regard to case, width, spaces and punctuation."""
+    """The same words are the same reason: without regard to case, width, spaces and punctuation. What is long is kept
+    short, and told apart by its hash."""
     folded = unicodedata.normalize("NFKC", reason).casefold()
-    words = "".join(c if c.isalnum() else " " for c in folded).split()
-    return " ".join(words)[:MAX_REASON_KEPT]
+    text = " ".join("".join(c if c.isalnum() else " " for c in folded).split())
+    if len(text) <= MAX_REASON_KEPT:
+        return text
+    return f"{text[:MAX_REASON_KEPT]} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def hops_of(task: Task, body: dict[str, Any] | None) -> tuple[Hop, ...]:

@@ -33,13 +33,14 @@ def cancel_task(baton: Baton, by: Principal, task_id: str, reason: str | None, o
     """By a human or the task's creator. What came of it goes along; a worker that still holds any of it learns so at
     its next verb. What isn't reached here and now is due for the sweeper."""
     dossier = change_task(baton, by.workspace, task_id, lambda _: Cancel(by=by, reason=reason), once)
-    if dossier.task.fence > 0:
-        _take_along(baton, dossier.task)
+    take_along(baton, dossier.task)
     return dossier
 
 
-def _take_along(baton: Baton, task: Task) -> None:
-    """The task is cancelled: what goes wrong here costs time, nothing else."""
+def take_along(baton: Baton, task: Task) -> None:
+    """What came of a task that is cancelled, if anything did: what goes wrong here costs time, nothing else."""
+    if task.fence == 0:
+        return
     until = baton.clock.now() + seconds(AT_ONCE_SECONDS)
     try:
         cancel_descendants(baton, task.workspace, task.id, lambda: baton.clock.now() < until)

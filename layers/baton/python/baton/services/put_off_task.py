@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.verbs import Defer, Dismiss
 from baton.services.change_task import change_task
+from baton.services.end_task import take_along
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,6 +25,8 @@ def defer_task(
 
 
 def dismiss_task(baton: Baton, by: Principal, task_id: str, reason: str, once: Once | None = None) -> Dossier:
-    """Cancelled before anybody has approved it."""
+    """Cancelled while it waits for approval, with what came of it before."""
     by.must_be_human("dismiss a task")
-    return change_task(baton, by.workspace, task_id, lambda _: Dismiss(by=by, reason=reason), once)
+    dossier = change_task(baton, by.workspace, task_id, lambda _: Dismiss(by=by, reason=reason), once)
+    take_along(baton, dossier.task)
+    return dossier

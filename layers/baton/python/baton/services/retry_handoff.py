@@ -89,7 +89,8 @@ def _not_cancelled_above(baton: Baton, task: Task) -> list[NotCancelled]:
     """What has to stay so until the retry is written: a cancel that comes later finds it. Raises ``HumanNeeded`` if it
     isn't so now."""
     parents = {each.task_id: each.parent_id for each in baton.store.workflow(task.workspace, task.workflow_id)}
-    above, at = [], parents.get(task.id)
+    above: list[str] = []
+    at = parents.get(task.id)
     while at is not None and len(above) < MOST_ABOVE:
         above.append(at)
         at = parents.get(at)

@@ -8,6 +8,7 @@ from baton.adapters.dynamodb import handoff_items, items, keys
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
 from baton.adapters.dynamodb.table import Write, to_wire
 from baton.domain.errors import Conflict, KeyTaken, SlotTaken
+from baton.domain.task import State
 from baton.ports import (
     CheckpointKept,
     ErrandDone,
@@ -15,6 +16,7 @@ from baton.ports import (
     HandoffsCounted,
     InboxPosted,
     LateKept,
+    NotCancelled,
     RetryOpened,
     RootsCounted,
     UnderClaim,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 # The claim is still the one that somebody decided under.
 CLAIM_IS_CURRENT = "#claim.#id = :id"
+# It is there, and nobody has cancelled it; whatever hangs below a cancelled task is to end.
+IS_NOT_CANCELLED = "attribute_exists(#state) AND #state <> :cancelled"
 # There is room for as many more, or nobody has counted and there is room from the start.
 HAS_ROOM = "#count <= :room"
 HAS_ROOM_OR_IS_NEW = "attribute_not_exists(#count) OR #count <= :room"
@@ -35,6 +39,7 @@ RETRY_IS_SEEN = "#retry_id = :seen"
 
 HandoffExtra = (
     UnderClaim
+    | NotCancelled
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
@@ -74,6 +79,8 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
     match extra:
         case UnderClaim():
             return [_under_claim(workspace, extra)]
+        case NotCancelled(task_id):
+            return [_not_cancelled(workspace, task_id)]
         case HandoffsCounted():
             return [_counted(workspace, extra)]
         case RootsCounted(roots):
@@ -103,6 +110,16 @@ def _under_claim(workspace: str, under: UnderClaim) -> Write:
         "ExpressionAttributeValues": to_wire({":id": under.claim_id}),
     }
     return Write("ConditionCheck", request, lambda: Conflict("claim"))
+
+
+def _not_cancelled(workspace: str, task_id: str) -> Write:
+    request = {
+        "Key": to_wire(keys.head(workspace, task_id)._asdict()),
+        "ConditionExpression": IS_NOT_CANCELLED,
+        "ExpressionAttributeNames": {"#state": "state"},
+        "ExpressionAttributeValues": to_wire({":cancelled": str(State.CANCELLED)}),
+    }
+    return Write("ConditionCheck", request, lambda: Conflict("task"))
 
 
 def _counted(workspace: str, counted: HandoffsCounted) -> Write:
