@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -10,15 +11,16 @@ import pytest
 from baton.domain.errors import AlreadyRetried, HumanNeeded, NotAllowed, NotYourAgent, ScopeNeeded
 from baton.domain.principal import Kind, Principal
 from baton.domain.task import Task
+from baton.domain.times import rfc3339
 from baton.ports import Dossier
 from baton.services.end_task import cancel_task
+from baton.services.fail_task import fail_task
 from baton.services.retry_handoff import retry_handoff
 from baton.services.split_task import split_task
 from baton.services.sweep import sweep
 from support.crew import race
-from support.faults import Crash
 from support.moments import Moments, die
-from support.team import Leg, Team
+from support.team import BROKE, Leg, Team
 from support.world import WORKSPACE, World, agent, human, service
 
 A, B, C = "anna", "bert", "carl"
@@ -202,3 +204,29 @@ def test_what_a_human_has_split_goes_on_in_its_parts_and_only_a_human_retries_th
     with pytest.raises(HumanNeeded):
         retry_handoff(team.baton, agent(A), whole.id)
     assert retry_handoff(team.baton, human(), whole.id).task.retry_of == whole.id
+
+
+def test_an_escalation_is_retried_by_a_human_so_that_no_agent_gets_round_its_cap() -> None:
+    world = World().settle()
+    claimed = world.claimed()
+    task = claimed.dossier.task
+    fail_task(world.baton, agent("auditor"), task.id, claimed.claim_id, BROKE, "h", retryable=False)
+    for by in (agent("scout"), service()):
+        with pytest.raises(HumanNeeded):
+            retry_handoff(world.baton, by, task.id)
+    again = retry_handoff(world.baton, human(), task.id).task
+    cancel_task(world.baton, human(), again.id, None)
+    with pytest.raises(HumanNeeded):
+        retry_handoff(world.baton, agent("scout"), again.id)
+
+
+@pytest.mark.parametrize(("late", "keeps"), [(0, False), (-1, True)])
+def test_a_deadline_that_is_over_is_not_the_retrys(late: int, keeps: bool) -> None:
+    team = Team(A)
+    deadline = team.world.clock.now() + timedelta(seconds=600)
+    asked = {"deadline": rfc3339(deadline), "fail_on_deadline": True}
+    leg = team.begin(A, expectations=asked)
+    team.later((deadline - team.world.clock.now()).total_seconds() - 3 + late)
+    team.fail(leg)
+    again = retry_handoff(team.baton, human(), leg.task.id).task
+    assert (again.deadline, again.fail_on_deadline) == ((deadline, True) if keeps else (None, False))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.draft import Draft, beside
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, Unknown
 from baton.domain.events import from_snapshot, snapshot
-from baton.domain.handoff import MAX_MESSAGE_BYTES, fits
+from baton.domain.handoff import MAX_MESSAGE_BYTES, fits, time_of
 from baton.domain.task import Kind, State
 from baton.ports import Dossier, NotCancelled, Remember, RetryOpened, Wanted
 from baton.services.change_task import commit_and_ring, row_of
@@ -18,6 +18,8 @@ from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, slugs_among
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from baton.domain.handoff import Message
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
@@ -29,13 +31,14 @@ _AGAIN = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 MOST_ABOVE = 60
 # Of the first handoff, and said anew of the second.
 _OWN = {"handoff_id", "kind", "timestamp", "hops", "rollback"}
+_DEADLINE = {"deadline", "fail_on_deadline"}
 
 
 def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None = None) -> Dossier:
     """The new handoff and its task, linked to the first by ``retry_of``. By a human, or by the agent that handed it
-    off; what lies under a cancelled task or was split, only a human retries. One at a time: ``AlreadyRetried``. Raises
-    ``NotAllowed`` unless the first has ended without success, ``LoopTripped`` and what ``create_handoff`` raises about
-    its target."""
+    off; an escalation, what lies under a cancelled task or what was split, only a human retries. One at a time:
+    ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success, ``LoopTripped`` and what
+    ``create_handoff`` raises about its target."""
 
     def attempt() -> Dossier:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
@@ -49,6 +52,9 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
             raise Unknown("handoff")
         first = facts.parent.task
         _must_be_allowed(by, first)
+        if not by.is_human and "escalation_reason" in (facts.parent.body or {}):
+            # Its direction's breaker and cap count what is asked for, and would never hear of a retry (truth 6).
+            raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(baton, first)
         origin = _origin(baton, first)
         seen = _latest(baton, first, origin)
@@ -117,7 +123,8 @@ def _retried(
         if first.target_agent is not None
         else None
     )
-    message = _message(whole)
+    now = baton.clock.now()
+    message = _message(whole, now)
     draft = Draft(
         kind=Kind.RETRY,
         source=first.source_agent,
@@ -130,7 +137,6 @@ def _retried(
         retry_of=first.id,
     )
     must_be_able(baton, by.workspace, agent, first.requires, first.source_agent)
-    now = baton.clock.now()
     try:
         draft.check(facts.settings, facts.handoffs or 1, now)
     except LoopTripped as trip:
@@ -145,12 +151,15 @@ def _retried(
     return new.dossier
 
 
-def _message(whole: Dossier) -> Message:
+def _message(whole: Dossier, now: datetime) -> Message:
     """What was said the first time, with what has become of it since."""
     body = whole.body or {}
     said: dict[str, Any] = {name: value for name, value in body.items() if name not in _OWN}
     if context := _restored(said.get("context") or {}, whole):
         said["context"] = context
+    deadline = time_of(said, "expectations", "deadline")
+    if deadline is not None and deadline <= now:  # or the retry would have failed before anybody could take it
+        said["expectations"] = {k: v for k, v in said["expectations"].items() if k not in _DEADLINE}
     metadata = dict(said.get("metadata") or {})
     metadata.pop("not_before", None)
     reason = str(body.get("escalation_reason") or whole.task.title)
