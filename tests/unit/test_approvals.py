@@ -114,6 +114,7 @@ PATHS: dict[str, Callable[[Team], object]] = {
     "a route for a human": lambda team: routed(team, Mode.MANUAL),
     "a continuation of what a human works on": lambda team: team.complete(team.take(B, by_hand(team), human()), to=C),
     "a transfer of what a human works on": lambda team: team.transfer(team.take(B, by_hand(team), human()), C),
+    "a delegation of what a human works on": lambda team: team.delegate(team.take(B, by_hand(team), human()), C),
     "a split": lambda team: split_task(
         team.baton, human(), team.ask(B, by=agent(A)).task.id, [{"summary": "1", **FORGED}, {"summary": "2"}], None
     ),

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from baton.domain.agent import Roster, requirements
+from baton.domain.errors import CapabilityMismatch
+from baton.services.split_task import split_task
 from support.tasks import an_agent
+from support.team import Team
+from support.world import agent, human
 
 REQUIRES = ("accepts:code", "accepts:tests", "produces:report")
 
@@ -81,3 +85,15 @@ def test_who_is_able_is_told_with_those_that_declare_it_first() -> None:
     assert [agent.slug for agent in roster.able([])] == ["also-any", "any", "asker", "less", "maker"]
     assert roster.able(["accepts:code"], besides=None)[0].slug == "asker"
     assert Roster().able(["accepts:code"]) == ()
+
+
+def test_a_part_of_a_split_goes_to_nobody_who_cant_do_it_and_is_its_askers_still() -> None:
+    team = Team("anna")
+    team.register("mia", approval="manual", produces=("report",))
+    whole = team.ask("mia", by=agent("anna")).task
+    wanted = {"expectations": {"deliverables": [{"type": "code", "description": "it"}]}}
+    with pytest.raises(CapabilityMismatch):
+        split_task(team.baton, human(), whole.id, [{"summary": "one"}, {"summary": "two", **wanted}], None)
+    assert team.task(whole.id).state == "needs"
+    _, parts = split_task(team.baton, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
+    assert {each.task.created_by for each in parts} == {"agent:anna"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import InvalidInput
-from baton.domain.task import Policy, Task
+from baton.domain.task import MAX_RELEASES, Policy, Task
 from baton.ports import Dossier
 from baton.services.cancel_descendants import cancel_descendants
 from baton.services.complete_task import complete_task
@@ -303,3 +303,31 @@ def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -
         leg = team.take(slug, team.transfer(leg, slug).task.successors[0])
     team.complete(leg, output="at last")
     assert said(brought(team, task)) == [("b0", "done", "at last")]
+
+
+def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
+    team = Team(A, C)
+    team.register(B, approval="manual")
+    task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
+    assert task.wait is not None
+    parts = split_task(
+        team.baton, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"summary": "two"}], None
+    )[1]
+    resolve_task(team.baton, human(), parts[0].task.id, None, None)
+    cancel_task(team.baton, human(), parts[1].task.id, "not needed")
+    assert state(team, task) == "waiting"
+    team.complete(team.take(C))
+    assert said(brought(team, task))[-1] == ("b1", "done", None)
+
+
+def test_a_split_cancels_nothing_but_the_whole() -> None:
+    """What came of it under an earlier claim is at work on its own account."""
+    team = Team(A, C)
+    leg = team.begin(A)
+    child = team.ask(C, under=leg).task
+    for _ in range(MAX_RELEASES):
+        team.release(leg)
+        if team.task(leg.task.id).state == "delegated":
+            leg = team.take(A, leg.task.id)
+    split_task(team.baton, human(), leg.task.id, [{"summary": "one"}, {"summary": "two"}], None)
+    assert state(team, child) == "delegated"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import BatonError, ClaimRequired, LoopTripped, StaleClaim
+from baton.domain.errors import BatonError, ClaimRequired, InvalidInput, LoopTripped, StaleClaim
 from baton.domain.loop_guard import Budget
 from baton.domain.route import Mode
 from baton.domain.task import Kind, Task
@@ -316,3 +316,11 @@ def test_what_is_no_handoff_leaves_no_entry() -> None:
         team.ask("nobody", under=leg)
     assert not isinstance(refusal.value, LoopTripped)
     assert team.reviews() == []
+
+
+def test_nobody_leaves_a_workflow_by_naming_another_one() -> None:
+    team = Team(A, B)
+    leg = team.begin(A)
+    with pytest.raises(InvalidInput, match=r"metadata\.workflow_id"):
+        team.ask(B, under=leg, metadata={"workflow_id": "wf_another"})
+    assert team.ask(B, under=leg, metadata={"workflow_id": leg.task.workflow_id}).task.parent_id == leg.task.id

@@ -238,3 +238,13 @@ def test_what_a_human_lets_go_to_work_again_may_be_flagged_again() -> None:
         team.later(300)
         sweep(team.baton)
     assert [event.type for event in team.events(task.id)].count("alert_raised") == 2
+
+
+def test_the_last_attempts_failure_is_rolled_back_however_retryable_it_is() -> None:
+    team = Team(A, B)
+    child = team.ask(B, under=team.begin(A)).task
+    for attempt in (1, 2, 3):
+        record = team.fail(team.take(B, child.id), retryable=True).failure or {}
+        team.later(300)
+        assert record.get("rollback", {}).get("status") == (None if attempt < 3 else "created")
+    assert team.task(child.id).state == "failed"
