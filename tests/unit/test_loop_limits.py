@@ -324,3 +324,10 @@ def test_nobody_leaves_a_workflow_by_naming_another_one() -> None:
     with pytest.raises(InvalidInput, match=r"metadata\.workflow_id"):
         team.ask(B, under=leg, metadata={"workflow_id": "wf_another"})
     assert team.ask(B, under=leg, metadata={"workflow_id": leg.task.workflow_id}).task.parent_id == leg.task.id
+
+
+def test_open_work_counts_in_the_direction_of_whoever_took_it() -> None:
+    team = Team(A, B, max_same_direction=1)
+    _, leg = team.travel([A, None, A])
+    assert isinstance(leg, Leg)
+    assert refused(team, B, "another reason", under=leg).rule == "same_direction"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -433,3 +433,15 @@ def test_after_any_loss_of_bells_everything_accepted_still_runs(world: World) ->
             process_task(world.baton, runner, bell, Shift(lease_seconds=150, time_left=lambda: 900.0))
     assert {world.task(task_id).state for task_id in tasks} == {State.DONE}
     assert sorted(runner.ran) == sorted(tasks)
+
+
+def test_what_a_lagging_index_shows_too_late_is_left_as_it_is() -> None:
+    class Lagging(HookedStore):
+        def due(self, now: datetime) -> list[tuple[str, str, None]]:
+            return [(WORKSPACE, task_id, None)]
+
+    world = World(store=Lagging()).settle()
+    task_id = work_for_runner(world)
+    before = world.task(task_id)
+    assert run(world).reasons.total() == 0
+    assert world.task(task_id) == before

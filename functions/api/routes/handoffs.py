@@ -80,7 +80,8 @@ def get_handoff(baton: Baton, call: Call[None, None]) -> Answer:
 def retry_a_handoff(baton: Baton, call: Call[NoFields, None]) -> Answer:
     """Try anew what has failed, was rejected or cancelled: another handoff, with the context and the last checkpoint.
 
-    By a human, or by the agent that handed it off; one at a time.
+    By a human, or by the agent that handed it off; one at a time. An escalation, what lies under a cancelled task and
+    what was split are a human's to retry.
     """
     made = retry_handoff(baton, call.by, task_of(call.params["handoff_id"]), call.once)
     return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")
