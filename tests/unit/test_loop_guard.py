@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import LoopTripped, VersionConflict
+from baton.domain.errors import CapabilityMismatch, LoopTripped, VersionConflict
 from baton.domain.idempotency import Once
 from baton.domain.task import Kind
+from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
 from support.team import Halt, Leg, Team, ring_of
 from support.world import agent, human
@@ -268,6 +269,22 @@ def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() ->
     assert team.reviews() == [review]
     released, dossier = release_review(team.baton, human(), review.id, None, review.version)
     assert (dossier.task.target_agent, released.task_id) == (C, dossier.task.id)
+
+
+def test_a_release_keeps_to_the_budget_and_to_what_its_target_declares() -> None:
+    team = Team(A, B, max_depth=1)
+    leg = team.begin(A, budget={"max_handoffs": 40})
+    wanted = {"deliverables": [{"type": "code", "description": "it"}]}
+    with pytest.raises(LoopTripped) as trip:
+        team.ask(B, under=leg, expectations=wanted)
+    review_id = trip.value.fields["review_id"]
+    register_agent(team.baton, human(), B, {"produces": ("report",)})
+    with pytest.raises(CapabilityMismatch):
+        release_review(team.baton, human(), review_id)
+    assert team.reviews()[0].is_open
+    register_agent(team.baton, human(), B, {"produces": ("code",)})
+    _, dossier = release_review(team.baton, human(), review_id)
+    assert (dossier.body or {})["budget"] == {"max_handoffs": 40}
 
 
 def test_ending_verbs_are_never_refused_whatever_the_guard_thinks() -> None:
