@@ -199,6 +199,11 @@ class CallbackWait(Body):
     until: Instant | None = None
 
 
+class NoteRequest(Body):
+    claim_id: Id
+    text: Text
+
+
 class CheckpointRequest(Body):
     claim_id: Id
     step_name: Name

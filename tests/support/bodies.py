@@ -34,6 +34,7 @@ BODIES: dict[str, Any] = {
     "delegate": {**CLAIM, "branches": [{"target": TARGET}]},
     "wait_for_a_callback": {**CLAIM, "interaction_id": "job-1"},
     "checkpoint": {**CLAIM, "step_name": "half", "state": {}},
+    "note": {**CLAIM, "text": "half of it is done"},
     "defer": {"until": "2026-11-19T12:00:00Z"},
     "dismiss": {"reason": "not needed"},
     "split": {"parts": [{"summary": "one"}, {"summary": "two"}]},

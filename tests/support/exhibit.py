@@ -87,7 +87,7 @@ WITH_BODY = [each for each in WITH_TOKEN if each.body is not None]
 
 # Operations on a task that somebody holds.
 WORKER_VERBS = (
-    *("heartbeat", "checkpoint", "complete", "fail", "reject", "release", "transfer", "delegate"),
+    *("heartbeat", "checkpoint", "note", "complete", "fail", "reject", "release", "transfer", "delegate"),
     "wait_for_a_callback",
 )
 

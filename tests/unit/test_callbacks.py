@@ -126,7 +126,8 @@ def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() ->
     assert sweep(team.baton).reasons == {"callback_missed": 1}
     leg = team.take(A, dossier.task.id)
     assert leg.claimed is not None
-    assert leg.claimed.dossier.brought == {"callback": None, "interaction_id": "interaction", "timed_out": True}
+    brought = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
+    assert leg.claimed.dossier.brought == brought
     assert "callback_missed" in leg.task.flags
     assert [alert.kind for alert in team.world.store.alerts(WORKSPACE, 10, None).items] == ["callback_missed"]
     with pytest.raises(CallbackUsed):

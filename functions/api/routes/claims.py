@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from api.checkpoint_views import SavedCheckpoint
+from baton.services.add_note import add_note
 from baton.services.change_task import answered
 from baton.services.claim_task import claim_next, claim_task
 from baton.services.release_task import release_task
@@ -16,7 +17,8 @@ from rest.claims import ClaimRequest, claimer_of, next_claimer
 from rest.models import strict
 from rest.routing import Call, Routes
 from rest.task_views import ChangedTask, changed_task
-from rest.worker_models import CheckpointRequest, Heartbeat, Release
+from rest.trail_views import NoteView, note_view
+from rest.worker_models import CheckpointRequest, Heartbeat, NoteRequest, Release
 
 if TYPE_CHECKING:
     from baton.ports import Baton
@@ -56,6 +58,12 @@ def checkpoint(baton: Baton, call: Call[CheckpointRequest, None]) -> Answer:
     )
     shown = changed_task(baton, answered(baton, task))
     return created({"checkpoint_id": checkpoint_id, "step_name": asked.step_name, "task": shown})
+
+
+@routes.post("/tasks/{task_id}/notes", body=strict(NoteRequest), answers={201: NoteView})
+def note(baton: Baton, call: Call[NoteRequest, None]) -> Answer:
+    """Note something beside the task that one holds: it changes neither the task nor its content revision."""
+    return created(note_view(add_note(baton, call.by, call.task_id, call.body.claim_id, call.body.text, call.once)))
 
 
 @routes.post("/tasks/{task_id}/release", body=strict(Release), answers={200: ChangedTask})

@@ -100,7 +100,7 @@ def list_late_results(baton: Baton, call: Call[None, None]) -> Answer:
 
 @routes.get("/tasks/{task_id}/notes", query=query(NoteQuery), answers={200: NotePage})
 def list_notes(baton: Baton, call: Call[None, NoteQuery]) -> Answer:
-    """What prevented duplicates of this task said, newest first."""
+    """What its workers noted and what prevented duplicates of it said, newest first."""
     task, _ = baton.store.load(call.by.workspace, call.task_id)
     notes = baton.store.notes(call.by.workspace, task.id, call.query.limit)
     return ok({"items": [note_view(note) for note in notes], "next_cursor": None})

@@ -83,7 +83,12 @@ def _sweep_waiting(story: Story, verb: verbs.Sweep) -> list[str]:  # noqa: ARG00
         story.alert(Flag.CALLBACK_MISSED)
         data = {"by": "timeout", "wait": wait.number}
         put_back(story, "resumed", data, ready_at=story.at, wait=None)
-        story.extras["brought"] = {"callback": None, "interaction_id": wait.interaction_id, "timed_out": True}
+        story.extras["brought"] = {
+            "wait": wait.number,
+            "callback": None,
+            "interaction_id": wait.interaction_id,
+            "timed_out": True,
+        }
         return ["callback_missed"]
     if story.at >= wait.alert_at and Flag.WAITING not in story.task.flags:
         story.alert(Flag.WAITING)

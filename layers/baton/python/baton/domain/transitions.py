@@ -284,21 +284,23 @@ def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
     if verb.retryable and task.attempt < task.max_attempts:
         put_back(story, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
     else:
-        _go_on_with(story, "handoff_failed", data, State.FAILED, verb.successor)
+        _go_on_with(story, "handoff_failed", data, State.FAILED, verb)
     return story.end(failure=verb.failure)
 
 
-def _go_on_with(story: Story, type_: str, data: dict[str, Any], state: State, successor: str | None) -> None:
+def _go_on_with(story: Story, type_: str, data: dict[str, Any], state: State, verb: verbs.Fail | verbs.Reject) -> None:
     """Ended without success. Of a branch that somebody waits for, a rollback is no more than the next task."""
+    if verb.rollback is not None:
+        story.tell("rollback_initiated", verb.rollback)
     told: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
-    story.tell(type_, data, **told, successors=() if successor is None else (successor,))
+    story.tell(type_, data, **told, successors=() if verb.successor is None else (verb.successor,))
 
 
 def _reject(task: Task, verb: verbs.Reject, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     data = {"reason": verb.reason, "failure_id": verb.failure_id}
-    _go_on_with(story, "handoff_rejected", data, State.REJECTED, verb.successor)
+    _go_on_with(story, "handoff_rejected", data, State.REJECTED, verb)
     return story.end(failure=verb.failure)
 
 

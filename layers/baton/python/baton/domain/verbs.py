@@ -109,25 +109,28 @@ class Complete(WorkerVerb):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail(WorkerVerb):
     """``failure``: ``{type, description, …}``, shown to the next claimer; the event keeps its type and description.
-    ``checkpoint_id``: of the partial progress, if there is any; ``successor``: the rollback that its branch goes on
-    with."""
+    ``checkpoint_id``: of the partial progress, if there is any; ``rollback``: ``{target_agent, handoff_id, task_id}``
+    of the handoff that comes of it; ``successor``: that task, where its branch goes on with it."""
 
     name: ClassVar[str] = "fail"
     failure: dict[str, Any] = field(default_factory=dict)
     retryable: bool = False
     failure_id: str | None = None
     checkpoint_id: str | None = None
+    rollback: dict[str, Any] | None = None
     successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject(WorkerVerb):
-    """The claimer won't do it. ``failure``: that, in a failure's shape; ``successor`` as with a failure."""
+    """The claimer won't do it. ``failure``: that, in a failure's shape; ``rollback``, ``successor`` as with a
+    failure."""
 
     name: ClassVar[str] = "reject"
     reason: str
     failure: dict[str, Any] = field(default_factory=dict)
     failure_id: str | None = None
+    rollback: dict[str, Any] | None = None
     successor: str | None = None
 
 

@@ -56,6 +56,7 @@ def fail_task(
             retryable=retryable,
             failure_id=told["failure_id"],
             checkpoint_id=kept.id if kept else None,
+            rollback=_initiated(back),
             successor=_successor(task, back),
         )
         extras = (*([CheckpointKept(kept)] if kept else []), *back.extras)
@@ -96,6 +97,7 @@ def reject_task(
             reason=told["failure"]["description"],
             failure=record,
             failure_id=told["failure_id"],
+            rollback=_initiated(back),
             successor=_successor(task, back),
         )
         return Ending(verb=verb, failure=record, children=back.children, extras=back.extras)
@@ -136,6 +138,11 @@ def _partial_progress(baton: Baton, word: Word, task: Task, told: Message, now: 
         at=now,
         by=word.by.key,
     )
+
+
+def _initiated(back: FollowUp) -> Message | None:
+    """For the trail, if there is a handoff."""
+    return {name: back.outcome[name] for name in ("target_agent", "handoff_id", "task_id")} if back.child else None
 
 
 def _successor(task: Task, back: FollowUp) -> str | None:

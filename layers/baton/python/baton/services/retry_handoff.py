@@ -181,7 +181,7 @@ def _message(whole: Dossier, now: datetime) -> Message:
     }
     if not fits(message, MAX_MESSAGE_BYTES) and whole.why is not None:
         message["retries"]["failure"] = {name: whole.why[name] for name in ("type", "description")}
-    return message
+    return message if fits(message, MAX_MESSAGE_BYTES) else {**message, "context": body.get("context") or {}}
 
 
 def _restored(context: Message, whole: Dossier) -> Message:

@@ -26,6 +26,8 @@ LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 # What fits into one batch of a hundred, and into the 16 MB of its answer.
 TASKS_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 33, 40
 MOST_LATE_RESULTS = 100
+# Of what a claimer needs, until all of it is of one moment.
+READINGS = 3
 
 
 class Dossiers(Registry):
@@ -72,11 +74,15 @@ class Dossiers(Registry):
         agent_key = keys.agent(workspace, agent)
         beside = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
         likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
-        found = self._table.get_many([*(keys.beside(workspace, task_id, what) for what in beside), agent_key, *likely])
-        here = {key.sk: item for key, item in found.items() if key != agent_key}
-        if keys.HEAD not in here:
-            raise Unknown("task")
-        task = items.task_from(here[keys.HEAD])
+        wanted = [*(keys.beside(workspace, task_id, what) for what in beside), agent_key, *likely]
+        for _ in range(READINGS):
+            found = self._table.get_many(wanted)
+            here = {key.sk: item for key, item in found.items() if key != agent_key}
+            if keys.HEAD not in here:
+                raise Unknown("task")
+            task = items.task_from(here[keys.HEAD])
+            if _is_of_one_moment(task, here):
+                break
         # Fewer than HEAD tells of: it came back oftener than is likely, or just now, between the readings of two items.
         recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
         dossier = Dossier(
@@ -193,3 +199,13 @@ def _to_go_on_with(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
         "brought": items.payload_from(found.get(keys.BROUGHT)),
         "checkpoint": None if checkpoint is None else handoff_items.checkpoint_from(checkpoint),
     }
+
+
+def _is_of_one_moment(task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
+    """Each item is as it was at its own reading: what HEAD tells of may have come just after the others were read. A
+    claim on that HEAD would win, and lack what its holder is to go on with. The other way round, it loses anyway."""
+    kept = _to_go_on_with(here)
+    brought, checkpoint = kept["brought"], kept["checkpoint"]
+    has_brought = task.waits == 0 or task.wait is not None or (brought or {}).get("wait") == task.waits
+    has_checkpoint = task.last_checkpoint_id in {None, checkpoint.id if checkpoint else None}
+    return has_brought and has_checkpoint

@@ -1,0 +1,39 @@
+"""A worker notes something about the task that it holds: beside it, for whoever reads it later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Unknown
+from baton.domain.guardrails import checked
+from baton.domain.times import parse_rfc3339, rfc3339
+from baton.ports import Note, Remember, UnderClaim, Wanted
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str, once: Once | None = None) -> Note:
+    """It changes neither the task's version nor its content revision. Raises ``StaleClaim``, ``GuardrailRefused``,
+    ``Unknown``."""
+
+    def attempt() -> Note:
+        facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
+        first_answer = once.recall(facts.remembered) if once else None
+        if first_answer is not None:
+            at = parse_rfc3339(first_answer["at"])
+            return Note(task_id, first_answer["id"], at, by.key, first_answer["content"])
+        if facts.parent is None:
+            raise Unknown("task")
+        facts.parent.task.current_claim(claim_id, by)
+        now = baton.clock.now()
+        content = checked({"text": text}, facts.settings.guardrails, "")
+        note = Note(task_id, baton.ids.new("note", now), now, by.key, content)
+        remember = [Remember(once, {"id": note.id, "at": rfc3339(now), "content": content})] if once else []
+        baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id), *remember])
+        return note
+
+    return decided_again(baton.clock, attempt)
