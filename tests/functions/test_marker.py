@@ -187,12 +187,11 @@ def test_64_at_once_in_one_direction_create_one(world: World) -> None:
     statuses: list[int] = []
     barrier = threading.Barrier(64)
 
-    def call() -> None:
-        gateway = Gateway(world.baton)
+    def call(gateway: Gateway) -> None:
         barrier.wait()
         statuses.append(mark(gateway).status)
 
-    threads = [threading.Thread(target=call) for _ in range(64)]
+    threads = [threading.Thread(target=call, args=[Gateway(world.baton)]) for _ in range(64)]
     for thread in threads:
         thread.start()
     for thread in threads:
