@@ -15,7 +15,6 @@ from support.tenant import Tenant, Workspaces, new_workspace
 HERE = Path(__file__).parent
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist writes the groups into the tests' ids
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
@@ -24,6 +23,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=turn)
     if hasattr(config, "workerinput"):  # among several workers the longest comes first
         items.sort(key=lambda item: HERE not in item.path.parents)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.getoption("loadgroup", False):  # two workers with a stack each would take twice as long, unseen
+        assert all(item.nodeid.endswith("@stack") for item in session.items if HERE in item.path.parents)
 
 
 def turn(item: pytest.Item) -> int:
