@@ -86,20 +86,19 @@ def test_a_task_survives_with_all_that_a_handoff_gives_it(store: Store) -> None:
 # One task
 
 
-def test_a_whole_task_is_read_with_its_body_and_the_first_answer(store: Store) -> None:
+def test_a_task_is_read_with_its_body_or_with_the_first_answer(store: Store) -> None:
     change = new()
     store.commit(WORKSPACE, change, [Body({"text": "x"}), Remember(ONCE, {"n": 1})])
-    whole = Dossier(task=change.task, body={"text": "x"})
-    assert store.load_whole(WORKSPACE, "task_1") == (whole, None)
-    assert store.load_whole(WORKSPACE, "task_1", ONCE) == (whole, Remembered("hash", {"n": 1}))
-    assert store.load_whole(WORKSPACE, "task_1", replace(ONCE, key="other")) == (whole, None)
+    assert store.read(WORKSPACE, "task_1", with_body=True) == Dossier(task=change.task, body={"text": "x"})
+    assert store.load(WORKSPACE, "task_1") == (change.task, None)
+    assert store.load(WORKSPACE, "task_1", ONCE) == (change.task, Remembered("hash", {"n": 1}))
+    assert store.load(WORKSPACE, "task_1", replace(ONCE, key="other")) == (change.task, None)
     with pytest.raises(Unknown):
-        store.load_whole(WORKSPACE, "task_2", ONCE)
+        store.load(WORKSPACE, "task_2", ONCE)
 
 
 def test_a_task_without_a_body_has_none(store: Store) -> None:
     stored(store)
-    assert store.load_whole(WORKSPACE, "task_1")[0].body is None
     assert store.read(WORKSPACE, "task_1", with_body=True).body is None
     assert store.bodies(WORKSPACE, ["task_1"]) == {}
 
@@ -441,7 +440,7 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
     ),
     "body": (
         lambda store, value: store.commit(WORKSPACE, new(), [Body(value)]),
-        lambda store: store.load_whole(WORKSPACE, "task_1")[0].body,
+        lambda store: store.read(WORKSPACE, "task_1", with_body=True).body,
     ),
     "bodies": (
         lambda store, value: store.commit(WORKSPACE, new(), [Body(value)]),

@@ -231,7 +231,7 @@ EVERYTHING = Wanted(
     roots=("scout", "*"),
 )
 ONE_READING: dict[str, Callable[[Store], Any]] = {
-    "a whole task": lambda store: store.load_whole(WORKSPACE, "task_1", once()),
+    "a task and the first answer": lambda store: store.load(WORKSPACE, "task_1", once()),
     "what a handoff is decided on": lambda store: store.handoff_facts(WORKSPACE, EVERYTHING),
     "a bell": lambda store: store.read_bell(WORKSPACE, "task_1", "auditor"),
     "a claim": lambda store: store.read_for_claim(WORKSPACE, "task_1", "auditor"),

@@ -96,7 +96,6 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "ready": lambda store, w: list(store.ready(w, "auditor", NOON)[1]),
     "skills": lambda store, w: store.ready(w, "auditor", NOON)[0],
     "open work": lambda store, w: list(store.open_work(w, NOON)),
-    "load whole": lambda store, w: store.load_whole(w, "task_1", Once(human(w), "/x", "key", "hash")),
     "read bell's task": lambda store, w: store.read_bell(w, "task_1", "nobody"),
     "read bell's agent": lambda store, w: store.read_bell(w, "task_9", "auditor"),
     "what was brought": lambda store, w: store.read(w, "task_5").brought,

@@ -64,7 +64,7 @@ def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     read = store.read(WORKSPACE, "task_2", with_body=True)
     assert (read.task, read.body, read.mirror) == (child.task, {"n": 2}, a_row("task_2"))
-    assert store.load_whole(WORKSPACE, "task_3")[0].body == {"n": 3}
+    assert store.read(WORKSPACE, "task_3", with_body=True).body == {"n": 3}
     assert store.events(WORKSPACE, "task_2", 0, 10) == child.events
     assert store.read(WORKSPACE, "task_1").completion == {"completion_id": "comp_1"}
     members = (Member("task_1", None), Member("task_2", "task_1"), Member("task_3", "task_2"))

@@ -427,9 +427,6 @@ class TaskStore(Protocol):
     def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
         """The task, and the answer that ``once`` was given before. One reading. Raises ``Unknown``."""
 
-    def load_whole(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Dossier, Remembered | None]:
-        """The same with the task's body. One reading. Raises ``Unknown``."""
-
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
         """The task with everything beside it, as of one moment per item. One reading. Raises ``Unknown``."""
 

@@ -50,10 +50,6 @@ class MemoryTasks(MemoryOutbox):
         with self._lock:
             return self._task(workspace, task_id), self.remembered(once) if once else None
 
-    def load_whole(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Dossier, Remembered | None]:
-        with self._lock:
-            return self._with_body(workspace, task_id), self.remembered(once) if once else None
-
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
         with self._lock:
             task, beside = self._task(workspace, task_id), self._beside(workspace, task_id)

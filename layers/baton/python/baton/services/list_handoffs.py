@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
 from baton.ports import Page
+from baton.services.filtering import filtered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from baton.domain.task import State, Task
     from baton.ports import Baton
 
-# A filter that matches little must not read without end: the cursor lets the caller go on. The days of the default
-# fit into one page if there is nothing in them.
+# The walk over days must not read without end either; those of the default fit into one page if nothing is in them.
 MAX_READS = 10
 DEFAULT_DAYS = 7
 MAX_DAYS = 366
@@ -55,8 +54,12 @@ def list_handoffs(baton: Baton, workspace: str, wanted: Filter, limit: int, curs
         return _of_workflow(baton, workspace, wanted, wanted.workflow_id, limit, cursor)
     if wanted.target is not None:
         target = wanted.target
-        return _filtered(
-            lambda size, at: baton.store.tasks_of_agent(workspace, target, size, at), wanted, limit, cursor
+        return filtered(
+            lambda size, at: baton.store.tasks_of_agent(workspace, target, size, at),
+            wanted.takes,
+            limit,
+            cursor,
+            is_past=wanted.is_past,
         )
     return _by_day(baton, workspace, wanted, limit, cursor)
 
@@ -79,17 +82,6 @@ def _of_workflow(
     return Page(tuple(found))
 
 
-def _filtered(read: Callable[[int, str | None], Page], wanted: Filter, limit: int, cursor: str | None) -> Page:
-    found: list[Task] = []
-    for _ in range(MAX_READS):
-        page = read(limit - len(found), cursor)
-        found += _taken(page.items, wanted)
-        cursor = None if any(wanted.is_past(task) for task in page.items) else page.cursor
-        if cursor is None or len(found) >= limit:
-            break
-    return Page(tuple(found), cursor)
-
-
 def _by_day(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: str | None) -> Page:
     """From today back. ``cursor``: a day, and where in it."""
     now = baton.clock.now()
@@ -102,15 +94,11 @@ def _by_day(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: st
         if day < since.date():
             return Page(tuple(found))
         page = baton.store.tasks_of_day(workspace, day, limit - len(found), at)
-        found += [task for task in _taken(page.items, wanted) if task.created_at >= since]
+        found += [task for task in page.items if wanted.takes(task) and task.created_at >= since]
         day, at = (day, page.cursor) if page.cursor is not None else (day - timedelta(days=1), None)
         if len(found) >= limit:
             break
     return Page(tuple(found), f"{day.isoformat()}{_OF_DAY}{at or ''}" if day >= since.date() else None)
-
-
-def _taken(tasks: Sequence[Task], wanted: Filter) -> list[Task]:
-    return [task for task in tasks if wanted.takes(task)]
 
 
 def _place(cursor: str) -> tuple[date, str | None]:

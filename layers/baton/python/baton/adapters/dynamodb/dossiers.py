@@ -45,14 +45,6 @@ class Dossiers(Registry):
             raise Unknown("task")
         return items.task_from(item), remembered
 
-    def load_whole(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Dossier, Remembered | None]:
-        once_key = keys.once(workspace, once.digest) if once else None
-        found = self._table.get_many([*whole_keys(workspace, task_id), *([once_key] if once_key else [])])
-        dossier = whole_from(workspace, task_id, found)
-        if dossier is None:
-            raise Unknown("task")
-        return dossier, items.remembered_from(found.get(once_key)) if once_key else None
-
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
         condition, values = "#pk = :pk", {":pk": keys.task(workspace, task_id)}
         if not with_body:
