@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, Unknown
-from baton.domain.task import Task
+from baton.domain.task import MAX_RELEASES, Task
 from baton.services.approve_task import approve_task_next
 from baton.services.cancel_descendants import cancel_descendants
 from baton.services.end_task import cancel_task
@@ -132,6 +132,35 @@ def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() ->
     assert [alert.kind for alert in team.world.store.alerts(WORKSPACE, 10, None).items] == ["callback_missed"]
     with pytest.raises(CallbackUsed):
         answer_callback(team.baton, token, {"late": True})
+
+
+def test_a_task_that_waits_in_vain_again_and_again_ends_with_a_human() -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    for _ in range(MAX_RELEASES):
+        assert (leg.task.state, leg.task.attempt) == ("claimed", 1)
+        team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
+        team.world.clock.advance(600)
+        assert sweep(team.baton).reasons == {"callback_missed": 1}
+        if team.task(leg.task.id).state == "needs":
+            break
+        leg = team.take(A, leg.task.id)
+    task = team.task(leg.task.id)
+    assert (task.state, task.waits, task.wait) == ("needs", MAX_RELEASES, None)
+    assert {"callback_missed", "released_too_often"} <= task.flags
+    team.check()
+
+
+def test_a_checkpoint_lets_a_task_wait_in_vain_ten_times_more() -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    for _ in range(MAX_RELEASES + 1):
+        team.checkpoint(leg)
+        team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
+        team.world.clock.advance(600)
+        sweep(team.baton)
+        leg = team.take(A, leg.task.id)
+    assert leg.task.state == "claimed"
 
 
 @pytest.mark.parametrize(

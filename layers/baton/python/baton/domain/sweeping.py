@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.change import OVER, TO_HUMAN, Change, Story, put_back
-from baton.domain.task import NEXT_STALE_AFTER, Flag, Recovery, State, Task
+from baton.domain.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
 from baton.domain.times import rfc3339
 from baton.domain.wake import unclaimed_since
 
@@ -75,14 +75,20 @@ def _sweep_claimed(story: Story, verb: verbs.Sweep) -> list[str]:
 
 
 def _sweep_waiting(story: Story, verb: verbs.Sweep) -> list[str]:  # noqa: ARG001 - as its siblings
-    """A callback that didn't come in time is brought as none; branches are looked at by their joins."""
+    """A callback that didn't come in time is brought as none, and counts as a release: neither is an attempt, so that
+    nothing else would end a task that waits in vain again and again. Branches are looked at by their joins."""
     wait = story.task.wait
     if wait is None:
         return []
     if wait.until is not None and story.at >= wait.until:
         story.alert(Flag.CALLBACK_MISSED)
         data = {"by": "timeout", "wait": wait.number}
-        put_back(story, "resumed", data, ready_at=story.at, wait=None)
+        releases = story.task.releases + 1
+        if releases >= MAX_RELEASES:
+            story.tell("resumed", data, **TO_HUMAN, wait=None, releases=releases)
+            story.alert(Flag.RELEASED_TOO_OFTEN)
+        else:
+            put_back(story, "resumed", data, ready_at=story.at, wait=None, releases=releases)
         story.extras["brought"] = {
             "wait": wait.number,
             "callback": None,
