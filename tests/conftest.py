@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import boto3
@@ -14,9 +15,12 @@ from support.clock import FakeClock
 from support.dynamo import create_table
 from support.faults import Choked
 from support.lawful import LawfulClient
+from support.quick_moto import quicken
 from support.world import World
 
 TABLE = "baton-test"
+
+quicken()
 
 
 @pytest.fixture(autouse=True)
@@ -36,13 +40,18 @@ def world() -> World:
     return World().settle()
 
 
+@cache
+def _moto_client() -> Any:
+    """Making one takes longer than most tests that use it do; what it is told is moto's, and forgotten with it."""
+    return boto3.client("dynamodb")
+
+
 @pytest.fixture
 def dynamo_client() -> Iterator[Any]:
     """moto's, with an empty table. For one thread only: moto isn't atomic under several."""
     with mock_aws():
-        client = boto3.client("dynamodb")
-        create_table(client, TABLE)
-        yield client
+        create_table(_moto_client(), TABLE)
+        yield _moto_client()
 
 
 @pytest.fixture
