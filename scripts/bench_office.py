@@ -14,7 +14,8 @@ from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
 from baton.domain.idempotency import Once
 from baton.domain.principal import ACT_AS, Kind, Principal
-from baton.ports import Baton, Done, Store, Work
+from baton.ports import Baton, Store
+from baton.run_ports import Done, Work
 from baton.services.approve_task import approve_task
 from baton.services.authenticate import authenticate
 from baton.services.change_settings import change_settings

@@ -16,7 +16,8 @@ from baton.services.process_task import Bell, Shift, process_task
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import AgentRunner, Baton, DeadLetters
+    from baton.ports import Baton, DeadLetters
+    from baton.run_ports import AgentRunner
 
 FIELDS = {"workspace", "agent", "task_id"}
 

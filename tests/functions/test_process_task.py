@@ -12,7 +12,8 @@ from aws_lambda_powertools.metrics import Metrics
 from baton.adapters.memory import MemoryDeadLetters
 from baton.domain.agent import Approval, Runtime
 from baton.domain.errors import Busy
-from baton.ports import Baton, Done, NotDone, Work
+from baton.ports import Baton
+from baton.run_ports import Done, NotDone, Work
 from baton.services.process_task import Shift
 from baton.services.register_agent import register_agent
 from process_task.handler import Answering, MalformedMessage, answer_all, bell_of

@@ -12,7 +12,7 @@ from typing import Any
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.sqs import SqsDoorbell
-from baton.ports import Done, Work
+from baton.run_ports import Done, Work
 from baton.services.process_task import Bell, Shift, process_task
 from baton.services.sweep import sweep
 from support.clock import NOON, FakeClock

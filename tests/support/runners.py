@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
-from baton.ports import Done, NotDone, Work
+from baton.run_ports import Done, NotDone, Work
 
 
 class Recorder:

@@ -12,7 +12,7 @@ from baton.adapters.memory import MemoryStore
 from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, Unknown
 from baton.domain.liveness import liveness
 from baton.domain.principal import PROCESS_TASK, Principal, system
-from baton.ports import Done
+from baton.run_ports import Done
 from baton.services.claim_task import Claimer, claim_next, claim_next_waiting, claim_task
 from baton.services.discover_agents import MAX_LOOKS_FOR_CLAIMS, agents_for, seen_agent, seen_agents
 from baton.services.mark_contact import mark_contact

@@ -10,7 +10,7 @@ import pytest
 
 from baton.domain.agent import Approval, Runtime
 from baton.domain.errors import Busy
-from baton.ports import Done, NotDone
+from baton.run_ports import Done, NotDone
 from baton.services.approve_task import approve_task, approve_task_next
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task

@@ -9,7 +9,8 @@ import pytest
 
 from baton.adapters.scripted_runner import ScriptedRunner, ScriptError, parse_script
 from baton.config import ConfigError, read
-from baton.ports import Done, Dossier, NotDone, Work
+from baton.ports import Dossier
+from baton.run_ports import Done, NotDone, Work
 from support.clock import FakeClock
 from support.tasks import an_agent, claimed
 
@@ -26,7 +27,13 @@ agents:
 
 
 def work(slug: str = "auditor", attempt: int = 1) -> Work:
-    return Work(Dossier(task=claimed().task.changed(attempt=attempt)), an_agent(slug))
+    return Work(
+        dossier=Dossier(task=claimed().task.changed(attempt=attempt)),
+        agent=an_agent(slug),
+        by=system("demo", PROCESS_TASK),
+        claim_id="clm_1",
+        time_left=lambda: 600.0,
+    )
 
 
 def test_attempts_get_the_answers_in_turn_and_the_last_one_ever_after() -> None:

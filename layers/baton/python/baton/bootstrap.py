@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import AgentRunner, Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
+    from baton.ports import Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
+    from baton.run_ports import AgentRunner
 
 # The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from baton.domain.failure import failure_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
     from baton.domain.agent import Agent, Roster
@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from baton.domain.published import Notice, Telling
     from baton.domain.review import Review
     from baton.domain.route import Route, RoutingTable
+    from baton.domain.run_profile import RunProfile
     from baton.domain.settings import Settings
     from baton.domain.sheet import Sheet
     from baton.domain.task import Claim, Recovery, Task
     from baton.domain.token import Token
+    from baton.domain.tool import Tool, Toolbox
     from baton.domain.tracker import TrackerSettings
+    from baton.domain.transcript import Entry, Usage
     from baton.domain.webhook import Webhook
     from baton.domain.workflow import (
         Checkpoint,
@@ -385,8 +388,30 @@ class ReviewRequest:
     content: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class EntryKept:
+    """Of a task's transcript: holds only if there is none with its number yet, else ``Conflict``."""
+
+    task_id: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """``usage`` more of a task and of its workflow. ``most_calls``, ``most_tokens``: holds only if the workflow has had
+    fewer calls and tokens before, else ``Conflict``; None for no limit."""
+
+    workflow_id: str
+    task_id: str
+    usage: Usage
+    most_calls: int | None = None
+    most_tokens: int | None = None
+
+
 Extra = (
     Body
+    | EntryKept
+    | Spent
     | Output
     | Remember
     | EndedClaim
@@ -552,8 +577,9 @@ class AgentStore(Protocol):
     def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
         """The agent and the workspace's settings, in one reading."""
 
-    def save_agent(self, agent: Agent, roster: Roster) -> None:
-        """The agent in its next version. Raises ``Conflict`` if any agent changed since ``roster`` was read."""
+    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
+        """The agent in its next version, and its profile where that changed. Raises ``Conflict`` if any agent changed
+        since ``roster`` was read."""
 
     def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
         """Keeps that the agent was heard of, unless a mark is less than a minute old. At most one write, tried once,
@@ -592,6 +618,30 @@ class RouteStore(Protocol):
     def save_route(self, route: Route, table: RoutingTable) -> None:
         """The route in its next version, which is kept for good. Raises ``Conflict`` if any route changed since
         ``table`` was read."""
+
+
+class ToolStore(Protocol):
+    def toolbox(self, workspace: str) -> Toolbox:
+        """All tools of the workspace, in one reading."""
+
+    def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
+        """Those of the names that there are, in one reading."""
+
+    def save_tool(self, tool: Tool, toolbox: Toolbox) -> None:
+        """The tool in its next version. Raises ``Conflict`` if any tool changed since ``toolbox`` was read."""
+
+
+class RunStore(Protocol):
+    """What belongs to the running of agents."""
+
+    def profile(self, workspace: str, agent: str) -> RunProfile:
+        """The defaults where nothing was set."""
+
+    def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
+        """A task's entries that have a message with a number above ``after``, in order."""
+
+    def usage(self, workspace: str, workflow_id: str, task_id: str) -> tuple[Usage, Usage]:
+        """What the task has spent so far, and its workflow. One reading."""
 
 
 class SettingsStore(Protocol):
@@ -685,6 +735,8 @@ class Store(
     AgentStore,
     AlertStore,
     RouteStore,
+    ToolStore,
+    RunStore,
     SettingsStore,
     TokenStore,
     TrackerStore,
@@ -734,34 +786,6 @@ class Ids(Protocol):
 
     def secret(self) -> str:
         """64 hexadecimal characters from the operating system's randomness."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a runner gets: the task under a live claim, its payload, and why earlier attempts came back."""
-
-    dossier: Dossier
-    agent: Agent
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """``completion``: the message that goes with it (spec/protocol.md §4), for work whose criteria want a report."""
-
-    output: Json
-    completion: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NotDone:
-    failure: dict[str, Any]
-    retryable: bool = False
-
-
-class AgentRunner(Protocol):
-    def run(self, work: Work) -> Done | NotDone:
-        """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
-        failure. What it answers is data: it can't choose states, agents or limits (truth 9)."""
 
 
 @dataclass(frozen=True, slots=True)

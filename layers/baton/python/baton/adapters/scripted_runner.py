@@ -20,7 +20,8 @@ from typing import Any
 
 import yaml
 
-from baton.ports import Clock, Done, NotDone, Work
+from baton.ports import Clock
+from baton.run_ports import Done, NotDone, Work
 
 MAX_TAKES_SECONDS = 600
 _KEYS = {"output", "fail", "retryable", "takes_seconds"}

@@ -27,6 +27,9 @@ BatonError
 │   ├── SlotTaken         the same, where it was a permit of the claiming agent
 │   └── KeyTaken          the same, where it was an earlier call with the same key: reading again finds its answer
 ├── Busy                  the store didn't answer, or too many changed the same thing: try again later
+├── ModelTrouble          what came of asking a model
+│   ├── ModelAway         it is throttled or out: later it may answer
+│   └── ModelRefuses      it won't answer this, however often it is asked
 └── TrackerTrouble        what came of asking the tracker
     ├── TrackerAway       it doesn't answer, or asks to be left alone: later, for all pages
     │   └── PageBusy      somebody else is changing that very page
@@ -396,6 +399,31 @@ class PageHeld(Refused):
 
     def __init__(self) -> None:
         super().__init__("The tracker's page is another task's.")
+
+
+class ModelTrouble(BatonError):
+    code = "model_trouble"
+
+
+class ModelAway(ModelTrouble):
+    """``retry_after``: in seconds, if the provider said."""
+
+    code = "model_away"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelRefuses(ModelTrouble):
+    """``type``: of the failure that it is (spec/protocol.md §5). ``retryable``: another attempt may go better."""
+
+    code = "model_refuses"
+
+    def __init__(self, message: str, *, type: str = "error", retryable: bool = False, **told: Any) -> None:  # noqa: A002 - the field's word
+        super().__init__(message, **told)
+        self.type = type
+        self.retryable = retryable
 
 
 class TrackerTrouble(BatonError):

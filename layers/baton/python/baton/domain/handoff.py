@@ -26,6 +26,8 @@ MAX_MESSAGE_BYTES = 380_000
 MAX_TITLE = 200
 ACCEPTS, PRODUCES = "accepts:", "produces:"
 DECISION = "decision"
+# Parts of a context that grow on the way; whatever else it has is replaced by what is said later.
+_LISTS, _OBJECTS = ("artifacts", "relevant_memories"), ("project", "state", "variables")
 
 
 def handoff_id_of(task_id: str) -> str:
@@ -85,15 +87,16 @@ def merged(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) ->
     """A context handed on: what was known before, then what is said now; later wins. Raises ``TooLarge``."""
     old, new = before or {}, given or {}
     context: dict[str, Any] = {}
-    for name in ("artifacts", "relevant_memories"):
-        if values := _together([*old.get(name, ()), *new.get(name, ())]):
-            context[name] = values
-    for name in ("project", "state", "variables"):
-        if both := {**(old.get(name) or {}), **(new.get(name) or {})}:
-            context[name] = both
-    for name in (*old, *new):
-        if name not in {"artifacts", "relevant_memories", "project", "state", "variables"}:
-            context[name] = new.get(name, old.get(name))
+    for name in dict.fromkeys((*old, *new)):
+        said = [each[name] for each in (old, new) if name in each]
+        if name in _LISTS and all(isinstance(each, list) for each in said):
+            value: Any = _together(part for each in said for part in each)
+        elif name in _OBJECTS and all(isinstance(each, dict) for each in said):
+            value = {key: part for each in said for key, part in each.items()}
+        else:
+            value = said[-1]
+        if value or name not in {*_LISTS, *_OBJECTS}:
+            context[name] = value
     must_fit("context", context)
     return context
 

@@ -8,7 +8,8 @@ from enum import StrEnum
 from baton.domain.errors import HumanNeeded, NotYourAgent, ScopeNeeded
 
 ACT_AS = "act_as"
-SCOPES = frozenset({ACT_AS})
+CONVERSE = "converse"
+SCOPES = frozenset({ACT_AS, CONVERSE})
 # What the trail calls Baton's own parts. No token may be made in their names.
 SWEEPER = "sweeper"
 PROCESS_TASK = "process-task"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier, Facts
+    from baton.ports import Baton, Dossier, Extra, Facts
 
 Message = dict[str, Any]
 
@@ -31,13 +31,21 @@ def complete_task(
     body_hash: str,
     once: Once | None = None,
     completion: Message | None = None,
+    told: tuple[Extra, ...] = (),
 ) -> Dossier:
     """``completion``: deliverables, verification, notes, results, continuation. Raises ``CriteriaUnreported``,
     ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different
-    completion."""
+    completion; ``told``: written along."""
     said = {"output": output, "completion": completion or {}}
     word = Word(
-        by=by, task_id=task_id, claim_id=claim_id, verb=Complete.name, body_hash=body_hash, once=once, said=said
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Complete.name,
+        body_hash=body_hash,
+        once=once,
+        said=said,
+        told=told,
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:

@@ -36,7 +36,7 @@ Message = dict[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
     """What a worker sends to end its claim. ``body_hash`` tells an exact repeat from a second, different word;
-    ``said``: what of it is kept if it comes too late."""
+    ``said``: what of it is kept if it comes too late; ``told``: written along with whatever it comes to."""
 
     by: Principal
     task_id: str
@@ -45,6 +45,7 @@ class Word:
     body_hash: str
     once: Once | None = None
     said: Message = field(default_factory=dict)
+    told: tuple[Extra, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -87,7 +88,11 @@ def end_claim(
         ending = decide(facts, now)
         change = transition(task, ending.verb, now)
         answer = {**snapshot(change.task), "computed": ending.computed}
-        extras: list[Extra] = [EndedClaim(word.claim_id, Remembered(word.fingerprint, answer)), *ending.extras]
+        extras: list[Extra] = [
+            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer)),
+            *ending.extras,
+            *word.told,
+        ]
         extras += [child.also for child in ending.children]
         if ending.output is not None or ending.completion:
             extras.append(Output(ending.output, ending.completion))

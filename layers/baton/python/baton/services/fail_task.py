@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier, Facts
+    from baton.ports import Baton, Dossier, Extra, Facts
 
 Message = dict[str, Any]
 
@@ -35,11 +35,14 @@ def fail_task(
     retryable: bool,
     once: Once | None = None,
     rollback_request: Message | None = None,
+    told: tuple[Extra, ...] = (),
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description, blockers,
-    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``."""
+    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``; ``told``: written along."""
     said = _said(failure, rollback_request)
-    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Fail.name, body_hash=body_hash, once=once, said=said)
+    word = Word(
+        by=by, task_id=task_id, claim_id=claim_id, verb=Fail.name, body_hash=body_hash, once=once, said=said, told=told
+    )
 
     def decide(facts: Facts, now: datetime) -> Ending:
         task = _task(facts)

@@ -27,7 +27,7 @@ from baton.domain.events import canonical_json
 from baton.domain.principal import PROCESS_TASK, Principal, system
 from baton.domain.task import State
 from baton.domain.times import seconds
-from baton.ports import Done, NotDone, Work
+from baton.run_ports import Done, Left, NotDone, Work
 from baton.services.change_task import ring
 from baton.services.claim_task import Claimed, Claimer, claim_if_any, claim_task
 from baton.services.complete_task import complete_task
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.agent import Agent
-    from baton.ports import AgentRunner, Baton
+    from baton.ports import Baton
+    from baton.run_ports import AgentRunner
 
 # A task that has been ready for longer than any bell takes: its own bell was lost.
 FORGOTTEN_SECONDS = 30
@@ -72,10 +73,15 @@ class Shift:
     lease_seconds: int
     time_left: Callable[[], float]
     margin_seconds: float = 10.0
+    # A runner stops that much earlier, so that there is time to say so (spec/tools.md §3).
+    run_margin_seconds: float = 30.0
 
     @property
     def beat_seconds(self) -> float:
         return self.lease_seconds / 3
+
+    def time_left_to_work(self) -> float:
+        return self.time_left() - self.run_margin_seconds
 
 
 def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) -> Handled:
@@ -119,12 +125,15 @@ def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | Handled:
 
 def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, shift: Shift) -> Handled:
     task_id = claimed.dossier.task.id
-    outcome = _started(baton, runner, Work(claimed.dossier, agent), task_id)
+    work = Work(
+        dossier=claimed.dossier, agent=agent, by=by, claim_id=claimed.claim_id, time_left=shift.time_left_to_work
+    )
+    outcome = _started(baton, runner, work, task_id)
     try:
         result = _attended(baton, by, task_id, claimed.claim_id, outcome, shift)
         if isinstance(result, Done):
             _complete(baton, by, task_id, claimed.claim_id, result)
-        else:
+        elif isinstance(result, NotDone):
             _fail(baton, by, task_id, claimed.claim_id, result)
     except StaleClaim:
         baton.log("the claim was lost while working", action="claim_lost", task_id=task_id)
@@ -136,7 +145,7 @@ def _complete(baton: Baton, by: Principal, task_id: str, claim_id: str, done: Do
     """A result that the handoff or the workspace's rules don't take is a failure: nobody would report better."""
     try:
         body_hash = _hash([done.output, done.completion])
-        complete_task(baton, by, task_id, claim_id, done.output, body_hash, completion=done.completion)
+        complete_task(baton, by, task_id, claim_id, done.output, body_hash, completion=done.completion, told=done.told)
     except InvalidInput as refusal:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=False)
@@ -146,19 +155,21 @@ def _fail(baton: Baton, by: Principal, task_id: str, claim_id: str, not_done: No
     """Also where the workspace's rules don't take its words: it has failed, whatever may be told of it."""
     failure, retryable = not_done.failure, not_done.retryable
     try:
-        fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=retryable)
+        fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=retryable, told=not_done.told)
     except InvalidInput as refusal:
         told = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         fail_task(baton, by, task_id, claim_id, told, _hash(told), retryable=retryable)
 
 
-def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Future[Done | NotDone]:
+def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Future[Done | NotDone | Left]:
     """The runner at work in a thread of its own, so that this one can send heartbeats."""
-    outcome: Future[Done | NotDone] = Future()
+    outcome: Future[Done | NotDone | Left] = Future()
 
     def work_on() -> None:
         try:
             outcome.set_result(_checked(runner.run(work)))
+        except StaleClaim as exc:
+            outcome.set_exception(exc)
         except Exception as exc:  # noqa: BLE001 - whatever a runner raises is a failed attempt, never a lost task
             baton.log("the runner raised", action="runner_raised", task_id=task_id, error=type(exc).__name__)
             failure = {"type": "error", "description": f"The runner raised {type(exc).__name__}."}
@@ -169,8 +180,8 @@ def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Fut
 
 
 def _attended(
-    baton: Baton, by: Principal, task_id: str, claim_id: str, outcome: Future[Done | NotDone], shift: Shift
-) -> Done | NotDone:
+    baton: Baton, by: Principal, task_id: str, claim_id: str, outcome: Future[Done | NotDone | Left], shift: Shift
+) -> Done | NotDone | Left:
     """The runner's result, with a heartbeat every third of the lease until it comes. Raises ``StaleClaim``."""
     while True:
         left = shift.time_left() - shift.margin_seconds
@@ -191,8 +202,10 @@ def _beat(baton: Baton, by: Principal, task_id: str, claim_id: str) -> None:
         baton.log("a heartbeat met a busy store", action="heartbeat_missed", task_id=task_id)
 
 
-def _checked(result: Done | NotDone) -> Done | NotDone:
+def _checked(result: Done | NotDone | Left) -> Done | NotDone | Left:
     """What a runner answered, small enough to keep. Raises whatever comes of it if it isn't one, or isn't JSON."""
+    if isinstance(result, Left):
+        return result
     what, kept = ("output", result.output) if isinstance(result, Done) else ("failure", result.failure)
     if len(canonical_json(kept).encode()) <= MAX_OUTPUT_BYTES:
         return result

@@ -1,0 +1,58 @@
+"""What process-task runs an agent with: its prompt, its model, its tools and its limits. Apart from ``Agent``, which is
+read with every handoff and claim, while this is read by runs only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import HumanNeeded, InvalidInput
+from baton.domain.tool import MAX_TOOLS_OF_AGENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from baton.domain.principal import Principal
+
+MAX_SYSTEM_PROMPT = 32_000
+MAX_MODEL = 200
+BOUNDS = {"max_turns": (1, 100), "max_tokens": (1_000, 10_000_000), "max_reply_tokens": (16, 65_536)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProfile:
+    """``model``: ``<provider>[:<id>]``, empty for the deployment's own; ``tools``: names; ``max_turns``: replies of the
+    model per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply."""
+
+    workspace: str
+    slug: str
+    system_prompt: str = ""
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    max_turns: int = 20
+    max_tokens: int = 200_000
+    max_reply_tokens: int = 4_096
+
+    def changed(self, by: Principal, **values: Any) -> RunProfile:
+        """Raises ``HumanNeeded`` where anybody else gives it a tool: a tool lets it hand work on unasked (truth 8)."""
+        if not by.is_human and not set(values.get("tools", ())) <= set(self.tools):
+            raise HumanNeeded("give an agent a tool")
+        return replace(self, **values)
+
+
+NAMES = frozenset(f.name for f in fields(RunProfile)) - {"workspace", "slug"}
+
+
+def check_profile(values: Mapping[str, Any]) -> None:
+    """Raises ``InvalidInput`` for the first of the given fields that is out of bounds."""
+    if len(values.get("system_prompt", "")) > MAX_SYSTEM_PROMPT:
+        raise InvalidInput("system_prompt", f"must be at most {MAX_SYSTEM_PROMPT} characters")
+    model = values.get("model", "")
+    if len(model) > MAX_MODEL or (model and not (model.isprintable() and model.strip() == model)):
+        raise InvalidInput("model", f"must be at most {MAX_MODEL} printable characters, like openai_compatible:gpt-5")
+    tools = values.get("tools", ())
+    if len(tools) > MAX_TOOLS_OF_AGENT or len(set(tools)) < len(tools):
+        raise InvalidInput("tools", f"must be at most {MAX_TOOLS_OF_AGENT} names, each once")
+    for name, (low, high) in BOUNDS.items():
+        if name in values and not low <= values[name] <= high:
+            raise InvalidInput(name, f"must be from {low} to {high}")

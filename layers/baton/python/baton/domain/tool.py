@@ -1,0 +1,203 @@
+"""Tools that agents may be given, and what a model sees of them (spec/tools.md §1). A handoff tool is a human's standing
+approval for its route: whoever is given it may hand work to its target, and to nobody else."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.built_in_tools import BUILT_IN
+from baton.domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from baton.domain.principal import Principal
+
+NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
+VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+MAX_TOOLS = 200
+MAX_TOOLS_OF_AGENT = 30
+MAX_VARIABLES = 30
+MAX_CHOICES = 50
+MAX_TOOL_DESCRIPTION = 2_000
+MAX_INSTRUCTIONS = 4_000
+MAX_VARIABLE_DESCRIPTION = 500
+# Keys that begin with it are Baton's own.
+RESERVED = "_"
+
+Json = Any
+
+
+class ToolType(StrEnum):
+    HANDOFF = "handoff"
+
+
+class ToolMode(StrEnum):
+    """Whether the conversation goes over to the target, or comes back with what the target did."""
+
+    TRANSFER = "transfer"
+    DELEGATE = "delegate"
+
+
+class History(StrEnum):
+    """What the target sees of what was said: all of it, its last turn, or nothing but the user's message."""
+
+    FULL = "full"
+    LAST_MESSAGE = "last_message"
+    NONE = "none"
+
+
+class VariableType(StrEnum):
+    STRING = "string"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    OBJECT = "object"
+    ARRAY = "array"
+
+
+_IS: Mapping[VariableType, Any] = {
+    VariableType.STRING: lambda value: isinstance(value, str),
+    VariableType.NUMBER: lambda value: (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    ),
+    VariableType.BOOLEAN: lambda value: isinstance(value, bool),
+    VariableType.OBJECT: lambda value: isinstance(value, dict),
+    VariableType.ARRAY: lambda value: isinstance(value, list),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """``enum``: the values that it may have, none for any of its type."""
+
+    name: str
+    type: VariableType = VariableType.STRING
+    required: bool = False
+    description: str = ""
+    enum: tuple[Json, ...] = ()
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        described = {"description": self.description} if self.description else {}
+        chosen = {"enum": list(self.enum)} if self.enum else {}
+        return {"type": str(self.type), **described, **chosen}
+
+    def problem(self, value: Json) -> str | None:
+        """What is wrong with the value, None if nothing is. A boolean is no number, and 1 isn't true."""
+        if not _IS[self.type](value):
+            return f"must be of type {self.type}"
+        if self.enum and not any(type(each) is type(value) and each == value for each in self.enum):
+            return "must be one of the values that are listed for it"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentProblem:
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A handoff tool. ``target_agent``: a slug; ``active``: off, it is offered to nobody."""
+
+    workspace: str
+    name: str
+    type: ToolType = ToolType.HANDOFF
+    description: str
+    target_agent: str
+    mode: ToolMode = ToolMode.TRANSFER
+    context_variables: tuple[Variable, ...] = ()
+    handoff_instructions: str = ""
+    history: History = History.FULL
+    active: bool = True
+    version: int = 0
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """As a model sees it: nothing of it is anybody's but the human's who defined it."""
+        properties = {each.name: each.schema for each in self.context_variables}
+        required = [each.name for each in self.context_variables if each.required]
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        if required:
+            schema["required"] = required
+        schema["additionalProperties"] = False
+        told = "\n\n".join(text for text in (self.description, self.handoff_instructions) if text)
+        return {"name": self.name, "description": told, "input_schema": schema}
+
+    @property
+    def standing(self) -> dict[str, Any]:
+        """The approval that it is, for the event (truth 8)."""
+        return {"tool": self.name, "version": self.version, "given_by": self.updated_by}
+
+    def problems(self, arguments: Json) -> tuple[ArgumentProblem, ...]:
+        """Everything that is wrong with a call's arguments, so that a model can mend all of it at once."""
+        if not isinstance(arguments, dict):
+            return (ArgumentProblem("arguments", "must be an object"),)
+        known = {each.name: each for each in self.context_variables}
+        found = []
+        for name, value in arguments.items():
+            if name.startswith(RESERVED):
+                found.append(ArgumentProblem(name, "is reserved: names that begin with _ are Baton's"))
+            elif name not in known:
+                takes = ", ".join(known) or "none"
+                found.append(ArgumentProblem(name, f"isn't a variable of this tool, which takes: {takes}"))
+            elif problem := known[name].problem(value):
+                found.append(ArgumentProblem(name, problem))
+        missing = [each.name for each in self.context_variables if each.required and each.name not in arguments]
+        return (*found, *(ArgumentProblem(name, "is required") for name in missing))
+
+    def changed(self, by: Principal, at: datetime, **values: Any) -> Tool:
+        """A new version. Raises ``HumanNeeded``: it approves what is handed off with it."""
+        by.must_be_human("define a handoff tool")
+        return replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """All tools of a workspace, by name. ``version`` rises with every change to any of them."""
+
+    tools: tuple[Tool, ...] = ()
+    version: int = 0
+
+    def get(self, name: str) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+def undefined(name: str, by: Principal, at: datetime) -> Tool:
+    """What a first definition changes."""
+    return Tool(
+        workspace=by.workspace,
+        name=name,
+        description="",
+        target_agent="",
+        created_at=at,
+        updated_at=at,
+        updated_by=by.key,
+    )
+
+
+def check_tool(name: str, values: Mapping[str, Any]) -> None:
+    """Raises ``InvalidInput`` for the first of the given values that is out of bounds."""
+    if not re.match(NAME_PATTERN, name):
+        raise InvalidInput("name", "must be a lower-case letter, then at most 63 letters, digits or underscores")
+    if name in BUILT_IN:
+        raise InvalidInput("name", f"is one of Baton's own tools: {', '.join(BUILT_IN)}")
+    variables: tuple[Variable, ...] = values.get("context_variables", ())
+    names = [each.name for each in variables]
+    if len(set(names)) < len(names):
+        raise InvalidInput("config.context_variables", "must each have a name of their own")
+    for number, each in enumerate(variables):
+        field = f"config.context_variables.{number}"
+        if each.name.startswith(RESERVED):
+            raise InvalidInput(f"{field}.name", "must not begin with _: such keys are Baton's own")
+        if any(not _IS[each.type](value) for value in each.enum):
+            raise InvalidInput(f"{field}.enum", f"must list values of type {each.type}")

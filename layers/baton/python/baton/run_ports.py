@@ -1,0 +1,123 @@
+"""What the running of agents needs from the outside: somebody who does the work, and models that think. Each docstring is
+the contract, as in ``ports``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from baton.domain.transcript import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.agent import Agent
+    from baton.domain.principal import Principal
+    from baton.ports import Dossier, Extra
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a runner gets: the task under a live claim of ``by``'s, its payload, and why earlier attempts came back.
+    ``time_left``: seconds until a runner should have stopped."""
+
+    dossier: Dossier
+    agent: Agent
+    by: Principal
+    claim_id: str
+    time_left: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """``completion``: the message that goes with it (spec/protocol.md §4), for work whose criteria want a report.
+    ``told``: written in the transaction that ends the task."""
+
+    output: Json
+    completion: dict[str, Any] | None = None
+    told: tuple[Extra, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotDone:
+    failure: dict[str, Any]
+    retryable: bool = False
+    told: tuple[Extra, ...] = ()
+
+
+class Left(StrEnum):
+    """How a run left its task otherwise: the claim is over."""
+
+    HANDED_ON = "handed_on"
+    WAITS = "waits"
+    GIVEN_BACK = "given_back"
+
+
+class AgentRunner(Protocol):
+    def run(self, work: Work) -> Done | NotDone | Left:
+        """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
+        failure, but for ``StaleClaim``: somebody else has the task. What it answers is data: it can't choose states,
+        agents or limits (truth 9)."""
+
+
+class StopReason(StrEnum):
+    """Why a model stopped: those of Bedrock's Converse."""
+
+    END_TURN = "end_turn"
+    TOOL_USE = "tool_use"
+    MAX_TOKENS = "max_tokens"
+    STOP_SEQUENCE = "stop_sequence"
+    GUARDRAIL_INTERVENED = "guardrail_intervened"
+    CONTENT_FILTERED = "content_filtered"
+    MALFORMED_MODEL_OUTPUT = "malformed_model_output"
+    MALFORMED_TOOL_USE = "malformed_tool_use"
+    CONTEXT_WINDOW_EXCEEDED = "model_context_window_exceeded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One call of a model, in the shape of Bedrock's Converse. ``messages``: ``{role, content: [block]}``; ``tools``:
+    ``{name, description, input_schema}``; ``model``: the provider's id, empty for the adapter's own choice;
+    ``max_tokens``: of the reply; ``seconds``: how long it may take in all. The rest says for whom."""
+
+    system: str
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    model: str
+    max_tokens: int
+    seconds: float
+    workspace: str
+    agent: str
+    task_id: str
+    attempt: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """``blocks``: text, ``reasoningContent`` and ``toolUse`` (with ``input`` an object; where the model's own words for
+    it are no object, ``input`` is empty and ``malformed`` holds their beginning). ``output``: what the reply comes to
+    as a result where that is more than its text. ``scripted``: nobody thought about it."""
+
+    blocks: tuple[dict[str, Any], ...]
+    stop_reason: StopReason
+    usage: Usage = Usage()
+    output: Json = None
+    scripted: bool = False
+
+
+class Model(Protocol):
+    """One provider."""
+
+    def converse(self, request: Request) -> Reply:
+        """Asks once. Raises ``ModelAway`` (throttled or out: later it may answer), ``ModelRefuses`` (it won't answer
+        this, however often it is asked). Nothing of a request or a reply is logged."""
+
+
+class Models(Protocol):
+    def of(self, name: str) -> tuple[str, str, Model]:
+        """The provider, the model's id there, and the adapter for ``<provider>[:<id>]``, empty for the deployment's
+        own choice. Raises ``ModelRefuses`` for one that this deployment doesn't have."""
