@@ -9,6 +9,7 @@ import pytest
 
 from baton.adapters.scripted_runner import ScriptedRunner, ScriptError, parse_script
 from baton.config import ConfigError, read
+from baton.domain.principal import PROCESS_TASK, system
 from baton.ports import Dossier
 from baton.run_ports import Done, NotDone, Work
 from support.clock import FakeClock

@@ -1,9 +1,9 @@
-"""What the running of agents needs from the outside: somebody who does the work, and models that think. Each docstring is
-the contract, as in ``ports``."""
+"""What the running of agents needs from the outside: somebody who does the work, and models that think. Each docstring
+is the contract, as in ``ports``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -104,7 +104,7 @@ class Reply:
 
     blocks: tuple[dict[str, Any], ...]
     stop_reason: StopReason
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     output: Json = None
     scripted: bool = False
 

@@ -37,24 +37,29 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A task's part of its handoff's record: what the user said, and what of the earlier tasks its agent sees."""
+    """A task's part of its handoff's record: what the user said, and what of the earlier tasks its agent sees.
+    ``source``: the agent that handed it on, None for the user; ``instructions``: of the tool that it came by."""
 
     message: str
     history: History = History.FULL
     earlier: tuple[Seen, ...] = ()
+    source: str | None = None
+    instructions: str = ""
 
     def plain(self) -> dict[str, Any]:
         return {
             "message": self.message,
             "history": str(self.history),
             "earlier": [each.plain() for each in self.earlier],
+            "source": self.source,
+            "instructions": self.instructions,
         }
 
-    def handed_on(self, history: History, task_id: str, turns: int) -> Conversation:
+    def handed_on(self, history: History, task_id: str, turns: int, source: str, instructions: str) -> Conversation:
         """To whom the task hands it on: the user's message unchanged, and as much as ``history`` lets through."""
         through = (Seen(task_id, turns),)
         earlier = {History.FULL: (*self.earlier, *through), History.LAST_MESSAGE: through, History.NONE: ()}[history]
-        return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:])
+        return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
 
 
 def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
@@ -63,7 +68,9 @@ def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
     if given is None:
         return None
     earlier = tuple(Seen(each["task_id"], each["turns"]) for each in given["earlier"])
-    return Conversation(given["message"], History(given["history"]), earlier)
+    return Conversation(
+        given["message"], History(given["history"]), earlier, given.get("source"), given.get("instructions", "")
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""What the agent of a task is told (spec/tools.md §5). Everything that other agents wrote is marked as data, on one line
-each, so that none of it reads like a line of ours."""
+"""What the agent of a task is told (spec/tools.md §5). Everything that other agents wrote is marked as data, on one
+line each, so that none of it reads like a line of ours."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tools that agents may be given, and what a model sees of them (spec/tools.md §1). A handoff tool is a human's standing
-approval for its route: whoever is given it may hand work to its target, and to nobody else."""
+"""Tools that agents may be given, and what a model sees of them (spec/tools.md §1). A handoff tool is a human's
+standing approval for its route: whoever is given it may hand work to its target, and to nobody else."""
 
 from __future__ import annotations
 

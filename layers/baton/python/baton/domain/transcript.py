@@ -1,7 +1,7 @@
 """What happened while a task was run, entry by entry: the model's replies, what its tools answered, and what is told to
 whoever watches. Entries are never rewritten; messages and the model's history are read off them.
 
-Blocks are those of Bedrock's Converse: ``{"text"}``, ``{"reasoningContent"}``, ``{"toolUse"}`` and ``{"toolResult"}``."""
+Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUse`` and ``toolResult``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Entry:
     blocks: tuple[Block, ...] = ()
     told: tuple[Message, ...] = ()
     stop_reason: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     is_repair: bool = False
 
     @property
