@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import HumanNeeded, InvalidInput
+from baton.domain.task import MAX_BRANCHES, Policy
 from baton.domain.tool import MAX_TOOLS_OF_AGENT
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ BOUNDS = {"max_turns": (1, 100), "max_tokens": (1_000, 10_000_000), "max_reply_t
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProfile:
     """``model``: ``<provider>[:<id>]``, empty for the deployment's own; ``tools``: names; ``max_turns``: replies of the
-    model per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply."""
+    model per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply. ``join``: how many
+    of several delegations have to end before it goes on; ``quorum``: that many, where it is a quorum."""
 
     workspace: str
     slug: str
@@ -32,12 +34,17 @@ class RunProfile:
     max_turns: int = 20
     max_tokens: int = 200_000
     max_reply_tokens: int = 4_096
+    join: Policy = Policy.ALL
+    quorum: int | None = None
 
     def changed(self, by: Principal, **values: Any) -> RunProfile:
         """Raises ``HumanNeeded`` where anybody else gives it a tool: a tool lets it hand work on unasked (truth 8)."""
         if not by.is_human and not set(values.get("tools", ())) <= set(self.tools):
             raise HumanNeeded("give an agent a tool")
-        return replace(self, **values)
+        after = replace(self, **values)
+        if (after.join is Policy.QUORUM) != (after.quorum is not None):
+            raise InvalidInput("quorum", "is given with join: quorum, and only with it")
+        return after
 
 
 NAMES = frozenset(f.name for f in fields(RunProfile)) - {"workspace", "slug"}
@@ -53,6 +60,9 @@ def check_profile(values: Mapping[str, Any]) -> None:
     tools = values.get("tools", ())
     if len(tools) > MAX_TOOLS_OF_AGENT or len(set(tools)) < len(tools):
         raise InvalidInput("tools", f"must be at most {MAX_TOOLS_OF_AGENT} names, each once")
+    quorum = values.get("quorum")
+    if quorum is not None and not 1 <= quorum <= MAX_BRANCHES:
+        raise InvalidInput("quorum", f"must be from 1 to {MAX_BRANCHES}")
     for name, (low, high) in BOUNDS.items():
         if name in values and not low <= values[name] <= high:
             raise InvalidInput(name, f"must be from {low} to {high}")
