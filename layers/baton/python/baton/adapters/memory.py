@@ -15,6 +15,8 @@ from baton.adapters.memory_events import MemoryEvents
 from baton.adapters.memory_markers import MarkerExtra, MemoryMarkers
 from baton.adapters.memory_places import must_fit, steps_of
 from baton.adapters.memory_queues import MemoryQueues
+from baton.adapters.memory_runs import MemoryRuns, RunExtra
+from baton.adapters.memory_tools import MemoryTools
 from baton.adapters.memory_workflows import MemoryWorkflows, WorkflowExtra
 from baton.domain.change import Change
 from baton.domain.errors import BatonError, Conflict, KeyTaken, SlotTaken
@@ -42,7 +44,7 @@ AlertExtra = AlertRaised | AlertCounted | AlertSaved
 OfTask = Body | Output | EndedClaim | ClaimCut
 
 
-class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, MemoryEvents):
+class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, MemoryTools, MemoryRuns, MemoryEvents):
     def __init__(self) -> None:
         super().__init__()
         self._notes: dict[tuple[str, str], list[Note]] = {}
@@ -90,6 +92,8 @@ class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, Me
             self._check_marker(workspace, what)
         elif isinstance(what, WorkflowExtra):
             self._check_workflow(workspace, what)
+        elif isinstance(what, RunExtra):
+            self._check_run(workspace, what)
         elif isinstance(what, AlertExtra):
             self._check_alert(workspace, what)
         else:
@@ -120,6 +124,8 @@ class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, Me
             self._write_marker(workspace, what)
         elif isinstance(what, WorkflowExtra):
             self._write_workflow(workspace, what)
+        elif isinstance(what, RunExtra):
+            self._write_run(workspace, what)
         elif isinstance(what, AlertExtra):
             self._write_alert(workspace, what)
         else:

@@ -18,6 +18,7 @@ from baton.ports import (
     ClaimCut,
     Closed,
     EndedClaim,
+    EntryKept,
     ErrandDone,
     ErrandDue,
     Extra,
@@ -40,6 +41,7 @@ from baton.ports import (
     ReviewOpened,
     ReviewRequest,
     RootsCounted,
+    Spent,
     UnderClaim,
     WebhookSaved,
 )
@@ -123,6 +125,10 @@ def places_of(owner: Change | None, what: Change | Extra) -> list[Place]:
             return [("late", late_id, claim_id)]
         case RetryOpened(retried_id):
             return [("retry", retried_id)]
+        case EntryKept(run_id, entry):
+            return [("entry", run_id, entry.last)]
+        case Spent(workflow_id, run_id):
+            return [("usage of task", run_id), ("usage of workflow", workflow_id)]
         case _:
             return _about_tracker(task_id, what)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.idempotency import Once, Remembered
     from baton.domain.principal import Principal
+    from baton.domain.run_profile import RunProfile
     from baton.domain.token import Token
 
 
@@ -28,6 +29,7 @@ class MemoryRegistry:
         self._lock = RLock()
         self._remembered: dict[str, Remembered] = {}
         self._rosters: dict[str, Roster] = {}
+        self._profiles: dict[tuple[str, str], RunProfile] = {}
         self._contacts: dict[tuple[str, str], datetime] = {}
         self._settings: dict[str, Settings] = {}
         self._tokens: dict[str, Token] = {}
@@ -47,12 +49,14 @@ class MemoryRegistry:
         with self._lock:
             return self.agent(workspace, slug), self.settings(workspace)
 
-    def save_agent(self, agent: Agent, roster: Roster) -> None:
+    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
         with self._lock:
             held = self.roster(agent.workspace)
             if held.version != roster.version:
                 raise Conflict("roster")
             self._rosters[agent.workspace] = held.saved(agent)
+            if profile is not None:
+                self._profiles[profile.workspace, profile.slug] = profile
 
     def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
         with self._lock:

@@ -129,6 +129,31 @@ def inbox(workspace: str, agent_slug: str) -> str:
     return f"WS#{workspace}#INBOX#{agent_slug}"
 
 
+# What was said and spent while a task was run.
+
+
+def run(workspace: str, task_id: str) -> str:
+    return f"WS#{workspace}#RUN#{task_id}"
+
+
+def entry(workspace: str, task_id: str, last: int) -> Key:
+    """By the number of its last message, so that all that have one after another are one range."""
+    return Key(run(workspace, task_id), f"ENTRY#{last:08d}")
+
+
+def entries_after(workspace: str, task_id: str, number: int) -> tuple[Key, str]:
+    return entry(workspace, task_id, max(number, 0) + 1), "ENTRY#" + _END
+
+
+def usage_of_task(workspace: str, task_id: str) -> Key:
+    return Key(run(workspace, task_id), "USAGE")
+
+
+def usage_of_workflow(workspace: str, workflow_id: str) -> Key:
+    """Apart from the count of its handoffs: one transaction may count both."""
+    return Key(f"WS#{workspace}#USAGE#{workflow_id}", "USAGE")
+
+
 # What belongs to a workspace.
 
 
@@ -166,6 +191,27 @@ def agent_version(workspace: str, slug: str, version: int) -> Key:
 
 def roster(workspace: str) -> Key:
     return Key(agents(workspace), "ROSTER")
+
+
+def profile(workspace: str, slug: str) -> Key:
+    """Apart from the agents, which are read all together: a prompt is long."""
+    return Key(f"WS#{workspace}#PROFILE#{slug}", "PROFILE")
+
+
+def tools(workspace: str) -> str:
+    return f"WS#{workspace}#TOOLS"
+
+
+def tool(workspace: str, name: str) -> Key:
+    return Key(tools(workspace), f"TOOL#{name}")
+
+
+def tool_version(workspace: str, name: str, version: int) -> Key:
+    return Key(f"WS#{workspace}#TOOL-VERSIONS#{name}", f"VERSION#{version:08d}")
+
+
+def toolbox(workspace: str) -> Key:
+    return Key(tools(workspace), "TOOLBOX")
 
 
 def routes(workspace: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.contacts import Contacts
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.run_items import profile_item
 from baton.adapters.dynamodb.table import Item, Write, to_wire
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
+    from baton.domain.run_profile import RunProfile
     from baton.domain.settings import Settings
     from baton.domain.token import Token
 
@@ -43,7 +45,7 @@ class Registry(Contacts):
             items.settings_from(found.get(settings)),
         )
 
-    def save_agent(self, agent: Agent, roster: Roster) -> None:
+    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
         item = items.agent_item(agent)
         roster_item = {**keys.roster(agent.workspace)._asdict(), "version": roster.version + 1}
         kept = keys.agent_version(agent.workspace, agent.slug, agent.version)
@@ -53,6 +55,7 @@ class Registry(Contacts):
                 put_version({**item, **items.agent_queued(agent)}, agent.version, "agent"),
                 put_version(roster_item, roster.version + 1, "roster"),
                 kept_version(item, kept, token, "agent"),
+                *([] if profile is None else [put(profile_item(profile))]),
             ]
 
         self._table.transact(writes_for, kept)

@@ -13,7 +13,9 @@ from baton.adapters.dynamodb.outbox import Outbox
 from baton.adapters.dynamodb.queues import Queues
 from baton.adapters.dynamodb.renewal import renew
 from baton.adapters.dynamodb.routing import Routing
+from baton.adapters.dynamodb.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
+from baton.adapters.dynamodb.tools import Tools
 from baton.adapters.dynamodb.workflows import Workflows
 from baton.adapters.dynamodb.writes import commit_writes, witness
 from baton.domain.direction import NO_PAIR
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 STILL_THE_SAME = "#stamp = :stamp"
 
 
-class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, EventOutbox):
+class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, EventOutbox):
     # Writing
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:

@@ -10,6 +10,7 @@ from baton.adapters.dynamodb.alert_writes import alert_counted
 from baton.adapters.dynamodb.handoff_writes import HandoffExtra, brought, handoff_writes, held_writes, member
 from baton.adapters.dynamodb.marker_writes import MarkerExtra, marker_writes
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.run_writes import RunExtra, run_writes
 from baton.adapters.dynamodb.told_items import told_item
 from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
 from baton.domain.errors import KeyTaken
@@ -24,6 +25,7 @@ from baton.ports import (
     CheckpointKept,
     ClaimCut,
     EndedClaim,
+    EntryKept,
     ErrandDue,
     GateSaved,
     InboxPosted,
@@ -39,6 +41,7 @@ from baton.ports import (
     ReviewChanged,
     ReviewOpened,
     RootsCounted,
+    Spent,
     WebhookSaved,
 )
 
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
     from baton.ports import Extra
 
 # Written once, and never changed by anybody: what tells best whether a commit was ours.
-WRITTEN_ONCE = (Note, Remember, Also, AlertRaised, CheckpointKept, LateKept)
+WRITTEN_ONCE = (Note, Remember, Also, AlertRaised, CheckpointKept, LateKept, EntryKept)
 
 
 def commit_writes(workspace: str, change: Change | None, extras: Sequence[Extra], token: str) -> list[Write]:
@@ -108,6 +111,8 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             return marker_writes(workspace, extra, token)
         case _ if isinstance(extra, HandoffExtra):
             return handoff_writes(workspace, extra, token)
+        case _ if isinstance(extra, RunExtra):
+            return run_writes(workspace, extra, token)
         case _:
             return [_tracker_write(workspace, task, extra, token)]
 
@@ -166,6 +171,10 @@ def _witness_of(workspace: str, extra: Extra) -> keys.Key | None:
             return _listed_alert(alert)
         case AlertSaved(alert):
             return keys.alert(workspace, alert.id)
+        case EntryKept(task_id, entry):
+            return keys.entry(workspace, task_id, entry.last)
+        case Spent(_, task_id):
+            return keys.usage_of_task(workspace, task_id)
         case InboxPosted(item):
             return keys.Key(keys.inbox(workspace, item.agent), item.id)
         case ErrandDue(errand):
