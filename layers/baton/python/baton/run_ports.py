@@ -33,24 +33,25 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """``completion``: the message that goes with it (spec/protocol.md §4), for work whose criteria want a report.
-    ``told``: written in the transaction that ends the task."""
+    """``completion``: the message that goes with it (spec/protocol.md §4), for work whose criteria want a report."""
 
     output: Json
     completion: dict[str, Any] | None = None
-    told: tuple[Extra, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NotDone:
+    """``told``: written in the transaction that ends the attempt."""
+
     failure: dict[str, Any]
     retryable: bool = False
     told: tuple[Extra, ...] = ()
 
 
 class Left(StrEnum):
-    """How a run left its task otherwise: the claim is over."""
+    """How a run left its task by itself: the claim is over."""
 
+    ENDED = "ended"
     HANDED_ON = "handed_on"
     WAITS = "waits"
     GIVEN_BACK = "given_back"

@@ -47,8 +47,11 @@ class Conversation:
     instructions: str = ""
 
     def plain(self) -> dict[str, Any]:
+        """As parts of the handoff's record."""
+        return {"input": {"message": self.message}, "conversation": self._seen()}
+
+    def _seen(self) -> dict[str, Any]:
         return {
-            "message": self.message,
             "history": str(self.history),
             "earlier": [each.plain() for each in self.earlier],
             "source": self.source,
@@ -64,12 +67,12 @@ class Conversation:
 
 def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
     """Of a task that belongs to one."""
-    given = (body or {}).get("conversation")
-    if given is None:
+    given = body.get("conversation") if body else None
+    if body is None or given is None:
         return None
     earlier = tuple(Seen(each["task_id"], each["turns"]) for each in given["earlier"])
     return Conversation(
-        given["message"], History(given["history"]), earlier, given.get("source"), given.get("instructions", "")
+        body["input"]["message"], History(given["history"]), earlier, given.get("source"), given.get("instructions", "")
     )
 
 

@@ -72,7 +72,8 @@ class Usage:
 class Entry:
     """``first``: the number of its first message; ``turn``: of the reply that it is or belongs to, 0 before any;
     ``told``: messages beside those that the blocks are; ``is_repair``: the reply that it answers broke a rule, and the
-    model was told so."""
+    model was told so; ``output``: what a reply comes to as a result, where that is more than its text; ``scripted``:
+    nobody thought about it."""
 
     first: int
     kind: EntryKind
@@ -84,10 +85,15 @@ class Entry:
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     is_repair: bool = False
+    output: Any = None
+    scripted: bool = False
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        return (*(message for block in self.blocks for message in _shown(self.kind, block)), *self.told)
+        shown = [message for block in self.blocks for message in _shown(self.kind, block)]
+        if self.scripted:  # whoever watches is told that nobody thought
+            shown = [Message(each.type, each.text, {**each.data, "scripted": True}) for each in shown]
+        return (*shown, *self.told)
 
     @property
     def last(self) -> int:

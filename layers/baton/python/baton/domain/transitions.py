@@ -59,10 +59,11 @@ def create(
     *,
     mode: Mode = Mode.DISPATCH,
     asked_directly: bool = True,
+    standing: dict[str, Any] | None = None,
 ) -> Change:
     """``new`` is in ``needs``; a human's asking or a standing approval of the target's moves it on (truth 8), to where
     ``mode`` says. ``asked_directly``: False for what comes of something else that ``by`` did. ``agent``: the target,
-    None for open work."""
+    None for open work. ``standing``: a human's standing approval for this very route, as the event tells it."""
     story = Story(None, new, by, at)
     story.tell("handoff_initiated")
     if mode is Mode.MANUAL:
@@ -71,6 +72,8 @@ def create(
     undo = seconds(0)
     if by.is_human and asked_directly:
         data, undo = {"revision": new.revision, "asked_by_human": True}, settings.undo_window
+    elif standing is not None:
+        data = {"revision": new.revision, "standing_approval": standing}
     elif agent is not None and agent.has_standing_approval:
         given = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
         data = {"revision": new.revision, "standing_approval": given}
@@ -336,12 +339,13 @@ def _resume(task: Task, verb: verbs.Resume, at: datetime) -> Change:
 def _release(task: Task, verb: verbs.Release, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
-    releases = task.releases + 1
+    releases = 0 if verb.has_progressed else task.releases + 1
+    told = {"attempt": task.attempt - 1, "releases": releases}
     if releases >= MAX_RELEASES:
-        story.tell("released", {"reason": verb.reason}, **TO_HUMAN, attempt=task.attempt - 1, releases=releases)
+        story.tell("released", {"reason": verb.reason}, **TO_HUMAN, **told)
         story.alert(Flag.RELEASED_TOO_OFTEN)
     else:
-        put_back(story, "released", {"reason": verb.reason}, ready_at=at, attempt=task.attempt - 1, releases=releases)
+        put_back(story, "released", {"reason": verb.reason}, ready_at=verb.again_at or at, **told)
     return story.end()
 
 

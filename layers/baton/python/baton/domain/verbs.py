@@ -164,8 +164,13 @@ class Resume(Verb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release(WorkerVerb):
+    """``again_at``: not to be taken up before then; ``has_progressed``: what was done so far is kept, so that it isn't
+    given back for nothing."""
+
     name: ClassVar[str] = "release"
     reason: str | None = None
+    again_at: datetime | None = None
+    has_progressed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,11 +76,13 @@ def make(
     *,
     asked_directly: bool = True,
     created_by: str | None = None,
+    standing: dict[str, Any] | None = None,
 ) -> New:
-    """``agent``: the target; ``created_by``: who asked, where that isn't who lets it happen."""
+    """``agent``: the target; ``created_by``: who asked, where that isn't who lets it happen; ``standing``: a human's
+    standing approval for this route."""
     new = draft.task(by.workspace, baton.ids.new("task", now), created_by or by.key, settings, now)
     body = draft.body(new)
-    change = create(new, by, now, agent, settings, mode=draft.mode, asked_directly=asked_directly)
+    change = create(new, by, now, agent, settings, mode=draft.mode, asked_directly=asked_directly, standing=standing)
     return New(change, body, opened(change.task, None, 0) if new.mirrored else None)
 
 

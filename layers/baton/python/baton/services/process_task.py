@@ -145,7 +145,7 @@ def _complete(baton: Baton, by: Principal, task_id: str, claim_id: str, done: Do
     """A result that the handoff or the workspace's rules don't take is a failure: nobody would report better."""
     try:
         body_hash = _hash([done.output, done.completion])
-        complete_task(baton, by, task_id, claim_id, done.output, body_hash, completion=done.completion, told=done.told)
+        complete_task(baton, by, task_id, claim_id, done.output, body_hash, completion=done.completion)
     except InvalidInput as refusal:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=False)

@@ -8,6 +8,8 @@ from baton.domain.verbs import Release
 from baton.services.end_claim import Ending, Word, end_claim
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.ports import Baton, Dossier
@@ -21,7 +23,12 @@ def release_task(
     reason: str | None,
     body_hash: str,
     once: Once | None = None,
+    *,
+    again_at: datetime | None = None,
+    has_progressed: bool = False,
 ) -> Dossier:
-    """Raises ``StaleClaim`` and ``Unknown``."""
+    """``again_at``: not to be taken up before then; ``has_progressed``: it isn't given back for nothing. Raises
+    ``StaleClaim`` and ``Unknown``."""
     word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Release.name, body_hash=body_hash, once=once)
-    return end_claim(baton, word, lambda *_: Ending(verb=Release(by=by, claim_id=claim_id, reason=reason)))
+    verb = Release(by=by, claim_id=claim_id, reason=reason, again_at=again_at, has_progressed=has_progressed)
+    return end_claim(baton, word, lambda *_: Ending(verb=verb))

@@ -32,7 +32,8 @@ def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
 
 def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
     """Numbers as numbers, what was said as JSON text."""
-    said = {"blocks": entry.blocks, "told": [asdict(message) for message in entry.told]}
+    told = [asdict(message) for message in entry.told]
+    said = {"blocks": entry.blocks, "told": told, "output": entry.output}
     return {
         **items.payload_item(keys.entry(workspace, task_id, entry.last), said),
         "first": entry.first,
@@ -43,6 +44,7 @@ def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
         "stop_reason": entry.stop_reason,
         **asdict(entry.usage),
         "is_repair": entry.is_repair or None,
+        "scripted": entry.scripted or None,
     }
 
 
@@ -59,6 +61,8 @@ def entry_from(item: Item) -> Entry:
         stop_reason=item.get("stop_reason"),
         usage=usage_from(item),
         is_repair=item.get("is_repair", False),
+        output=said["output"],
+        scripted=item.get("scripted", False),
     )
 
 
