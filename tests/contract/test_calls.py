@@ -32,6 +32,7 @@ from support.changes import a_claim, new, stored, then
 from support.clock import NOON
 from support.emulator import Emulator, Rig
 from support.lawful import size
+from support.runs import fill_runs
 from support.world import WORKSPACE, agent, human, marker_body
 
 AUDITOR = agent("auditor")
@@ -247,6 +248,11 @@ ONE_READING: dict[str, Callable[[Store], Any]] = {
     "an errand": lambda store: store.errand(WORKSPACE, Errand.JOIN, "task_1"),
     "late results": lambda store: store.late_results(WORKSPACE, "task_1"),
     "a retry": lambda store: store.retry_of(WORKSPACE, "task_1"),
+    "all tools": lambda store: store.toolbox(WORKSPACE),
+    "thirty tools": lambda store: store.tools(WORKSPACE, MANY[:30]),
+    "a profile": lambda store: store.profile(WORKSPACE, "run-1"),
+    "a transcript": lambda store: store.transcript(WORKSPACE, "task_1", 1),
+    "what was spent": lambda store: store.usage(WORKSPACE, "wf_1", "task_1"),
 }
 
 
@@ -254,6 +260,7 @@ ONE_READING: dict[str, Callable[[Store], Any]] = {
 def test_each_of_these_is_one_reading(rig: Rig, name: str) -> None:
     stored(rig.store)
     fill_around(rig.store)
+    fill_runs(rig.store)
     assert len(rig.count(lambda: ONE_READING[name](rig.store))) == 1
 
 

@@ -20,6 +20,7 @@ from baton.domain.workflow import Errand
 from baton.ports import (
     Body,
     EndedClaim,
+    EntryKept,
     ErrandDone,
     GateSaved,
     MirrorOpened,
@@ -38,6 +39,7 @@ from support.around import an_errand, fill_around
 from support.changes import claimed, new, queued, stored, then
 from support.clock import NOON
 from support.records import PAGE_ID, a_gate, a_route, a_row, a_webhook, add_alert, add_review, add_token
+from support.runs import a_profile, a_tool, an_entry, fill_runs, spent
 from support.tasks import an_agent
 from support.world import agent, human
 
@@ -65,6 +67,7 @@ def fill(store: Store, workspace: str) -> None:
     add_token(store, len(workspace), workspace)
     add_alert(store, 1, workspace, task_id="task_1")
     store.save_route(a_route(workspace=workspace), store.routes(workspace))
+    fill_runs(store, workspace)
     dead = MirrorSaved(a_row("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
     about_tracker = [GateSaved(a_gate(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
     store.commit(workspace, None, [dead, PageTaken(PAGE_ID, "task_2"), *about_tracker])
@@ -132,6 +135,12 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "unresolved alerts": lambda store, w: store.unresolved_alerts(w, AlertState.OPEN, 10, None),
     "route": lambda store, w: store.route(w, "audit"),
     "routes": lambda store, w: store.routes(w),
+    "toolbox": lambda store, w: store.toolbox(w),
+    "tools": lambda store, w: store.tools(w, ["ask_auditor"]),
+    "profile": lambda store, w: store.profile(w, "run-1"),
+    "transcript": lambda store, w: store.transcript(w, "task_1"),
+    "what a task has spent": lambda store, w: store.usage(w, "wf_9", "task_1"),
+    "what a workflow has spent": lambda store, w: store.usage(w, "wf_1", "task_9"),
     "settings": lambda store, w: store.settings(w),
     "tokens": lambda store, w: store.tokens(w, 10, None),
     "mirror": lambda store, w: store.mirror(w, "task_1"),
@@ -200,6 +209,17 @@ def test_a_saved_row_gate_or_webhook_leaves_the_neighbours(store: Store) -> None
     store.commit(OURS, None, ours)
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
     assert sorted(store.gates_due(NOON)) == [OURS, THEIRS]
+
+
+def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
+    """Nor is it refused for what the neighbour has said, spent or defined under the same ids."""
+    fill(store, THEIRS)
+    before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
+    ours = replace(an_agent("run-1"), workspace=OURS)
+    store.save_agent(ours, store.roster(OURS), a_profile("run-1", workspace=OURS, max_turns=1))
+    store.save_tool(a_tool(workspace=OURS, description="ours"), store.toolbox(OURS))
+    store.commit(OURS, None, [EntryKept("task_1", an_entry(says="ours")), spent(most_calls=1, most_tokens=1)])
+    assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
 
 
 def test_no_principal_renews_over_the_border(store: Store) -> None:
