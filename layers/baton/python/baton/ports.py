@@ -381,6 +381,14 @@ class RetryOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class Followed:
+    """The conversation that ``task_id`` was the last of goes on with another task. Holds once, else ``Conflict``."""
+
+    task_id: str
+    next_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewRequest:
     """The whole of what a manual review would let through, beside it."""
 
@@ -442,6 +450,7 @@ Extra = (
     | ClaimCut
     | LateKept
     | RetryOpened
+    | Followed
     | ReviewRequest
 )
 

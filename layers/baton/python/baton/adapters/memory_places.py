@@ -22,6 +22,7 @@ from baton.ports import (
     ErrandDone,
     ErrandDue,
     Extra,
+    Followed,
     GateSaved,
     HandoffsCounted,
     InboxPosted,
@@ -125,6 +126,8 @@ def places_of(owner: Change | None, what: Change | Extra) -> list[Place]:
             return [("late", late_id, claim_id)]
         case RetryOpened(retried_id):
             return [("retry", retried_id)]
+        case Followed(followed_id):
+            return [("followed", followed_id)]
         case EntryKept(run_id, entry):
             return [("entry", run_id, entry.last)]
         case Spent(workflow_id, run_id):

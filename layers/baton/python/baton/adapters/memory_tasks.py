@@ -38,6 +38,7 @@ class Beside:
     late: dict[str, LateResult] = field(default_factory=dict)
     errands: dict[Errand, DueErrand] = field(default_factory=dict)
     retry_id: str | None = None
+    followed_by: str | None = None
 
 
 class MemoryTasks(MemoryOutbox):

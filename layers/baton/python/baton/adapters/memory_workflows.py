@@ -17,6 +17,7 @@ from baton.ports import (
     ErrandDone,
     ErrandDue,
     Facts,
+    Followed,
     HandoffsCounted,
     InboxPosted,
     LateKept,
@@ -42,6 +43,7 @@ WorkflowExtra = (
     | ErrandDone
     | LateKept
     | RetryOpened
+    | Followed
 )
 
 
@@ -115,6 +117,9 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
             case RetryOpened(task_id, _, seen):
                 if self._beside(workspace, task_id).retry_id != seen:
                     raise Conflict("retry")
+            case Followed(task_id):
+                if self._beside(workspace, task_id).followed_by is not None:
+                    raise Conflict("conversation")
             case _:
                 pass
 
@@ -141,5 +146,7 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
                 self._keep(workspace, task_id).late[claim_id] = deepcopy(result)
             case RetryOpened(task_id, retry_id):
                 self._keep(workspace, task_id).retry_id = retry_id
+            case Followed(task_id, next_id):
+                self._keep(workspace, task_id).followed_by = next_id
             case UnderClaim() | NotCancelled():
                 pass

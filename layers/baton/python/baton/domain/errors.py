@@ -19,7 +19,7 @@ BatonError
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · InactiveAgent
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
-│   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity
+│   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── BadSignature          a delivery that the tracker didn't sign
@@ -326,6 +326,18 @@ class CallbackUsed(Refused):
 
     def __init__(self) -> None:
         super().__init__("This callback was answered before, or nobody waits for it any more.")
+
+
+class ConversationBusy(Refused):
+    """Its agent hasn't answered yet: it would answer two messages at once."""
+
+    code = "conversation_busy"
+
+    def __init__(self, conversation_id: str, task_id: str, state: str) -> None:
+        message = (
+            f"The conversation's last message is still being answered ({task_id} is {state}). Try again after that."
+        )
+        super().__init__(message, conversation_id=conversation_id, task_id=task_id, state=state)
 
 
 class LoopTripped(Refused):

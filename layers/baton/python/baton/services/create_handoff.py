@@ -21,6 +21,8 @@ from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, registered, slugs_among, speaker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from baton.domain.agent import Agent
     from baton.domain.handoff import Message
     from baton.domain.idempotency import Once
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.domain.workflow import Held
     from baton.ports import Baton, Extra
+    from baton.services.make_handoff import New
 
 # What anybody may ask for; the other kinds come of something that happened.
 ASKABLE = (Kind.TRANSFER, Kind.DELEGATION, Kind.CONTINUATION, Kind.ROLLBACK)
@@ -36,12 +39,13 @@ ASKABLE = (Kind.TRANSFER, Kind.DELEGATION, Kind.CONTINUATION, Kind.ROLLBACK)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """``message``: as it was sent. ``claim_id``: under which claim; None for a root. ``work_type``: routed by it where
-    no target is named."""
+    no target is named; ``told``: written along with the new task."""
 
     message: Message
     kind: Kind = Kind.TRANSFER
     claim_id: str | None = None
     work_type: str | None = None
+    told: Callable[[New], tuple[Extra, ...]] = lambda _: ()
 
     @property
     def source(self) -> str:
@@ -138,7 +142,7 @@ def _hand_off(
         extras.append(UnderClaim(parent.id, asked.claim_id))
     if once:
         extras.append(Remember(once, snapshot(new.change.task)))
-    commit_and_ring(baton, new.change, [*new.along, *extras])
+    commit_and_ring(baton, new.change, [*new.along, *extras, *asked.told(new)])
     if new.mirror:
         baton.tracker_bell.ring(by.workspace, new.change.task.id)
     return new.dossier

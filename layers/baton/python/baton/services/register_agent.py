@@ -6,7 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import check_agent, unregistered
-from baton.domain.errors import Busy, Unknown, VersionConflict
+from baton.domain.built_in_tools import BUILT_IN
+from baton.domain.errors import Busy, InvalidInput, Unknown, VersionConflict
+from baton.domain.run_profile import NAMES, check_profile
 from baton.services.retrying import decided_again
 
 MAX_BELLS = 10
@@ -14,6 +16,7 @@ MAX_BELLS = 10
 if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.principal import Principal
+    from baton.domain.run_profile import RunProfile
     from baton.ports import Baton
 
 
@@ -24,7 +27,10 @@ def register_agent(
     kill switch. By humans and services; only a human's change can carry a standing approval. Raises ``VersionConflict``
     if ``expected_version`` (0: must not exist) isn't the present one, ``NameTaken``, ``LimitReached``."""
     by.must_not_be_agent("register an agent")
-    check_agent(values)
+    own = {name: value for name, value in values.items() if name not in NAMES}
+    of_runs = {name: value for name, value in values.items() if name in NAMES}
+    check_agent(own)
+    check_profile(of_runs)
 
     def attempt() -> tuple[Agent, bool]:
         roster = baton.store.roster(by.workspace)
@@ -37,14 +43,25 @@ def register_agent(
             raise VersionConflict("agent", before.version)
         if before.version == 0:
             roster.must_have_room(1)
-        after = before.changed(by, now, **values)
+        after = before.changed(by, now, **own)
         roster.must_not_clash(after)
-        baton.store.save_agent(after, roster)
+        profile = _profile(baton, by, slug, of_runs) if of_runs else None
+        baton.store.save_agent(after, roster, profile)
         if after.is_run and after.active and not (before.is_run and before.active):
             _ring_for_backlog(baton, after)
         return after, before.version == 0
 
     return decided_again(baton.clock, attempt)
+
+
+def _profile(baton: Baton, by: Principal, slug: str, values: dict[str, Any]) -> RunProfile:
+    """Raises ``HumanNeeded``, and ``InvalidInput`` for a tool that isn't there."""
+    after = baton.store.profile(by.workspace, slug).changed(by, **values)
+    named = [name for name in after.tools if name not in BUILT_IN]
+    unknown = sorted(set(named) - set(baton.store.tools(by.workspace, named))) if named else []
+    if unknown:
+        raise InvalidInput("tools", f"has no tool named {unknown[0]}: define it with PUT /tools/{unknown[0]}")
+    return after
 
 
 def _ring_for_backlog(baton: Baton, agent: Agent) -> None:

@@ -13,6 +13,7 @@ from baton.ports import (
     CheckpointKept,
     ErrandDone,
     ErrandDue,
+    Followed,
     HandoffsCounted,
     InboxPosted,
     LateKept,
@@ -48,6 +49,7 @@ HandoffExtra = (
     | ErrandDone
     | LateKept
     | RetryOpened
+    | Followed
 )
 
 
@@ -98,6 +100,9 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
             return [put({**handoff_items.late_item(key, result), **stamp}, NOT_THERE_YET, KeyTaken)]
         case RetryOpened():
             return [_retry_opened(workspace, extra)]
+        case Followed(task_id, next_id):
+            followed = {**keys.beside(workspace, task_id, keys.FOLLOWED)._asdict(), "next_id": next_id, **stamp}
+            return [put(followed, NOT_THERE_YET, lambda: Conflict("conversation"))]
         case ErrandDone():
             return []  # by itself, after the rest: its condition must not refuse anything
 

@@ -1,0 +1,211 @@
+"""Somebody talks to agents (spec/tools.md §2): a message begins a task or goes on with the agent that holds the
+conversation, and whoever watches reads along."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.draft import Draft, Lineage
+from baton.domain.errors import ConversationBusy, InvalidInput, ScopeNeeded, Unknown
+from baton.domain.events import from_snapshot, snapshot
+from baton.domain.guardrails import checked
+from baton.domain.handoff import budget_of
+from baton.domain.history import MAX_EARLIER_TASKS, Conversation, Seen, conversation_in
+from baton.domain.marker import one_line
+from baton.domain.principal import ACT_AS, CONVERSE
+from baton.domain.principal import Kind as Who
+from baton.domain.prompt import ask_in
+from baton.domain.task import Kind
+from baton.domain.times import rfc3339
+from baton.domain.tool import RESERVED, History
+from baton.domain.transcript import Entry, EntryKind, Message, MessageType
+from baton.ports import EntryKept, Followed, Remember, Wanted
+from baton.services.change_task import commit_and_ring
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.make_handoff import make
+from baton.services.retrying import decided_again
+from baton.services.who_takes_it import named, speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from baton.ports import Baton, Dossier, Extra
+    from baton.services.make_handoff import New
+
+MAX_TEXT = 100_000
+_WHOLE = 1_000_000
+_CLOSED = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """``agent``: a slug, name or alias; ``context``: what its prompt shows of it; ``budget``: of the whole
+    conversation, as with a handoff."""
+
+    agent: str
+    message: str
+    context: dict[str, Any]
+    budget: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message, by ``number`` within its task."""
+
+    task: Task
+    number: int
+    agent: str
+    at: str
+    message: Message
+
+
+def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once | None = None) -> Dossier:
+    """The root task. Raises ``ScopeNeeded``, and what ``create_handoff`` does."""
+    _may_talk(by)
+    for key in opening.context:
+        if key.startswith(RESERVED):
+            raise InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
+    conversation = Conversation(opening.message)
+    asked = Asked(
+        message={
+            "source": {"agent": by.key if ACT_AS in by.scopes else by.id},
+            "target": {"agent": opening.agent, "reason": "A user's message"},
+            "summary": one_line(opening.message)[:200],
+            **({"context": opening.context} if opening.context else {}),
+            **({"budget": opening.budget} if opening.budget else {}),
+            **conversation.plain(),
+        },
+        told=lambda new: (_asked(by, new),),
+    )
+    return create_handoff(baton, by, asked, once)
+
+
+def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once | None = None) -> Dossier:
+    """The task that answers. Raises ``ConversationBusy`` while the last one isn't ended, ``Unknown``,
+    ``TargetInactive``, ``GuardrailRefused``, ``ScopeNeeded``."""
+    _may_talk(by)
+    workspace = by.workspace
+
+    def attempt() -> Dossier:
+        remembered = baton.store.remembered(once) if once else None
+        first_answer = once.recall(remembered) if once else None
+        if first_answer is not None:
+            task = from_snapshot(first_answer)
+            return baton.store.read(workspace, task.id, with_body=True)
+        root, holder = _held(baton, workspace, conversation_id)
+        if not holder.is_ended:
+            raise ConversationBusy(conversation_id, holder.id, str(holder.state))
+        return _gone_on(baton, by, root, holder, text, once)
+
+    return decided_again(baton.clock, attempt)
+
+
+def _gone_on(baton: Baton, by: Principal, root: Task, holder: Task, text: str, once: Once | None) -> Dossier:
+    workspace, now = by.workspace, baton.clock.now()
+    slug = holder.target_agent or ""
+    facts = baton.store.handoff_facts(workspace, Wanted(agents=frozenset({slug}), parent_id=holder.id))
+    agent = named(baton, workspace, facts.agents, slug, "agent")
+    body = (facts.parent.body if facts.parent else None) or {}
+    before = conversation_in(body) or Conversation(ask_in(body))
+    earlier = (*before.earlier, Seen(holder.id, _WHOLE))[-MAX_EARLIER_TASKS:]
+    said = checked({"message": text}, facts.settings.guardrails, "")["message"]
+    message = {
+        "source": {"agent": speaker(baton, by, by.id)},
+        "target": {"agent": agent.slug, "reason": "A user's message"},
+        "summary": one_line(said)[:200],
+        **({"context": body["context"]} if body.get("context") else {}),
+        **Conversation(said, History.FULL, earlier).plain(),
+    }
+    lineage = Lineage(workflow_id=holder.workflow_id, master_task_id=root.id, budget=budget_of(body))
+    draft = Draft(kind=Kind.TRANSFER, source=by.key, target=agent.slug, message=message, lineage=lineage)
+    new = make(baton, by, draft, agent, facts.settings, now)
+    task = new.change.task
+    extras: list[Extra] = [Followed(holder.id, task.id), _asked(by, new)]
+    if once:
+        extras.append(Remember(once, snapshot(task)))
+    commit_and_ring(baton, new.change, [*new.along, *extras])
+    return new.dossier
+
+
+def conversation_tasks(baton: Baton, workspace: str, conversation_id: str) -> tuple[tuple[Task, ...], Task]:
+    """Its tasks in the order of their creation, and the one of whoever holds it. Raises ``Unknown``."""
+    ids = [each.task_id for each in baton.store.workflow(workspace, conversation_id)]
+    found = baton.store.tasks(workspace, ids) if ids else {}
+    tasks = tuple(found[each] for each in sorted(found))
+    own = [task for task in tasks if task.join_parent is None]
+    if not own:
+        raise Unknown("conversation")
+    return tasks, own[-1]
+
+
+def read_messages(
+    baton: Baton, workspace: str, conversation_id: str, limit: int, cursor: str | None
+) -> tuple[tuple[Said, ...], str]:
+    """Task by task in the order of their creation, and where to go on: a cursor says how far each task was read, so
+    that none that is written late is skipped. Raises ``InvalidInput`` for a cursor that isn't one."""
+    tasks, _ = conversation_tasks(baton, workspace, conversation_id)
+    read = _places(cursor)
+    found: list[Said] = []
+    for task in tasks:
+        place = read.get(_short(task.id), "0")
+        if place == _CLOSED or len(found) >= limit:
+            continue
+        number = int(place)
+        for each in _said_in(baton, task, number):
+            if len(found) >= limit:
+                break
+            found.append(each)
+            number = each.number
+        else:
+            if task.is_ended:  # as it was before its messages were read: none comes after that
+                read[_short(task.id)] = _CLOSED
+                continue
+        read[_short(task.id)] = str(number)
+    return tuple(found), ".".join(f"{task}-{place}" for task, place in read.items())
+
+
+def _said_in(baton: Baton, task: Task, after: int) -> Iterator[Said]:
+    last, agent = 0, task.target_agent or ""
+    for entry in baton.store.transcript(task.workspace, task.id, after):
+        for number, message in enumerate(entry.messages, entry.first):
+            if number > after:
+                yield Said(task, number, entry.agent, rfc3339(entry.at), message)
+        last, agent = entry.last, entry.agent
+    if task.is_ended:  # by whomever: so that this is read off its state, and always comes last
+        told = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
+        yield Said(task, max(last, after) + 1, agent, rfc3339(task.updated_at), told)
+
+
+def _held(baton: Baton, workspace: str, conversation_id: str) -> tuple[Task, Task]:
+    tasks, holder = conversation_tasks(baton, workspace, conversation_id)
+    return tasks[0], holder
+
+
+def _asked(by: Principal, new: New) -> Extra:
+    """The user's message as it was let in."""
+    task, blocks = new.change.task, ({"text": new.body["input"]["message"]},)
+    return EntryKept(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by.key, at=task.created_at, blocks=blocks))
+
+
+def _may_talk(by: Principal) -> None:
+    if by.kind is Who.AGENT and CONVERSE not in by.scopes:
+        raise ScopeNeeded(CONVERSE)
+
+
+def _short(task_id: str) -> str:
+    return hashlib.sha256(task_id.encode()).hexdigest()[:10]
+
+
+def _places(cursor: str | None) -> dict[str, str]:
+    read: dict[str, str] = {}
+    for part in cursor.split(".") if cursor else ():
+        task, _, place = part.partition("-")
+        if len(task) != 10 or not (place == _CLOSED or (place.isdecimal() and len(place) < 8)):
+            raise InvalidInput("after", "is not one that was given out")
+        read[task] = place
+    return read

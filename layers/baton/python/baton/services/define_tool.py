@@ -1,0 +1,76 @@
+"""A human defines a handoff tool: from then on, whoever is given it may hand work to its target (spec/tools.md §1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConflict
+from baton.domain.prompt import context_after
+from baton.domain.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
+from baton.ports import Wanted
+from baton.services.retrying import decided_again
+from baton.services.who_takes_it import named, slugs_among
+
+if TYPE_CHECKING:
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def define_tool(
+    baton: Baton, by: Principal, name: str, values: dict[str, Any], expected_version: int | None = None
+) -> tuple[Tool, bool]:
+    """The tool in its new version, and whether it is new. Fields left out keep their value; a new one needs
+    ``target_agent``. Raises ``UnknownAgent``, ``TargetInactive``, ``VersionConflict`` if ``expected_version`` (0: must
+    not exist) isn't the present one, ``LimitReached``."""
+    by.must_be_human("define a handoff tool")
+    check_tool(name, values)
+
+    def attempt() -> tuple[Tool, bool]:
+        toolbox, now = baton.store.toolbox(by.workspace), baton.clock.now()
+        before = toolbox.get(name) or undefined(name, by, now)
+        if expected_version is not None and expected_version != before.version:
+            raise VersionConflict("tool", before.version)
+        if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
+            raise LimitReached("tools", MAX_TOOLS)
+        wanted = values.get("target_agent") or before.target_agent
+        if not wanted:
+            raise InvalidInput("config.target_agent", "is required")
+        known = baton.store.handoff_facts(by.workspace, Wanted(agents=slugs_among(wanted))).agents
+        target = named(baton, by.workspace, known, wanted, "config.target_agent")
+        after = before.changed(by, now, **{**values, "target_agent": target.slug})
+        baton.store.save_tool(after, toolbox)
+        return after, before.version == 0
+
+    return decided_again(baton.clock, attempt)
+
+
+def find_tool(baton: Baton, workspace: str, name: str) -> Tool:
+    """Raises ``Unknown``."""
+    found = baton.store.tools(workspace, [name])
+    if name not in found:
+        raise Unknown("tool")
+    return found[name]
+
+
+def dry_run(baton: Baton, workspace: str, name: str, arguments: Any) -> dict[str, Any]:
+    """What a call of the tool with these arguments would come to now. Nothing is done. Raises ``Unknown``."""
+    tool = find_tool(baton, workspace, name)
+    target = baton.store.agent(workspace, tool.target_agent)
+    problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
+    if not tool.active:
+        problems.append({"field": "name", "message": "is switched off: it is offered to nobody"})
+    if target is None or not target.active:
+        problems.append({"field": "target_agent", "message": "is not active: the tool isn't offered"})
+    is_transfer = tool.mode is ToolMode.TRANSFER
+    shown = target.name if target else tool.target_agent
+    would = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None
+    return {
+        "ok": not problems,
+        "errors": problems,
+        "would": would,
+        "mode": str(tool.mode),
+        "target_agent": tool.target_agent,
+        "target_agent_name": shown,
+        "history": str(tool.history),
+        "context": None if problems else context_after({}, "<source agent>", tool, arguments),
+    }
