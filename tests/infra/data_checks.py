@@ -31,6 +31,9 @@ BOUNDED_BY = {"ProcessTask": "MaximumConcurrency", "SyncTracker": "TrackerConcur
 # The name of a secret ends in a suffix that AWS chooses, once there is one; that and the workspace are left open.
 SECRETS = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*/notion*"
 CALLBACK_KEY = SECRETS.replace("/*/notion*", "/callback-key*")
+# What whoever deploys names, and only with these conditions.
+MODEL_KEY, BEDROCK = "ModelKeySecret", "BedrockModels"
+CONDITIONAL = {MODEL_KEY: "HasModelKey", BEDROCK: "HasBedrockModels"}
 FORBIDDEN = {
     "dynamodb:DeleteTable",
     "dynamodb:Scan",
@@ -59,6 +62,8 @@ GRANTED_ONLY_TO: dict[tuple[str, str], set[str]] = {
     ("secretsmanager:CreateSecret", SECRETS): {"Api"},
     ("secretsmanager:PutSecretValue", SECRETS): {"Api"},
     ("secretsmanager:GetSecretValue", CALLBACK_KEY): {"Api"},
+    ("secretsmanager:GetSecretValue", MODEL_KEY): {"ProcessTask"},
+    ("bedrock:InvokeModel", BEDROCK): {"ProcessTask"},
     **{(action, f"{queue}.Arn"): {function} for queue, function in ANSWERED_BY.items() for action in TAKING},
     ("events:PutEvents", BUS): {"PublishEvents"},
     **{(f"dynamodb:{action}", STREAM): {"PublishEvents"} for action in READING_A_STREAM},
@@ -202,7 +207,7 @@ def no_resource_has_a_wildcard(template: Template) -> Problems:
 @check
 def functions_touch_only_what_is_the_stacks(template: Template) -> Problems:
     indexes = {index["IndexName"] for index in _table(template)["GlobalSecondaryIndexes"]}
-    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, CALLBACK_KEY, *DEAD_LETTERS} | {
+    data = {"Table.Arn", STREAM, DISPATCH, TRACKER, BUS, SECRETS, CALLBACK_KEY, *CONDITIONAL, *DEAD_LETTERS} | {
         f"${{Table.Arn}}/index/{name}" for name in indexes
     }
     for function in functions(template):
@@ -225,6 +230,32 @@ def nothing_scans_or_destroys(template: Template) -> Problems:
         for action, _ in grants(template, function):
             if action in FORBIDDEN:
                 yield f"{function} may {action}"
+
+
+@check
+def what_may_be_missing_is_granted_only_if_it_is_there(template: Template) -> Problems:
+    """IAM takes no empty resource; and for a policy of its own, only one that a condition decides on."""
+    for name, policy in of_type(template, "AWS::IAM::Policy").items():
+        resources = {
+            name_of(each)
+            for statement in policy["PolicyDocument"]["Statement"]
+            for each in as_list(statement.get("Resource", "*"))
+        }
+        conditions = {CONDITIONAL.get(each) for each in resources}
+        if conditions != {template["Resources"][name].get("Condition")} or None in conditions:
+            yield f"{name} grants {sorted(resources)} whatever the parameters say"
+        if len(policy.get("Roles", [])) != 1 or policy.get("Users") or policy.get("Groups"):
+            yield f"{name} isn't one function's"
+    for parameter, condition in CONDITIONAL.items():
+        if template["Parameters"][parameter]["Default"] != "":
+            yield f"{parameter} is granted by default"
+        if {"Ref": parameter} not in _values_in(template["Conditions"][condition]):
+            yield f"{condition} doesn't look at {parameter}"
+
+
+def _values_in(value: Any) -> list[Any]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value, *(found for each in inner for found in _values_in(each))]
 
 
 # What an agent holds no more, and what it has read. Everything else that is over is marked, and TTL forgets it.

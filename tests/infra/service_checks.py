@@ -102,6 +102,19 @@ def those_who_ask_the_tracker_know_where(template: Template) -> Problems:
 
 
 @check
+def who_asks_models_knows_which(template: Template) -> Problems:
+    wanted = {"BATON_MODEL": "Model", "BATON_MODEL_URL": "ModelUrl", "BATON_MODEL_KEY_SECRET": "ModelKeySecret"}
+    for name in functions(template):
+        found = {key: value for key, value in environment(template, name).items() if key.startswith("BATON_MODEL")}
+        expected = {key: {"Ref": parameter} for key, parameter in wanted.items()} if name == "ProcessTask" else {}
+        if found != expected:
+            yield f"{name} must know the models exactly if it asks them"
+    for parameter in wanted.values():
+        if template["Parameters"][parameter]["Default"] != "":
+            yield f"{parameter} has a default: what agents are told would go somewhere unasked"
+
+
+@check
 def dead_letters_have_their_place(template: Template) -> Problems:
     wanted = {("ProcessTask", "BATON_DLQ_URL", "DispatchDeadLetters")}
     wanted |= {("SyncTracker", "BATON_TRACKER_DLQ_URL", "TrackerDeadLetters")}
@@ -117,9 +130,10 @@ def dead_letters_have_their_place(template: Template) -> Problems:
 
 @check
 def no_secret_is_in_the_environment(template: Template) -> Problems:
+    names_of_secrets = {"BATON_SECRETS_PREFIX", "BATON_MODEL_KEY_SECRET"}
     for name in functions(template):
         for variable in environment(template, name):
-            if re.search("SECRET|TOKEN|PASSWORD|KEY", variable) and variable != "BATON_SECRETS_PREFIX":
+            if re.search("SECRET|TOKEN|PASSWORD|KEY", variable) and variable not in names_of_secrets:
                 yield f"{name} gets {variable} in its environment, where anybody who may list functions reads it"
 
 

@@ -84,8 +84,12 @@ def role_of(template: Template, function: str) -> str | None:
 
 
 def statements(template: Template, role: str) -> Iterator[Properties]:
+    """Those that it always has, and those of policies that a condition decides on."""
     for policy in of_type(template, "AWS::IAM::Role")[role].get("Policies", []):
         yield from policy["PolicyDocument"]["Statement"]
+    for policy in of_type(template, "AWS::IAM::Policy").values():
+        if {"Ref": role} in policy.get("Roles", []):
+            yield from policy["PolicyDocument"]["Statement"]
 
 
 def grants(template: Template, function: str) -> set[tuple[str, str]]:

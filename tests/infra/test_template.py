@@ -212,6 +212,51 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         grant("SyncTracker", "sqs:DeleteMessage", {"Fn::GetAtt": ["TrackerDeadLetters", "Arn"]}),
     ),
     (
+        data_checks.rights_stay_with_those_who_need_them,
+        "api asks models",
+        grant("Api", "bedrock:InvokeModel", {"Ref": "BedrockModels"}),
+    ),
+    (
+        data_checks.rights_stay_with_those_who_need_them,
+        "the model's key shared",
+        put("ProcessTaskModelKey/Roles", [{"Ref": "ProcessTaskRole"}, {"Ref": "ApiRole"}]),
+    ),
+    (
+        data_checks.those_who_need_a_right_have_it,
+        "a key that can't be read",
+        remove("ProcessTaskModelKey"),
+    ),
+    (
+        data_checks.no_resource_has_a_wildcard,
+        "every model",
+        put("ProcessTaskBedrock/PolicyDocument/Statement/0/Resource", "*"),
+    ),
+    (
+        data_checks.what_may_be_missing_is_granted_only_if_it_is_there,
+        "always",
+        drop("/Resources/ProcessTaskBedrock/Condition"),
+    ),
+    (
+        data_checks.what_may_be_missing_is_granted_only_if_it_is_there,
+        "the other's condition",
+        put("/Resources/ProcessTaskBedrock/Condition", "HasModelKey"),
+    ),
+    (
+        data_checks.what_may_be_missing_is_granted_only_if_it_is_there,
+        "everybody's",
+        put("ProcessTaskModelKey/Groups", ["people"]),
+    ),
+    (
+        data_checks.what_may_be_missing_is_granted_only_if_it_is_there,
+        "a model by default",
+        put("/Parameters/BedrockModels/Default", "arn:aws:bedrock:us-east-1::foundation-model/x"),
+    ),
+    (
+        data_checks.what_may_be_missing_is_granted_only_if_it_is_there,
+        "another parameter's",
+        put("/Conditions/HasModelKey", {"Fn::Not": [{"Fn::Equals": [{"Ref": "Model"}, ""]}]}),
+    ),
+    (
         data_checks.nothing_that_lies_with_a_task_can_be_deleted,
         "api deletes",
         grant("Api", "dynamodb:DeleteItem", TABLE),
@@ -372,6 +417,21 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("/Parameters/NotionUrl/Default", "http://127.0.0.1:4567"),
     ),
     (
+        service_checks.who_asks_models_knows_which,
+        "no address",
+        drop("ProcessTask/Environment/Variables/BATON_MODEL_URL"),
+    ),
+    (
+        service_checks.who_asks_models_knows_which,
+        "one that doesn't ask",
+        put("Api/Environment/Variables/BATON_MODEL_URL", {"Ref": "ModelUrl"}),
+    ),
+    (
+        service_checks.who_asks_models_knows_which,
+        "somebody's server",
+        put("/Parameters/ModelUrl/Default", "https://api.openai.com/v1"),
+    ),
+    (
         service_checks.dead_letters_have_their_place,
         "the other's",
         put("SyncTracker/Environment/Variables/BATON_TRACKER_DLQ_URL", {"Ref": "DispatchDeadLetters"}),
@@ -380,6 +440,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         service_checks.functions_know_their_table_and_name,
         "another's name",
         put("Wait/Environment/Variables/POWERTOOLS_SERVICE_NAME", "api"),
+    ),
+    (
+        service_checks.no_secret_is_in_the_environment,
+        "a model's key",
+        put("ProcessTask/Environment/Variables/BATON_MODEL_KEY", {"Ref": "ModelKey"}),
     ),
     (
         service_checks.no_secret_is_in_the_environment,

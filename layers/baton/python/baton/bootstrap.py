@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,10 @@ from baton.ports import Baton
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.tracker import TrackerSettings
     from baton.ports import Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
-    from baton.run_ports import AgentRunner
+    from baton.run_ports import AgentRunner, Model, Models
 
 # The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.
@@ -97,6 +98,19 @@ def wire_runner() -> AgentRunner:
     return ScriptedRunner(parse_script(script.read_text(encoding="utf-8")), SystemClock())
 
 
+@cache
+def wire_models() -> Models:
+    """The models that agents may think with: ``BATON_MODEL`` names the one that they get unless they ask for another.
+    Bedrock is always there, as AWS itself knows who may ask it for what."""
+    from baton.adapters.models.choice import ModelChoice  # only process-task asks models
+
+    settings = config.load()
+    makers: dict[str, Callable[[], Model]] = {"scripted": _scripted_model, "bedrock": _bedrock_model}
+    if settings.model_url:
+        makers["openai_compatible"] = _openai_compatible_model
+    return ModelChoice(settings.model, makers)
+
+
 def log_line(message: str, **fields: object) -> None:
     logger().info(message, extra=fields)
 
@@ -167,11 +181,65 @@ def _callback_key() -> CallbackKey:
     )
 
 
+def _scripted_model() -> Model:
+    """With the answers that ``BATON_SCRIPT`` names, or else the shipped ones."""
+    from baton.adapters.models.script import parse_script
+    from baton.adapters.models.scripted import ScriptedModel
+
+    path = config.load().script
+    script = Path(path) if path else files("baton.adapters.models") / "answers.yaml"
+    return ScriptedModel(parse_script(script.read_text(encoding="utf-8")), SystemClock())
+
+
+def _openai_compatible_model() -> Model:
+    from baton.adapters.models.openai_compatible import OpenAICompatibleModel
+
+    url = config.load().model_url
+    return _guarded(OpenAICompatibleModel(url, _model_key(), SystemClock()), "openai_compatible", url)
+
+
+def _bedrock_model() -> Model:
+    from baton.adapters.models.bedrock import BedrockModel
+
+    return _guarded(BedrockModel(_bedrock_for, SystemClock()), "bedrock", _session().region_name or "")
+
+
+def _guarded(model: Model, provider: str, place: str) -> Model:
+    from baton.adapters.models.circuit import CircuitStore, GuardedModel, circuit_of
+
+    store = CircuitStore(_client("dynamodb"), config.load().table)
+    return GuardedModel(model, circuit_of(provider, place), store, log_line)
+
+
+def _model_key() -> Callable[[], str]:
+    from baton.adapters.models.keys import SecretKey
+
+    settings = config.load()
+    if not settings.model_key_secret:
+        return lambda: settings.model_key
+    clients: Any = _session()
+    client = clients.client("secretsmanager", config=QUICK_CLIENT)
+    return SecretKey(client, settings.model_key_secret, log_line).get
+
+
+def _bedrock_for(seconds: float) -> BedrockClient:
+    client: BedrockClient = _bedrock_client(max(1, int(seconds)))
+    return client
+
+
+@lru_cache(maxsize=8)
+def _bedrock_client(seconds: int) -> Any:
+    """boto3 takes a timeout per client only; whole seconds, so that few clients do for many calls."""
+    settings = CLIENT.merge(ClientConfig(connect_timeout=min(5, seconds), read_timeout=seconds))
+    clients: Any = _session()
+    return clients.client("bedrock-runtime", config=settings)
+
+
 def forget_all() -> None:
     """For tests that change the environment."""
     parts: list[Callable[..., object]] = [
         *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
-        *(wire_runner, _session, _table, _notion, _secrets_manager),
+        *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager),
     ]
     for part in [*parts, config.load]:
         part.cache_clear()  # type: ignore[attr-defined]

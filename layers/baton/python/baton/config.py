@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 NOTION_URL = "https://api.notion.com"
 _THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
+_KEY = re.compile(r"[\x21-\x7e]*")
 
 
 class ConfigError(Exception):
@@ -26,7 +28,9 @@ class ConfigError(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """``public_url``: where the API answers, ``notion_url``: where Notion's does, both without a slash at the end.
-    ``script``: path of the scripted runner's answers, empty for those that are shipped. ``secrets_prefix``: what the
+    ``model``: ``<provider>[:<id>]`` of agents that name none; ``model_url``: of a server of OpenAI's chat completions;
+    ``model_key``: what it is asked with, and ``model_key_secret``: the secret that holds it, which comes first.
+    ``script``: path of the scripted model's answers, empty for those that are shipped. ``secrets_prefix``: what the
     names of the secrets begin with; ``callbacks_sealed_by``: the ARN of the secret that callbacks' addresses come from.
     Functions that don't need a value leave it empty."""
 
@@ -42,6 +46,10 @@ class Config:
     public_url: str
     log_level: str
     lease_seconds: int
+    model: str
+    model_url: str
+    model_key: str = field(repr=False)
+    model_key_secret: str
     script: str
 
 
@@ -67,22 +75,49 @@ def read(environ: Mapping[str, str]) -> Config:
         public_url=environ.get("BATON_PUBLIC_URL", "").rstrip("/"),
         log_level=environ.get("BATON_LOG_LEVEL", "INFO"),
         lease_seconds=int(lease),
+        model=model(environ),
+        model_url=model_url(environ),
+        model_key=model_key(environ),
+        model_key_secret=environ.get("BATON_MODEL_KEY_SECRET", ""),
         script=environ.get("BATON_SCRIPT", ""),
     )
 
 
 def notion_url(environ: Mapping[str, str]) -> str:
-    """Tokens go there: in the clear only to this machine itself. Raises ``ConfigError``."""
-    value = environ.get("BATON_NOTION_URL") or NOTION_URL
+    """Tokens go there. Raises ``ConfigError``."""
+    return _address("BATON_NOTION_URL", environ.get("BATON_NOTION_URL") or NOTION_URL, NOTION_URL)
+
+
+def model(environ: Mapping[str, str]) -> str:
+    """Where an address is set, its server is what thinks; else nobody does, and a script is followed."""
+    return environ.get("BATON_MODEL") or ("openai_compatible" if environ.get("BATON_MODEL_URL") else "scripted")
+
+
+def model_url(environ: Mapping[str, str]) -> str:
+    """Keys and everything that agents are told go there; empty for none. Raises ``ConfigError``."""
+    value = environ.get("BATON_MODEL_URL", "")
+    return _address("BATON_MODEL_URL", value, "https://api.openai.com/v1") if value else ""
+
+
+def model_key(environ: Mapping[str, str]) -> str:
+    """Raises ``ConfigError``, which doesn't show it."""
+    value = environ.get("BATON_MODEL_KEY", "").strip()
+    if not _KEY.fullmatch(value):
+        raise ConfigError("BATON_MODEL_KEY", "has characters that no key has")
+    return value
+
+
+def _address(name: str, value: str, example: str) -> str:
+    """In the clear only to this machine itself."""
     try:
         url = urlsplit(value)
         url.port  # noqa: B018 - a wrong one raises
     except ValueError as exc:
-        raise ConfigError("BATON_NOTION_URL", "isn't a URL") from exc
+        raise ConfigError(name, "isn't a URL") from exc
     if url.scheme not in {"http", "https"} or not url.hostname or url.username is not None or url.query or url.fragment:
-        raise ConfigError("BATON_NOTION_URL", f"must be an address like {NOTION_URL}")
+        raise ConfigError(name, f"must be an address like {example}")
     if url.scheme == "http" and url.hostname not in _THIS_MACHINE:
-        raise ConfigError("BATON_NOTION_URL", "must begin with https:// unless it is this machine's own")
+        raise ConfigError(name, "must begin with https:// unless it is this machine's own")
     return value.rstrip("/")
 
 

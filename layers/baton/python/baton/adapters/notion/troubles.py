@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import httpx
 
 from baton.adapters.notion.transport import NoTimeLeft
+from baton.adapters.retry_after import retry_after
 from baton.domain.errors import (
     NotPermitted,
     PageBusy,
@@ -22,10 +20,11 @@ from baton.domain.errors import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from notion_client.errors import HTTPResponseError
 
 MAX_QUOTE = 300
-MAX_RETRY_AFTER_SECONDS = 86_400.0
 CONFLICT_PAUSE_SECONDS = 1.0
 TOKEN = "token"  # noqa: S105 - what a problem is about
 DATABASE = "database"
@@ -101,7 +100,9 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
         case HTTPStatus.CONFLICT:
             return PageBusy(f"Somebody else was changing it in Notion ({said}).", retry_after=CONFLICT_PAUSE_SECONDS)
         case HTTPStatus.TOO_MANY_REQUESTS | 529:  # service_overload, which has no name in HTTP
-            return TrackerAway("Notion asks to be left alone.", retry_after=_retry_after(exc.headers, now))
+            return TrackerAway(
+                "Notion asks to be left alone.", retry_after=retry_after(exc.headers.get("retry-after", ""), now)
+            )
         case status if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return Refused(f"Notion refuses it: {said}")
         case status:
@@ -111,19 +112,3 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
 def quote(exc: Exception) -> str:
     said = " ".join(str(exc).split())
     return said if len(said) <= MAX_QUOTE else said[: MAX_QUOTE - 1] + "…"
-
-
-def _retry_after(headers: httpx.Headers, now: datetime) -> float | None:
-    """In seconds; Notion gives a number, proxies may give a date."""
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-        return None if math.isnan(seconds) else min(max(0.0, seconds), MAX_RETRY_AFTER_SECONDS)
-    except ValueError:
-        pass
-    try:
-        at = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - now).total_seconds())

@@ -1,0 +1,192 @@
+"""Amazon Bedrock's Converse, whose shape the port has."""
+
+from __future__ import annotations
+
+import base64
+import re
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Protocol
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    NoCredentialsError,
+    NoRegionError,
+    PartialCredentialsError,
+)
+from botocore.exceptions import ConnectionError as NoConnection
+from botocore.parsers import ResponseParserError
+
+from baton.adapters.models.tool_calls import clean, tool_use
+from baton.adapters.retry_after import retry_after
+from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.events import canonical_json
+from baton.domain.transcript import Usage
+from baton.run_ports import Reply, StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from baton.domain.errors import ModelTrouble
+    from baton.domain.transcript import Block
+    from baton.ports import Clock
+    from baton.run_ports import Model, Request
+
+AWAY = frozenset(
+    {
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "ServiceUnavailableException",
+        "ModelTimeoutException",
+        "InternalServerException",
+        "ModelNotReadyException",
+    }
+)
+_TOO_LONG = re.compile(
+    r"(input|prompt) is too long|maximum context length|context (window|limit|length)"
+    r"|too many (input )?tokens|exceeds? the (maximum|max)( allowed)? (number of )?(input )?tokens",
+    re.IGNORECASE,
+)
+_ODD_IN_METADATA = re.compile(r"[^a-zA-Z0-9\s:_@$#=/+,.-]")
+_MAX_METADATA = 256
+# Bedrock takes no blank text.
+_NOTHING = "(empty)"
+
+
+class BedrockClient(Protocol):
+    def converse(self, **request: Any) -> Any: ...
+
+
+class BedrockModel:
+    """``client_for``: boto3's ``bedrock-runtime`` with a read timeout of that many seconds, which tries once: repeating
+    is Baton's. Converse sends nothing before it is through, so the timeout is that of the whole."""
+
+    def __init__(self, client_for: Callable[[float], BedrockClient], clock: Clock) -> None:
+        self._client_for, self._clock = client_for, clock
+
+    def converse(self, request: Request) -> Reply:
+        if not request.model:
+            raise ModelRefuses("Bedrock needs a model's id: set BATON_MODEL=bedrock:<id>.")
+        try:
+            answer = self._client_for(request.seconds).converse(**_call(request))
+        except ClientError as exc:
+            if _is_too_long(exc):
+                return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+            raise self._trouble(exc) from exc
+        except (HTTPClientError, NoConnection) as exc:  # no connection, no answer in time, or half of one
+            raise ModelAway("Bedrock didn't answer.") from exc
+        except (NoCredentialsError, PartialCredentialsError, NoRegionError) as exc:
+            raise ModelRefuses("There are no AWS credentials, or no region, to ask Bedrock with.") from exc
+        except (ResponseParserError, RecursionError):  # not the shape that the service promises
+            return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT)
+        except BotoCoreError as exc:
+            raise ModelRefuses(f"Bedrock can't be asked that ({type(exc).__name__}).") from exc
+        return _reply(answer)
+
+    def _trouble(self, exc: ClientError) -> ModelTrouble:
+        code, status = _code(exc), _http(exc).get("HTTPStatusCode", 0)
+        if code in AWAY or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
+            told = _http(exc).get("HTTPHeaders", {}).get("retry-after", "")
+            return ModelAway(f"Bedrock asks to come later ({code}).", retry_after=retry_after(told, self._clock.now()))
+        # The model stumbled over this request; the service says that it may not, the next time.
+        return ModelRefuses(f"Bedrock refuses ({code}).{_what_to_do(code)}", retryable=code == "ModelErrorException")
+
+
+def _call(request: Request) -> dict[str, Any]:
+    call: dict[str, Any] = {
+        "modelId": request.model,
+        "messages": [{"role": turn["role"], "content": list(map(_sent, turn["content"]))} for turn in request.messages],
+        "inferenceConfig": {"maxTokens": request.max_tokens},
+        "requestMetadata": {
+            "task_id": _metadata(request.task_id),
+            "agent": _metadata(request.agent),
+            "workspace": _metadata(request.workspace),
+        },
+    }
+    if request.system.strip():
+        call["system"] = [{"text": request.system}]
+    if request.tools:
+        call["toolConfig"] = {"tools": [{"toolSpec": _spec(tool)} for tool in request.tools]}
+    return call
+
+
+def _spec(tool: dict[str, Any]) -> dict[str, Any]:
+    described = {"description": tool["description"]} if tool["description"] else {}
+    return {"name": tool["name"], **described, "inputSchema": {"json": tool["input_schema"]}}
+
+
+def _metadata(text: str) -> str:
+    return _ODD_IN_METADATA.sub("_", text)[:_MAX_METADATA]
+
+
+def _sent(block: Block) -> Block:
+    if "toolUse" in block:
+        return {"toolUse": {name: block["toolUse"][name] for name in ("toolUseId", "name", "input")}}
+    if "toolResult" in block:
+        answer = block["toolResult"]
+        return {"toolResult": {**answer, "content": [_result(each) for each in answer["content"]]}}
+    sealed = block.get("reasoningContent", {}).get("redactedContent")
+    return block if sealed is None else {"reasoningContent": {"redactedContent": base64.b64decode(sealed)}}
+
+
+def _result(content: Block) -> Block:
+    """Bedrock takes JSON of objects only."""
+    if "json" in content:
+        return content if isinstance(content["json"], dict) else {"text": canonical_json(content["json"])}
+    return content if content["text"].strip() else {"text": _NOTHING}
+
+
+def _reply(answer: dict[str, Any]) -> Reply:
+    usage = answer.get("usage") or {}
+    counted = Usage(input_tokens=usage.get("inputTokens", 0), output_tokens=usage.get("outputTokens", 0))
+    content = ((answer.get("output") or {}).get("message") or {}).get("content") or []
+    try:
+        reason = StopReason(answer.get("stopReason", ""))
+    except ValueError:
+        reason = StopReason.MALFORMED_MODEL_OUTPUT
+    return Reply(blocks=tuple(_kept(content)), stop_reason=reason, usage=counted)
+
+
+def _kept(blocks: list[Block]) -> Iterator[Block]:
+    """What Baton has a use for. Thoughts stay as they are, signature and all; sealed ones become text, as everything
+    does that is kept."""
+    for number, block in enumerate(blocks, start=1):
+        if block.get("text", "").strip():
+            yield {"text": clean(block["text"])}
+        elif "toolUse" in block:
+            use = block["toolUse"]
+            yield tool_use(use.get("toolUseId") or f"call_{number}", use.get("name"), use.get("input"))
+        elif "reasoningContent" in block:
+            yield _thought(block["reasoningContent"])
+
+
+def _thought(thought: Block) -> Block:
+    sealed = thought.get("redactedContent")
+    kept = thought if sealed is None else {"redactedContent": base64.b64encode(sealed).decode()}
+    return {"reasoningContent": kept}
+
+
+def _is_too_long(exc: ClientError) -> bool:
+    message = exc.response.get("Error", {}).get("Message", "")
+    return _code(exc) == "ValidationException" and _TOO_LONG.search(message) is not None
+
+
+def _code(exc: ClientError) -> str:
+    return str(exc.response.get("Error", {}).get("Code", ""))
+
+
+def _http(exc: ClientError) -> dict[str, Any]:
+    return dict(exc.response.get("ResponseMetadata", {}))
+
+
+def _what_to_do(code: str) -> str:
+    if code == "AccessDeniedException":
+        return " Give process-task the right to it (the parameter BedrockModels), and the account access to the model."
+    if code == "ResourceNotFoundException":
+        return " Look at the model's id and the region."
+    return ""
+
+
+if TYPE_CHECKING:
+    _model: type[Model] = BedrockModel

@@ -1,0 +1,43 @@
+"""The port ``Models``: which providers a deployment has, and which of them an agent gets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import ModelRefuses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from baton.run_ports import Model, Models
+
+_HOW_TO_HAVE = {"openai_compatible": "set BATON_MODEL_URL to where it answers"}
+
+
+class ModelChoice:
+    """``default``: ``<provider>[:<id>]``, what agents get whose profile names none; ``makers``: by provider, those that
+    this deployment has. Each is made when it is first asked for."""
+
+    def __init__(self, default: str, makers: Mapping[str, Callable[[], Model]]) -> None:
+        self._default, self._makers = default, makers
+        self._made: dict[str, Model] = {}
+
+    def of(self, name: str) -> tuple[str, str, Model]:
+        """A provider without an id is the default's, where it is the same."""
+        usual, _, usual_id = self._default.partition(":")
+        provider, _, model_id = (name or self._default).partition(":")
+        if not model_id and provider == usual:
+            model_id = usual_id
+        return provider, model_id, self._model(provider)
+
+    def _model(self, provider: str) -> Model:
+        if provider not in self._makers:
+            how = _HOW_TO_HAVE.get(provider, f"BATON_MODEL and agents may name {', '.join(sorted(self._makers))}")
+            raise ModelRefuses(f"This deployment has no model provider {provider!r}: {how}.")
+        if provider not in self._made:
+            self._made[provider] = self._makers[provider]()
+        return self._made[provider]
+
+
+if TYPE_CHECKING:
+    _models: type[Models] = ModelChoice

@@ -1,0 +1,112 @@
+"""A circuit breaker around a provider (Powertools'), shared by all processes through Baton's own table: one that is out
+isn't asked by every task in turn, each waiting for its time-out."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.utilities.circuit_breaker import (
+    CircuitBreakerConfig,
+    CircuitInfo,
+    CircuitTransition,
+    circuit_breaker,
+)
+from aws_lambda_powertools.utilities.circuit_breaker.persistence import CircuitBreakerDynamoDBPersistence
+from botocore.exceptions import BotoCoreError, ClientError
+
+from baton.domain.errors import ModelAway, ModelRefuses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.run_ports import Model, Reply, Request
+
+CIRCUITS = "CIRCUITS"
+FAILURES_IN_A_ROW = 5
+RECOVERY_SECONDS = 30
+# While somebody tries whether it is back, which takes as long as a model does.
+MIN_RETRY_SECONDS = 5.0
+
+
+class CircuitStore(CircuitBreakerDynamoDBPersistence):
+    """Circuits in Baton's table, under one partition; TTL forgets those that nobody uses."""
+
+    def __init__(self, client: Any, table: str) -> None:
+        super().__init__(
+            table_name=table,
+            key_attr="pk",
+            sort_key_attr="sk",
+            static_pk_value=CIRCUITS,
+            expiry_attr="ttl",
+            boto3_client=client,
+        )
+
+    def try_acquire_half_open(self, name: str, owner: str, opened_at: int) -> bool:
+        """Powertools lets calls go on where the store can't be read, or a state not be kept; this is the one place
+        where the store's own trouble would end a call."""
+        try:
+            return super().try_acquire_half_open(name, owner, opened_at)
+        except (ClientError, BotoCoreError):
+            return True
+
+
+class GuardedModel:
+    """Only ``ModelAway`` counts against the provider: one that refuses has answered."""
+
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        store: CircuitBreakerDynamoDBPersistence,
+        log: Callable[..., None],
+        *,
+        failures: int = FAILURES_IN_A_ROW,
+        recovery_seconds: int = RECOVERY_SECONDS,
+        cached_seconds: int = 5,
+    ) -> None:
+        self._model, self._log, self._recovery_seconds = model, log, recovery_seconds
+        config = CircuitBreakerConfig(
+            failure_threshold=failures,
+            recovery_timeout=recovery_seconds,
+            success_threshold=1,
+            handled_exceptions=ModelAway,
+            local_cache_max_age=cached_seconds,
+        )
+        guard = circuit_breaker(name, store, self._is_open, self._told, config)
+        self._guarded: Callable[[Request], Reply | ModelRefuses] = guard(self._asked)
+
+    def converse(self, request: Request) -> Reply:
+        reply = self._guarded(request)
+        if isinstance(reply, ModelRefuses):
+            raise reply
+        return reply
+
+    def _asked(self, request: Request) -> Reply | ModelRefuses:
+        """A refusal is a result here, so that it ends a row of failures as a reply does."""
+        try:
+            return self._model.converse(request)
+        except ModelRefuses as refusal:
+            return refusal
+
+    def _is_open(self, _request: Request, *, circuit: CircuitInfo) -> Reply:
+        left = (circuit.opened_at or 0) + self._recovery_seconds - time.time()
+        raise ModelAway("The model's provider was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
+
+    def _told(self, transition: CircuitTransition) -> None:
+        self._log(
+            "a model provider's circuit changed",
+            action="model_circuit",
+            circuit=transition.circuit_name,
+            state=str(transition.to_state),
+        )
+
+
+def circuit_of(provider: str, place: str) -> str:
+    """The name of the circuit of a provider at an address, or in a region."""
+    return f"{provider}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+
+
+if TYPE_CHECKING:
+    _guarded: type[Model] = GuardedModel

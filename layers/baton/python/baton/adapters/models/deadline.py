@@ -1,0 +1,158 @@
+"""One HTTP request that ends in time, whatever the server does.
+
+httpx and httpcore have a timeout per step: a server that sends a byte now and then, of its headers or of its body,
+stretches a request without end. Here every single read and write of the socket gets what is left of the whole, and no
+more of an answer is read than is wanted. Only the name's resolution is the system's."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+import httpx
+
+from baton.domain.errors import ModelAway, ModelRefuses
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterable, Iterator, Mapping
+
+MAX_ANSWER_BYTES = 4 * 2**20
+CONNECT_SECONDS = 5.0
+_WRITTEN_AT_ONCE = 16_384
+
+
+class Deadline:
+    """``seconds`` from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    def left(self, most: float | None = None) -> float:
+        """In seconds. Raises ``httpcore.TimeoutException`` if nothing is."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout("the time is over")
+        return left if most is None else min(left, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+def ask(deadline: Deadline, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None) -> Answer:
+    """Follows no redirect and uses no proxy of the environment's: the headers carry a key. Raises ``ModelAway`` if no
+    whole answer came in time, ``ModelRefuses`` if it is too long."""
+    try:
+        with (
+            httpx.Client(transport=_Transport(deadline, url), trust_env=False, follow_redirects=False) as client,
+            # What is compressed can't be measured before it is unpacked.
+            client.stream(method, url, headers={"Accept-Encoding": "identity", **headers}, content=content) as response,
+        ):
+            return Answer(response.status_code, response.headers, _read(response))
+    except httpcore.TimeoutException as exc:
+        raise ModelAway("The model's provider didn't answer in time.") from exc
+    except (httpcore.ConnectError, UnicodeError) as exc:  # the latter of names that no resolver takes
+        raise ModelAway("The model's provider can't be reached.") from exc
+    except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
+        raise ModelAway("The model's provider broke off its answer.") from exc
+
+
+def _read(response: httpx.Response) -> bytes:
+    body = bytearray()
+    for chunk in response.iter_raw():
+        body += chunk
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ModelRefuses(f"The model's reply is longer than {MAX_ANSWER_BYTES} bytes.", type="validation")
+    return bytes(body)
+
+
+class _Transport(httpx.BaseTransport):
+    """A connection for one request: it costs little beside what a model takes, and no other request shares its time."""
+
+    def __init__(self, deadline: Deadline, url: str) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=_certificates() if url.startswith("https:") else None,
+            max_connections=1,
+            network_backend=_TimedBackend(deadline),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        response = self._pool.handle_request(
+            httpcore.Request(
+                request.method,
+                httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                headers=request.headers.raw,
+                content=request.stream,
+            )
+        )
+        return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._response.iter_stream()
+
+    def close(self) -> None:
+        self._response.close()
+
+
+class _TimedBackend(httpcore.NetworkBackend):
+    def __init__(self, deadline: Deadline) -> None:
+        self._plain, self._deadline = httpcore.SyncBackend(), deadline
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - httpcore's, per step; here all steps share the deadline
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        seconds = self._deadline.left(CONNECT_SECONDS)
+        return _TimedStream(self._plain.connect_tcp(host, port, seconds, local_address, socket_options), self._deadline)
+
+
+class _TimedStream(httpcore.NetworkStream):
+    def __init__(self, plain: httpcore.NetworkStream, deadline: Deadline) -> None:
+        self._plain, self._deadline = plain, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        return self._plain.read(max_bytes, self._deadline.left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        for start in range(0, len(buffer), _WRITTEN_AT_ONCE):
+            self._plain.write(buffer[start : start + _WRITTEN_AT_ONCE], self._deadline.left())
+
+    def close(self) -> None:
+        self._plain.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> httpcore.NetworkStream:
+        secured = self._plain.start_tls(ssl_context, server_hostname, self._deadline.left(CONNECT_SECONDS))
+        return _TimedStream(secured, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._plain.get_extra_info(info)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=False)

@@ -1,0 +1,166 @@
+"""Servers that speak OpenAI's chat completions: OpenAI, Ollama, vLLM, LiteLLM, llama.cpp and others."""
+
+from __future__ import annotations
+
+import json
+import re
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from baton.adapters.models.deadline import Answer, Deadline, ask
+from baton.adapters.models.openai_reply import json_in, reply_in
+from baton.adapters.models.openai_request import body_of
+from baton.adapters.retry_after import retry_after
+from baton.domain.errors import ModelAway, ModelRefuses
+from baton.run_ports import Reply, StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.errors import ModelTrouble
+    from baton.ports import Clock
+    from baton.run_ports import Model, Request
+
+_COMPLETIONS = "/chat/completions"
+_MAX_MODEL = 200
+_KEY = re.compile(r"[\x21-\x7e]*")
+_SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_. -]{0,63}")
+# OpenAI, vLLM, llama.cpp, llama-cpp-python, LiteLLM and those behind it, each in its own words.
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|ContextWindowExceeded|maximum context length|context (size|window)"
+    r"|(prompt|input) is too long|too many (input )?tokens",
+    re.IGNORECASE,
+)
+_UNSUPPORTED = re.compile(r"not supported|unsupported|instead", re.IGNORECASE)
+
+
+class OpenAICompatibleModel:
+    """``url``: the version's address, such as ``https://api.openai.com/v1``; one without any path gets the ``/v1`` that
+    all of these servers have. ``key``: asked for with every call, empty for none.
+
+    Where no model is named, the first that the server lists is used from then on."""
+
+    def __init__(self, url: str, key: Callable[[], str], clock: Clock) -> None:
+        self._url, self._key, self._clock = base_of(url), key, clock
+        self._first = ""
+        # Models of OpenAI's that have another name for the most tokens of a reply.
+        self._newer: set[str] = set()
+
+    def converse(self, request: Request) -> Reply:
+        deadline = Deadline(request.seconds)
+        model = request.model or self._first_model(deadline)
+        answer, sent = self._asked(deadline, request, model)
+        if model not in self._newer and _wants_another_limit(answer):
+            self._newer.add(model)
+            answer, sent = self._asked(deadline, request, model)
+        if _is_ok(answer):
+            return reply_in(answer.body, sent)
+        if _is_too_long(answer):
+            return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+        raise self._trouble(answer)
+
+    def _asked(self, deadline: Deadline, request: Request, model: str) -> tuple[Answer, int]:
+        limit = "max_completion_tokens" if model in self._newer else "max_tokens"
+        content = json.dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
+        return self._ask(deadline, "POST", _COMPLETIONS, content), len(content)
+
+    def _first_model(self, deadline: Deadline) -> str:
+        if not self._first:
+            answer = self._ask(deadline, "GET", "/models")
+            if not _is_ok(answer):
+                raise self._trouble(answer)
+            self._first = _first_of(json_in(answer.body))
+        return self._first
+
+    def _ask(self, deadline: Deadline, method: str, path: str, content: bytes | None = None) -> Answer:
+        key = self._key().strip()
+        if not _KEY.fullmatch(key):
+            raise ModelRefuses("The model provider's key has characters that no key has: set it again.")
+        headers = {"Content-Type": "application/json"} if content is not None else {}
+        return ask(
+            deadline,
+            method,
+            self._url + path,
+            headers | ({"Authorization": f"Bearer {key}"} if key else {}),
+            content,
+        )
+
+    def _trouble(self, answer: Answer) -> ModelTrouble:
+        status = answer.status
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            return ModelAway("The model's provider asks to be left alone.", retry_after=self._retry_after(answer))
+        if status == HTTPStatus.REQUEST_TIMEOUT or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return ModelAway(f"The model's provider failed ({status}).", retry_after=self._retry_after(answer))
+        return ModelRefuses(f"The model's provider refuses ({status}{self._word(answer)}).{_what_to_do(status)}")
+
+    def _retry_after(self, answer: Answer) -> float | None:
+        return retry_after(answer.headers.get("retry-after", ""), self._clock.now())
+
+    def _word(self, answer: Answer) -> str:
+        """The provider's short word for it. Its sentences may quote what was sent, the key included."""
+        error = _error(answer)
+        key = self._key().strip()
+        for said in (error.get("code"), error.get("type")):
+            if isinstance(said, str) and _SHORT_WORD.fullmatch(said) and not (key and (key in said or said in key)):
+                return f", {said}"
+        return ""
+
+
+def base_of(url: str) -> str:
+    url = url.rstrip("/").removesuffix(_COMPLETIONS)
+    return url if urlsplit(url).path.strip("/") else f"{url}/v1"
+
+
+def _is_ok(answer: Answer) -> bool:
+    return HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def _first_of(listed: Any) -> str:
+    models = listed.get("data") if isinstance(listed, dict) else None
+    for model in models if isinstance(models, list) else ():
+        name = model.get("id") if isinstance(model, dict) else None
+        if isinstance(name, str) and name.isprintable() and 0 < len(name) <= _MAX_MODEL:
+            return name
+    raise ModelRefuses("The model's server lists no models: set BATON_MODEL=openai_compatible:<id>.")
+
+
+def _wants_another_limit(answer: Answer) -> bool:
+    """Servers that name both in one sentence about something else mustn't be taken for it."""
+    if answer.status != HTTPStatus.BAD_REQUEST or _is_too_long(answer):
+        return False
+    message = _message(answer)
+    return "max_completion_tokens" in message and _UNSUPPORTED.search(message) is not None
+
+
+def _is_too_long(answer: Answer) -> bool:
+    """llama.cpp says it with a 500 at times."""
+    if answer.status < HTTPStatus.BAD_REQUEST or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return False
+    error = _error(answer)
+    words = (error.get("code"), error.get("type"), _message(answer))
+    return any(_TOO_LONG.search(each) for each in words if isinstance(each, str))
+
+
+def _error(answer: Answer) -> dict[str, Any]:
+    """What most call ``error``, and some leave bare."""
+    said = json_in(answer.body)
+    error = said.get("error", said) if isinstance(said, dict) else None
+    return error if isinstance(error, dict) else {"message": error}
+
+
+def _message(answer: Answer) -> str:
+    message = _error(answer).get("message")
+    return message if isinstance(message, str) else ""
+
+
+def _what_to_do(status: int) -> str:
+    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return " Look at BATON_MODEL_KEY_SECRET, or BATON_MODEL_KEY."
+    if status == HTTPStatus.NOT_FOUND or status < HTTPStatus.BAD_REQUEST:
+        return " Look at BATON_MODEL_URL and the model's id."
+    return ""
+
+
+if TYPE_CHECKING:
+    _model: type[Model] = OpenAICompatibleModel

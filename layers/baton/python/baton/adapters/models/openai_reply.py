@@ -1,0 +1,103 @@
+"""What a server of OpenAI's chat completions answers, in the shape of Bedrock's Converse. Nothing of it is believed to
+be of any form."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.models.tool_calls import clean, tool_use
+from baton.domain.transcript import Usage
+from baton.run_ports import Reply, StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.transcript import Block
+
+_STOP_REASONS = {
+    "stop": StopReason.END_TURN,
+    "tool_calls": StopReason.TOOL_USE,
+    "function_call": StopReason.TOOL_USE,
+    "length": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.CONTENT_FILTERED,
+}
+_BYTES_PER_TOKEN = 4
+
+
+def reply_in(body: bytes, sent_bytes: int) -> Reply:
+    """``sent_bytes``: how long the request was, for servers that don't count tokens."""
+    answer = json_in(body)
+    usage = _usage(answer, sent_bytes, len(body))
+    choice = _first(_field(answer, "choices"))
+    message = _field(choice, "message")
+    if not isinstance(message, dict):
+        return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT, usage=usage)
+    if refusal := _text(message.get("refusal")):
+        return Reply(blocks=({"text": refusal},), stop_reason=StopReason.CONTENT_FILTERED, usage=usage)
+    blocks = (*_thoughts(message), *_words(message), *_calls(message))
+    return Reply(blocks=blocks, stop_reason=_stop_reason(_field(choice, "finish_reason"), blocks), usage=usage)
+
+
+def json_in(body: bytes) -> Any:
+    """None for what is no JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _stop_reason(said: Any, blocks: tuple[Block, ...]) -> StopReason:
+    """Several servers say "stop" where they mean that tools are called."""
+    reason = _STOP_REASONS.get(said) if isinstance(said, str) else None
+    if reason in {StopReason.END_TURN, StopReason.TOOL_USE}:
+        calls = any("toolUse" in block for block in blocks)
+        return StopReason.TOOL_USE if calls else StopReason.END_TURN
+    return reason or StopReason.MALFORMED_MODEL_OUTPUT
+
+
+def _thoughts(message: dict[str, Any]) -> Iterator[Block]:
+    if text := _text(message.get("reasoning_content")) or _text(message.get("reasoning")):
+        yield {"reasoningContent": {"reasoningText": {"text": text}}}
+
+
+def _words(message: dict[str, Any]) -> Iterator[Block]:
+    if text := _text(message.get("content")):
+        yield {"text": text}
+
+
+def _calls(message: dict[str, Any]) -> Iterator[Block]:
+    calls = message.get("tool_calls")
+    functions = [_field(each, "function") for each in calls] if isinstance(calls, list) else []
+    if not functions and isinstance(message.get("function_call"), dict):  # before there were several at once
+        functions = [message["function_call"]]
+    for number, function in enumerate(functions, start=1):
+        yield tool_use(f"call_{number}", _field(function, "name"), _field(function, "arguments"))
+
+
+def _text(said: Any) -> str:
+    """A text, or the texts of its parts."""
+    if isinstance(said, list):
+        said = "".join(_text(_field(part, "text")) for part in said)
+    return clean(said) if isinstance(said, str) and said.strip() else ""
+
+
+def _usage(answer: Any, sent_bytes: int, answered_bytes: int) -> Usage:
+    """Estimated where it isn't told, so that a run's limit holds for every server."""
+    told = _field(answer, "usage")
+    given, made = _count(_field(told, "prompt_tokens")), _count(_field(told, "completion_tokens"))
+    if given or made:
+        return Usage(input_tokens=given, output_tokens=made)
+    return Usage(input_tokens=sent_bytes // _BYTES_PER_TOKEN, output_tokens=answered_bytes // _BYTES_PER_TOKEN)
+
+
+def _count(said: Any) -> int:
+    return max(0, said) if isinstance(said, int) and not isinstance(said, bool) else 0
+
+
+def _field(of: Any, name: str) -> Any:
+    return of.get(name) if isinstance(of, dict) else None
+
+
+def _first(of: Any) -> Any:
+    return of[0] if isinstance(of, list) and of else None

@@ -1,0 +1,81 @@
+"""A request in the shape of Bedrock's Converse, as a body of OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.events import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.transcript import Block
+    from baton.run_ports import Request
+
+Message = dict[str, Any]
+# A message of the role "tool" has no other place to say that it is about a failure.
+FAILED = "Error: "
+
+
+def body_of(request: Request, model: str, limit: str) -> dict[str, Any]:
+    """``limit``: what the server calls the most tokens of a reply."""
+    body = {"model": model, "messages": list(_messages(request)), limit: request.max_tokens}
+    if request.tools:
+        body["tools"] = [_tool(each) for each in request.tools]
+    return body
+
+
+def _tool(tool: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"]}
+    return {"type": "function", "function": function}
+
+
+def _messages(request: Request) -> Iterator[Message]:
+    if request.system.strip():
+        yield {"role": "system", "content": request.system}
+    calls: list[str] = []
+    for turn in request.messages:
+        if turn["role"] == "assistant":
+            calls = [block["toolUse"]["toolUseId"] for block in turn["content"] if "toolUse" in block]
+            yield from _said(turn["content"])
+        else:
+            yield from _results(turn["content"], calls)
+            yield from _asked(turn["content"])
+
+
+def _said(blocks: list[Block]) -> Iterator[Message]:
+    """What the model thought isn't sent back: servers refuse it, or take it for what it said."""
+    message: Message = {"role": "assistant", "content": _texts(blocks) or None}
+    calls = [_call(block["toolUse"]) for block in blocks if "toolUse" in block]
+    if calls:
+        message["tool_calls"] = calls
+    if calls or message["content"] is not None:
+        yield message
+
+
+def _call(use: Block) -> dict[str, Any]:
+    arguments = json.dumps(use["input"], ensure_ascii=False)
+    return {"id": use["toolUseId"], "type": "function", "function": {"name": use["name"], "arguments": arguments}}
+
+
+def _results(blocks: list[Block], calls: list[str]) -> Iterator[Message]:
+    """In the order of the calls, right after them."""
+    answers = {block["toolResult"]["toolUseId"]: block["toolResult"] for block in blocks if "toolResult" in block}
+    for call in calls:
+        if call in answers:
+            yield {"role": "tool", "tool_call_id": call, "content": _result(answers[call])}
+
+
+def _result(answer: Block) -> str:
+    text = "\n\n".join(each["text"] if "text" in each else canonical_json(each["json"]) for each in answer["content"])
+    return FAILED + text if answer.get("status") == "error" else text
+
+
+def _asked(blocks: list[Block]) -> Iterator[Message]:
+    if text := _texts(blocks):
+        yield {"role": "user", "content": text}
+
+
+def _texts(blocks: list[Block]) -> str:
+    return "\n\n".join(block["text"] for block in blocks if block.get("text"))

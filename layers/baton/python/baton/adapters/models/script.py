@@ -1,0 +1,186 @@
+"""Scripts for the model that doesn't think, in YAML: under ``agents``, by slug (or ``"*"`` for every other), a list of
+answers. Attempt 1 of a task gets the first, attempt 2 the second, and so on; the last is given again.
+
+    agents:
+      security-reviewer:
+        - output: {verdict: "no finding"}      # completes the task with this
+      flaky:
+        - fail: {type: timeout, description: "no answer in time"}
+          retryable: true
+        - output: "done at the second attempt"
+          takes_seconds: 2
+      sales:
+        - turns:                               # one per reply of the task; the last is given again
+            - thinking: "They want it in French."
+              tools: [{name: handoff_to_translator, arguments: {text: "{message}"}}]
+            - text: "Handed over: {message}"   # {message}: what the user said last
+              stop_reason: end_turn            # else tool_use where tools are called, end_turn where none are
+              takes_seconds: 1
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import yaml
+
+from baton.run_ports import StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+T = TypeVar("T")
+
+MAX_TAKES_SECONDS = 600
+MESSAGE = "{message}"
+_ANSWER = {"output", "fail", "retryable", "takes_seconds", "turns"}
+_TURN = {"text", "thinking", "tools", "stop_reason", "takes_seconds"}
+_ONE_OF = ("output", "fail", "turns")
+
+
+class ScriptError(ValueError):
+    """The script isn't of the form above; the message says where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One reply. ``tools``: each with a name and its arguments."""
+
+    text: str = ""
+    thinking: str = ""
+    tools: tuple[tuple[str, dict[str, Any]], ...] = ()
+    stop_reason: StopReason = StopReason.END_TURN
+    takes_seconds: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scripted:
+    """One attempt: either its ``turns``, a failure, or the ``output`` of the whole."""
+
+    output: Any = None
+    fail: dict[str, str] | None = None
+    retryable: bool = False
+    takes_seconds: float = 0
+    turns: tuple[Turn, ...] = ()
+
+
+NOTHING_SCRIPTED = Scripted(output="No answer is scripted for this agent; this one says that the task was run.")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    agents: dict[str, tuple[Scripted, ...]] = field(default_factory=dict)
+
+    def answer(self, agent: str, attempt: int) -> Scripted:
+        answers = self.agents.get(agent) or self.agents.get("*") or (NOTHING_SCRIPTED,)
+        return _nth(answers, attempt)
+
+
+def turn_of(answer: Scripted, number: int) -> Turn:
+    return _nth(answer.turns, number)
+
+
+def _nth(of: Sequence[T], number: int) -> T:
+    """The last, again and again."""
+    return of[min(max(number, 1), len(of)) - 1]
+
+
+def parse_script(text: str) -> Script:
+    """Raises ``ScriptError``."""
+    try:
+        script = yaml.safe_load(text)
+    except yaml.YAMLError as exc:
+        raise ScriptError(f"the script isn't YAML: {exc}") from exc
+    if script is None:  # an empty file
+        return Script()
+    agents = script.get("agents", {}) if isinstance(script, dict) else None
+    if not isinstance(agents, dict):
+        raise ScriptError("the script must be a mapping with 'agents'")
+    return Script({str(slug): _answers(f"agents.{slug}", answers or []) for slug, answers in agents.items()})
+
+
+def _answers(where: str, answers: Any) -> tuple[Scripted, ...]:
+    if not isinstance(answers, list):
+        raise ScriptError(f"{where}: must be a list of answers")
+    return tuple(_answer(f"{where}.{number}", answer) for number, answer in enumerate(answers, start=1))
+
+
+def _answer(where: str, answer: Any) -> Scripted:
+    said = answer if isinstance(answer, dict) else {}
+    if not set(said) <= _ANSWER or sum(name in said for name in _ONE_OF) != 1:
+        raise ScriptError(f"{where}: must have either 'output', 'fail' or 'turns', and may have takes_seconds")
+    if "turns" in said:
+        return Scripted(turns=_turns(f"{where}.turns", said["turns"]), takes_seconds=_takes(where, said))
+    fail = said.get("fail")
+    if "fail" in said and not (
+        isinstance(fail, dict)
+        and set(fail) == {"type", "description"}
+        and all(isinstance(each, str) for each in fail.values())
+    ):
+        raise ScriptError(f"{where}: 'fail' takes 'type' and 'description'")
+    _check_json(f"{where}.output", said.get("output"))
+    if not isinstance(said.get("retryable", False), bool):
+        raise ScriptError(f"{where}: retryable must be true or false")
+    return Scripted(
+        output=said.get("output"),
+        fail=fail,
+        retryable=said.get("retryable", False),
+        takes_seconds=_takes(where, said),
+    )
+
+
+def _turns(where: str, turns: Any) -> tuple[Turn, ...]:
+    if not isinstance(turns, list) or not turns:
+        raise ScriptError(f"{where}: must be a list of replies")
+    return tuple(_turn(f"{where}.{number}", turn) for number, turn in enumerate(turns, start=1))
+
+
+def _turn(where: str, turn: Any) -> Turn:
+    if not isinstance(turn, dict) or not set(turn) <= _TURN:
+        raise ScriptError(f"{where}: may have {', '.join(sorted(_TURN))}")
+    for name in ("text", "thinking"):
+        if not isinstance(turn.get(name, ""), str):
+            raise ScriptError(f"{where}.{name}: must be a text")
+    tools = _tools(f"{where}.tools", turn.get("tools", []))
+    reason = turn.get("stop_reason", StopReason.TOOL_USE if tools else StopReason.END_TURN)
+    if reason not in set(StopReason):
+        raise ScriptError(f"{where}.stop_reason: must be one of {', '.join(StopReason)}")
+    return Turn(
+        text=turn.get("text", ""),
+        thinking=turn.get("thinking", ""),
+        tools=tools,
+        stop_reason=StopReason(reason),
+        takes_seconds=_takes(where, turn),
+    )
+
+
+def _tools(where: str, tools: Any) -> tuple[tuple[str, dict[str, Any]], ...]:
+    if not isinstance(tools, list):
+        raise ScriptError(f"{where}: must be a list of calls")
+    return tuple(_tool(f"{where}.{number}", tool) for number, tool in enumerate(tools, start=1))
+
+
+def _tool(where: str, tool: Any) -> tuple[str, dict[str, Any]]:
+    said = tool if isinstance(tool, dict) else {}
+    name, arguments = said.get("name"), said.get("arguments", {})
+    if not set(said) <= {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
+        raise ScriptError(f"{where}: takes a 'name' and 'arguments', which are a mapping")
+    _check_json(f"{where}.arguments", arguments)
+    return name, arguments
+
+
+def _takes(where: str, said: dict[str, Any]) -> float:
+    takes = said.get("takes_seconds", 0)
+    if not isinstance(takes, int | float) or not 0 <= takes <= MAX_TAKES_SECONDS:
+        raise ScriptError(f"{where}: takes_seconds must be from 0 to {MAX_TAKES_SECONDS}")
+    return takes
+
+
+def _check_json(where: str, value: Any) -> None:
+    """YAML has more than JSON: a date without quotes is none of its texts."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as exc:
+        raise ScriptError(f"{where}: must be JSON ({exc})") from exc

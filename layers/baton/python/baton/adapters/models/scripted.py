@@ -1,0 +1,99 @@
+"""A model that follows a script instead of thinking, and says so in everything that it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.models.script import MESSAGE, Script, Scripted, Turn, turn_of
+from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.events import canonical_json
+from baton.domain.transcript import Usage
+from baton.run_ports import Reply, StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.transcript import Block
+    from baton.ports import Clock
+    from baton.run_ports import Model, Request
+
+
+class ScriptedModel:
+    """``clock``: without one, nothing takes any time. It counts words where others count tokens."""
+
+    def __init__(self, script: Script, clock: Clock | None = None) -> None:
+        self._script, self._clock = script, clock
+
+    def converse(self, request: Request) -> Reply:
+        answer = self._script.answer(request.agent, request.attempt)
+        if answer.turns:
+            turn = turn_of(answer, request.turn)
+            self._take(answer.takes_seconds + turn.takes_seconds, request)
+            return _reply(request, tuple(_blocks(turn, _message(request))), turn.stop_reason)
+        self._take(answer.takes_seconds, request)
+        if answer.fail is not None:
+            raise ModelRefuses(
+                answer.fail["description"], type=answer.fail["type"], retryable=answer.retryable, scripted=True
+            )
+        return _output(request, answer)
+
+    def _take(self, seconds: float, request: Request) -> None:
+        """As long as the script says, or as long as there is."""
+        if self._clock is None or not seconds:
+            return
+        self._clock.sleep(min(seconds, max(request.seconds, 0)))
+        if seconds > request.seconds:
+            raise ModelAway("The script takes longer than there is time.")
+
+
+def _output(request: Request, answer: Scripted) -> Reply:
+    text = answer.output if isinstance(answer.output, str) else canonical_json(answer.output)
+    output = {"scripted": True, "agent": request.agent, "answer": answer.output}
+    return _reply(request, ({"text": text},), StopReason.END_TURN, output)
+
+
+def _reply(request: Request, blocks: tuple[Block, ...], reason: StopReason, output: Any = None) -> Reply:
+    asked = sum(_words(turn["content"]) for turn in request.messages)
+    usage = Usage(input_tokens=_words(request.system) + asked, output_tokens=_words(list(blocks)))
+    return Reply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
+
+
+def _blocks(turn: Turn, message: str) -> Iterator[Block]:
+    if turn.thinking:
+        yield {"reasoningContent": {"reasoningText": {"text": turn.thinking.replace(MESSAGE, message)}}}
+    if turn.text:
+        yield {"text": turn.text.replace(MESSAGE, message)}
+    for number, (name, arguments) in enumerate(turn.tools, start=1):
+        filled = _filled(arguments, message)
+        yield {"toolUse": {"toolUseId": f"call_{number}", "name": name, "input": filled}}
+
+
+def _filled(value: Any, message: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(MESSAGE, message)
+    if isinstance(value, dict):
+        return {name: _filled(each, message) for name, each in value.items()}
+    return [_filled(each, message) for each in value] if isinstance(value, list) else value
+
+
+def _message(request: Request) -> str:
+    """What the user said last."""
+    for turn in reversed(request.messages):
+        if turn["role"] == "user":
+            for block in reversed(turn["content"]):
+                if "text" in block:
+                    return str(block["text"])
+    return ""
+
+
+def _words(value: Any) -> int:
+    """In every text of it."""
+    if isinstance(value, str):
+        return len(value.split())
+    if isinstance(value, dict):
+        return sum(map(_words, value.values()))
+    return sum(map(_words, value)) if isinstance(value, list) else 0
+
+
+if TYPE_CHECKING:
+    _model: type[Model] = ScriptedModel
