@@ -90,12 +90,10 @@ def wire_bus() -> Bus:
 
 @cache
 def wire_runner() -> AgentRunner:
-    """The scripted runner, with the answers that ``BATON_SCRIPT`` names or else the shipped ones."""
-    from baton.adapters.scripted_runner import ScriptedRunner, parse_script  # only process-task needs YAML
+    """Who does the work of agents that process-task runs."""
+    from baton.services.run_agent import AgentLoop  # only process-task runs agents
 
-    path = config.load().script
-    script = Path(path) if path else files("baton.adapters") / "answers.yaml"
-    return ScriptedRunner(parse_script(script.read_text(encoding="utf-8")), SystemClock())
+    return AgentLoop(wire(), wire_models())
 
 
 @cache

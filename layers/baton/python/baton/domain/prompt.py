@@ -84,5 +84,7 @@ def ask_in(body: Mapping[str, Any] | None) -> str:
     if reason and reason != lines[0]:
         lines.append(f"Why you: {one_line_json(reason)}")
     lines += [f"Result so far: {one_line_json(each)}" for each in said.get("results") or ()]
+    if said.get("failure"):
+        lines.append(f"It failed: {one_line_json(said['failure'])}")
     lines += [f"Acceptance criterion: {each}" for each in criteria_of(said)]
     return "\n".join(lines)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from baton.services.make_handoff import New
 
 MAX_TEXT = 100_000
+REASON = "A user's message"
 _WHOLE = 1_000_000
 _CLOSED = "*"
 
@@ -74,7 +75,8 @@ def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once
     asked = Asked(
         message={
             "source": {"agent": by.key if ACT_AS in by.scopes else by.id},
-            "target": {"agent": opening.agent, "reason": "A user's message"},
+            "target": {"agent": opening.agent, "reason": REASON},
+            "rollback": {"on_failure": None},  # whoever asked reads along, and sees that it failed
             "summary": one_line(opening.message)[:200],
             **({"context": opening.context} if opening.context else {}),
             **({"budget": opening.budget} if opening.budget else {}),
@@ -116,7 +118,8 @@ def _gone_on(baton: Baton, by: Principal, root: Task, holder: Task, text: str, o
     said = checked({"message": text}, facts.settings.guardrails, "")["message"]
     message = {
         "source": {"agent": speaker(baton, by, by.id)},
-        "target": {"agent": agent.slug, "reason": "A user's message"},
+        "target": {"agent": agent.slug, "reason": REASON},
+        "rollback": {"on_failure": None},
         "summary": one_line(said)[:200],
         **({"context": body["context"]} if body.get("context") else {}),
         **Conversation(said, History.FULL, earlier).plain(),

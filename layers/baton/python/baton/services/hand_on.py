@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from baton.services.make_handoff import New
 
 MAX_CALLS = MAX_BRANCHES
+_TIME = ("deadline", "fail_on_deadline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
         **handing.conversation.handed_on(
             tool.history, task.id, handing.turns, source, tool.handoff_instructions
         ).plain(),
-        **({"expectations": body["expectations"]} if is_transfer and body.get("expectations") else {}),
+        **_expected(body, is_transfer=is_transfer),
     }
     draft = Draft(
         kind=kind,
@@ -179,6 +180,13 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
         call_id=task.call_id if is_transfer else call.call_id,
     )
     return draft, agent
+
+
+def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:
+    """Who goes on has the same expectations; of a part, only the time that there is."""
+    expected = body.get("expectations") or {}
+    kept = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
+    return {"expectations": kept} if kept else {}
 
 
 def _made(
