@@ -23,6 +23,7 @@ import stack as local
 import stand_in
 from demo_chain import scene_a_chain
 from demo_stage import BOLD, DIM, PLAIN, Player, Refused, ask, escalate, heading, show_answer, trail_of
+from demo_talk import scene_a_conversation, scene_two_at_once
 from engine import StackError
 from stack import Stack
 
@@ -36,6 +37,8 @@ def play(player: Player) -> None:
     _scene_the_lost_task_comes_back(player, *doomed)
     _scene_the_trail(player, doomed[0])
     scene_a_chain(player)
+    scene_a_conversation(player)
+    scene_two_at_once(player)
     if stand_in.port_of(player.stack.notion_url) is not None:
         _scene_notion(player)
 
@@ -122,7 +125,7 @@ def _scene_the_trail(player: Player, task_id: str) -> None:
 
 
 def _scene_notion(player: Player) -> None:
-    heading("7. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
+    heading("9. The same with the tasks in Notion", "A local stand-in for it: this machine asks nobody else.")
     notion = player.stack.notion_url
     with httpx.Client(base_url=notion, timeout=30, trust_env=False) as person:
         database = person.get("/control/databases").raise_for_status().json()["databases"][0]
