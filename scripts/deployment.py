@@ -116,18 +116,18 @@ def deployed(port: int) -> dict[str, Any] | None:
     return stack if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"} else None
 
 
-def is_current(stack: Mapping[str, Any] | None, inputs: str, port: int, notion_url: str) -> bool:
-    """Was it deployed from these inputs, for this port and this Notion?"""
+def is_current(stack: Mapping[str, Any] | None, inputs: str, wanted: Mapping[str, str]) -> bool:
+    """Was it deployed from these inputs, with these parameters?"""
     if stack is None:
         return False
     tags = {tag["Key"]: tag["Value"] for tag in stack["Tags"]}
     parameters = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
-    wanted = {"LocalPort": str(port), "NotionUrl": notion_url}
     return tags.get("inputs") == inputs and wanted.items() <= parameters.items()
 
 
-def deploy(inputs: str, port: int, notion_url: str, home: Path, say: Say) -> None:
-    """`sam deploy`, with the fingerprint of its inputs as a tag: the engine itself remembers what it was given."""
+def deploy(inputs: str, port: int, parameters: Mapping[str, str], home: Path, say: Say) -> None:
+    """`sam deploy` with these parameters (none is a secret: they are in the command), and with the fingerprint of its
+    inputs as a tag: the engine itself remembers what it was given."""
     bucket = f"{STACK_NAME}-artifacts"
     client("s3", port).create_bucket(Bucket=bucket)
     _forget_failed_creation(port)
@@ -135,8 +135,8 @@ def deploy(inputs: str, port: int, notion_url: str, home: Path, say: Say) -> Non
     command += ["--template-file", BUILD / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
     command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
     command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
-    command += ["--parameter-overrides", f"Runtime={RUNTIME}", f"LocalPort={port}", "DeletionProtection=false"]
-    command += [f"NotionUrl={notion_url}"]
+    command += ["--parameter-overrides", f"Runtime={RUNTIME}", "DeletionProtection=false"]
+    command += [f'{name}="{value}"' for name, value in parameters.items()]  # quoted, or it can't be empty
     extra = credentials(port) | {"SAM_CLI_POLL_DELAY": "0.5"}
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
 

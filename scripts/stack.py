@@ -9,6 +9,9 @@
 
 Notion is played by a stand-in on the next port (BATON_NOTION_PORT names another one), unless BATON_NOTION_URL says
 where Notion answers, such as https://api.notion.com.
+
+Agents follow a script, unless BATON_MODEL_URL says where a model answers, such as http://127.0.0.1:11434/v1;
+BATON_MODEL and BATON_MODEL_KEY say which one, and what it is asked with.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from urllib.parse import urlsplit
 import httpx
 
 import deployment
+import local_model
 from background import StackError, free_port
 from deployment import ROOT, Say
 from engine import REGION, Engine
@@ -172,13 +176,14 @@ def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, 
 
 def _deploy(port: int, notion_url: str, home: Path, say: Say) -> None:
     inputs = deployment.fingerprint()
-    if deployment.is_current(deployment.deployed(port), inputs, port, notion_url):
+    wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | local_model.parameters(port)
+    if deployment.is_current(deployment.deployed(port), inputs, wanted):
         say("nothing changed since the last deployment")
         return
     deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
     with _alone(deployment.BUILD.parent, say):  # stacks share the build; none may change under another's deployment
         deployment.build(inputs, say)
-        deployment.deploy(inputs, port, notion_url, home, say)
+        deployment.deploy(inputs, port, wanted, home, say)
     if deployment.deployed(port) is None:
         raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")
 

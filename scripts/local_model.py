@@ -1,0 +1,40 @@
+"""What the local stack's agents think with: the model that BATON_MODEL, BATON_MODEL_URL and BATON_MODEL_KEY name."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from botocore.exceptions import ClientError
+
+import deployment
+from background import StackError
+from baton.config import ConfigError, model_key, model_url
+
+SECRET = f"{deployment.STACK_NAME}/model-key"
+_NAME = re.compile(r"[^\s\"'\\]*")
+
+
+def parameters(port: int) -> dict[str, str]:
+    """Those of the template. The key itself is none of them: it goes into the engine's Secrets Manager, as it would in
+    the cloud. Raises StackError for a variable that makes no sense."""
+    model = os.environ.get("BATON_MODEL", "")
+    if not _NAME.fullmatch(model):
+        raise StackError("BATON_MODEL must be like openai_compatible:<id>, without spaces or quotes")
+    try:
+        url, key = model_url(os.environ), model_key(os.environ)
+    except ConfigError as error:
+        raise StackError(str(error)) from error
+    return {"Model": model, "ModelUrl": url, "ModelKeySecret": _kept(key, port) if key else ""}
+
+
+def _kept(key: str, port: int) -> str:
+    """The secret's ARN."""
+    secrets = deployment.client("secretsmanager", port)
+    try:
+        arn = secrets.put_secret_value(SecretId=SECRET, SecretString=key)["ARN"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceNotFoundException":
+            raise
+        arn = secrets.create_secret(Name=SECRET, SecretString=key)["ARN"]
+    return str(arn)
