@@ -15,7 +15,7 @@ from support.deployed import Deployed
 README = Path(__file__).parents[2] / "README.md"
 _BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ELLIPSIS = "…"
-SECTIONS = ("The API", "Handing off")
+SECTIONS = ("The API", "Handing off", "Agents that Baton runs")
 
 
 def blocks() -> list[tuple[str, str]]:
