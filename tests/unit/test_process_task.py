@@ -374,10 +374,10 @@ def test_a_function_with_too_little_time_left_claims_nothing_and_rings_again(wor
     task_id = work_for_runner(world)
     world.doorbell.bells.clear()
     runner = Recorder()
-    assert ring(world, task_id, runner, at=shift(time_left=lambda: 19.9)) is Handled.LATER
+    assert ring(world, task_id, runner, at=shift(time_left=lambda: 39.9)) is Handled.LATER
     assert (runner.works, world.task(task_id).fence) == ([], 0)
     assert world.doorbell.bells == [(WORKSPACE, "runner", task_id, 0)]
-    assert ring(world, task_id, runner, at=shift(time_left=lambda: 20.0)) is Handled.RAN
+    assert ring(world, task_id, runner, at=shift(time_left=lambda: 40.0)) is Handled.RAN
 
 
 def test_a_store_that_does_not_answer_brings_the_bell_back() -> None:

@@ -80,6 +80,11 @@ class Shift:
     def beat_seconds(self) -> float:
         return self.lease_seconds / 3
 
+    @property
+    def least_seconds(self) -> float:
+        """With less than that, nothing is begun: it would be given back at once."""
+        return self.run_margin_seconds + self.margin_seconds
+
     def time_left_to_work(self) -> float:
         return self.time_left() - self.run_margin_seconds
 
@@ -87,7 +92,7 @@ class Shift:
 def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) -> Handled:
     """Handles one bell. Raises ``Busy`` if the store doesn't answer: the bell must come again then. Everything else
     that goes wrong is the task's: it fails, is tried again, or comes back by the sweeper."""
-    if shift.time_left() < 2 * shift.margin_seconds:
+    if shift.time_left() < shift.least_seconds:
         baton.doorbell.ring(bell.workspace, bell.agent, bell.task_id)
         return Handled.LATER
     task, agent = baton.store.read_bell(bell.workspace, bell.task_id, bell.agent)

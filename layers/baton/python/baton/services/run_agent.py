@@ -14,7 +14,7 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import Conflict, InvalidInput, ModelAway, ModelRefuses
+from baton.domain.errors import Busy, Conflict, InvalidInput, ModelAway, ModelRefuses
 from baton.domain.events import canonical_json
 from baton.domain.handoff import budget_of
 from baton.domain.history import MAX_HISTORY_BYTES, Conversation, composed, conversation_in
@@ -46,6 +46,7 @@ MIN_TURN_SECONDS = 5.0
 MAX_TRIES = 3
 FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
+SAVING_PAUSES = (1.0, 4.0, 10.0)
 MAX_REPAIRS = 1
 MAX_SHORTENINGS = 3
 MAX_TOLD = 2_000
@@ -300,10 +301,24 @@ class _Run:
 
     def _keep(self, entry: Entry, *extras: Extra) -> None:
         """Under the claim, so that nobody who lost it writes into the transcript. Raises ``StaleClaim``."""
-        kept = EntryKept(self.task.id, entry)
-        decided_again(self.baton.clock, lambda: self._commit(kept, *extras))
+        for pause in (*SAVING_PAUSES, None):
+            try:
+                decided_again(self.baton.clock, lambda: self._saved(entry, extras))
+                break
+            except Busy:  # what was paid for isn't given up as long as there is time
+                if pause is None or self.work.time_left() < pause:
+                    raise
+                self.baton.clock.sleep(pause)
         self.transcript = self.transcript.with_(entry)
         self.has_progressed = True
+
+    def _saved(self, entry: Entry, extras: Sequence[Extra]) -> None:
+        try:
+            self._commit(EntryKept(self.task.id, entry), *extras)
+        except Conflict:
+            kept = self.baton.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
+            if entry not in kept:  # else it was an earlier try that went well unheard
+                raise
 
     def _commit(self, *extras: Extra) -> None:
         under = UnderClaim(self.task.id, self.work.claim_id)
