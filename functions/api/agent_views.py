@@ -12,6 +12,7 @@ from rest.task_views import when
 
 if TYPE_CHECKING:
     from baton.domain.agent import Agent
+    from baton.domain.run_profile import RunProfile
     from baton.services.discover_agents import SeenAgent
     from baton.services.import_agents import ImportedAgent
 
@@ -53,6 +54,21 @@ class SeenAgentView(AgentView):
     liveness: LivenessView
     match: NotRequired[float]
     score: NotRequired[float]
+
+
+class WholeAgentView(SeenAgentView):
+    """With what process-task runs it with. ``model``: empty for the deployment's own. ``max_turns``: replies of the
+    model per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply. ``join``,
+    ``quorum``: how many of several delegations have to end before it goes on."""
+
+    system_prompt: str
+    model: str
+    tools: list[str]
+    max_turns: int
+    max_tokens: int
+    max_reply_tokens: int
+    join: Literal["all", "any", "quorum"]
+    quorum: int | None
 
 
 class AgentList(TypedDict):
@@ -105,6 +121,20 @@ def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
         view |= {"match": round(seen.match, 4), "score": seen.score}
     shown: SeenAgentView = view
     return shown
+
+
+def whole_agent_view(seen: SeenAgent, profile: RunProfile) -> WholeAgentView:
+    return {
+        **seen_agent_view(seen),
+        "system_prompt": profile.system_prompt,
+        "model": profile.model,
+        "tools": list(profile.tools),
+        "max_turns": profile.max_turns,
+        "max_tokens": profile.max_tokens,
+        "max_reply_tokens": profile.max_reply_tokens,
+        "join": profile.join.value,
+        "quorum": profile.quorum,
+    }
 
 
 def imported_agent_view(imported: ImportedAgent) -> ImportedAgentView:

@@ -10,14 +10,16 @@ from typing_extensions import TypedDict
 from api.handoff_views import StatusName
 from baton.domain.events import canonical_json
 from baton.domain.handoff import status_of
+from baton.domain.loop_guard import Budget
 from baton.domain.task import Kind
 from baton.domain.times import rfc3339
-from rest.task_views import KindName, StateName, when
+from rest.task_views import KindName, StateName, UsageView, usage_view, when
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.chain import Step
+    from baton.domain.transcript import Usage
 
 
 # A function answers with at most 6 MB; the rest of a node is under 2 KB.
@@ -76,19 +78,56 @@ class ChainNode(TypedDict):
     children: list[ChainNode]
 
 
+class BudgetView(TypedDict):
+    """Null where there is no limit. ``model_calls_left``, ``tokens_left``: of the whole workflow."""
+
+    max_handoffs: int | None
+    max_model_calls: int | None
+    model_calls_left: int | None
+    max_tokens: int | None
+    tokens_left: int | None
+    deadline: str | None
+
+
 class ChainView(TypedDict):
-    """``handoffs``: how many there are. ``nodes``: the roots, in the order in which they were made. What is more than
-    100 levels deep stands beside what it descends from."""
+    """``handoffs``: how many there are. ``usage``: of the whole workflow; ``budget``: its root's, null without one.
+    ``nodes``: the roots, in the order in which they were made. What is more than 100 levels deep stands beside what it
+    descends from."""
 
     workflow_id: str
     handoffs: int
+    usage: UsageView
+    budget: BudgetView | None
     nodes: list[ChainNode]
 
 
-def chain_view(workflow_id: str, roots: tuple[Step, ...]) -> ChainView:
+def chain_view(workflow_id: str, roots: tuple[Step, ...], usage: Usage, budget: Budget) -> ChainView:
     room = _Room()
     nodes = [_node(root, room) for root in roots]
-    return {"workflow_id": workflow_id, "handoffs": _count(roots), "nodes": nodes}
+    return {
+        "workflow_id": workflow_id,
+        "handoffs": _count(roots),
+        "usage": usage_view(usage),
+        "budget": _budget_view(budget, usage),
+        "nodes": nodes,
+    }
+
+
+def _budget_view(budget: Budget, usage: Usage) -> BudgetView | None:
+    if budget == Budget():
+        return None
+    return {
+        "max_handoffs": budget.max_handoffs,
+        "max_model_calls": budget.max_model_calls,
+        "model_calls_left": _left(budget.max_model_calls, usage.model_calls),
+        "max_tokens": budget.max_tokens,
+        "tokens_left": _left(budget.max_tokens, usage.tokens),
+        "deadline": when(budget.deadline),
+    }
+
+
+def _left(most: int | None, used: int) -> int | None:
+    return None if most is None else max(0, most - used)
 
 
 @dataclass

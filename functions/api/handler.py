@@ -10,6 +10,7 @@ from api.routes import (
     approvals,
     callbacks,
     claims,
+    conversations,
     handoffs,
     health,
     inbox,
@@ -18,6 +19,7 @@ from api.routes import (
     task_verbs,
     tasks,
     tokens,
+    tools,
     tracker,
     work_routes,
     worker_verbs,
@@ -29,7 +31,21 @@ from rest.routing import Routes
 
 routes = Routes()
 for each in (
-    *(health, agents, work_routes, inbox, handoffs, workflows, tasks, task_verbs, claims, worker_verbs, callbacks),
+    *(
+        health,
+        agents,
+        tools,
+        work_routes,
+        inbox,
+        conversations,
+        handoffs,
+        workflows,
+        tasks,
+        task_verbs,
+        claims,
+        worker_verbs,
+        callbacks,
+    ),
     *(approvals, reviews, alerts, settings, tokens, tracker),
 ):
     routes.include(each.routes)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A sort key of ours: the seal is no secret, and DynamoDB refuses an empty or endless one.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
+# How far each task of a conversation was read.
+_PLACES = re.compile(r"[A-Za-z0-9_.*-]{1,8000}\Z")
 
 
 class Listing(TypedDict):
@@ -29,34 +31,44 @@ class Listing(TypedDict):
 
 def cursor_of(call: Call[None, Any]) -> str | None:
     """The store's cursor, out of the caller's. Raises ``InvalidInput``."""
-    sealed = call.query.cursor
+    return _opened(call, "cursor", _CURSOR)
+
+
+def places_of(call: Call[None, Any]) -> str | None:
+    """The same of a listing that goes on where it grows."""
+    return _opened(call, "after", _PLACES)
+
+
+def _opened(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> str | None:
+    sealed = getattr(call.query, field)
     if sealed is None:
         return None
     try:
         seal, cursor = json.loads(base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4)))
     except (ValueError, TypeError, RecursionError) as exc:
-        raise InvalidInput("cursor", "is not one that was given out") from exc
-    if not isinstance(cursor, str) or not _CURSOR.match(cursor):
-        raise InvalidInput("cursor", "is not one that was given out")
+        raise InvalidInput(field, "is not one that was given out") from exc
+    if not isinstance(cursor, str) or not pattern.match(cursor):
+        raise InvalidInput(field, "is not one that was given out")
     if seal != _seal(call, cursor):
-        raise InvalidInput("cursor", "belongs to another listing")
+        raise InvalidInput(field, "belongs to another listing")
     return cursor
 
 
 def listing(call: Call[None, Any], page: Page, view: Callable[[Any], Any]) -> Listing:
-    return {"items": [view(item) for item in page.items], "next_cursor": _sealed(call, page.cursor)}
+    return {
+        "items": [view(item) for item in page.items],
+        "next_cursor": None if page.cursor is None else sealed(call, page.cursor),
+    }
 
 
-def _sealed(call: Call[None, Any], cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
+def sealed(call: Call[None, Any], cursor: str) -> str:
     text = json.dumps([_seal(call, cursor), cursor], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def _seal(call: Call[None, PageQuery], cursor: str) -> str:
     """A fingerprint of workspace, path, filters and position: no secret, but nothing is continued by mistake."""
-    filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor"})))
+    filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
     parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.events import canonical_json
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
+from baton.domain.principal import Principal
+from baton.domain.tool import NAME_PATTERN
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
 from rest.request import request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from baton.domain.idempotency import Once
-    from baton.domain.principal import Principal
     from baton.ports import Baton
     from rest.answers import Answer
     from rest.request import Request
@@ -38,14 +39,22 @@ THINGS = {
     "work_type": "route for this type of work",
     "handoff_id": "handoff",
     "workflow_id": "workflow",
+    "conversation_id": "conversation",
+    "name": "tool",
 }
 # The same where it is a secret: never logged, and in no answer but the first.
 SECRETS = {"secret": "webhook", "token": "callback"}
 PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "slug": SLUG_PATTERN,
     "work_type": SLUG_PATTERN,
+    "name": NAME_PATTERN,
     "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
     "token": r"^[A-Za-z0-9_-]{1,300}\.[0-9a-f]{64}$",
+}
+
+# What is said of one that can't be what a PUT names.
+MUST_BE = dict.fromkeys(THINGS, "must be 1 to 63 of a-z, 0-9 and hyphens, not beginning or ending with one") | {
+    "name": "must be 1 to 64 of a-z, 0-9 and underscores, beginning with a letter",
 }
 
 
@@ -71,6 +80,9 @@ def human(action: str) -> Only:
 
 def not_agent(action: str) -> Only:
     return Only("humans and services", lambda by: by.must_not_be_agent(action))
+
+
+CONVERSERS = Only("humans, services, and agents with the scope `converse`", Principal.must_be_let_converse)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +176,7 @@ class Route:
             if re.fullmatch(PATTERNS[name], value):
                 continue
             if self.method == "PUT":
-                raise InvalidInput(name, "must be 1 to 63 of a-z, 0-9 and hyphens, not beginning or ending with one")
+                raise InvalidInput(name, MUST_BE[name])
             raise Unknown((THINGS | SECRETS)[name])
 
 

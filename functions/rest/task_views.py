@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from baton.domain.mirror import Mirror
     from baton.domain.task import Claim, Recovery, Task, Wait
+    from baton.domain.transcript import Usage
     from baton.ports import Baton, Dossier
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
@@ -141,9 +142,30 @@ class FailedTask(ChangedTask):
 
 
 class TaskView(ChangedTask):
-    """The whole task."""
+    """The task, and how it came back."""
 
     recoveries: list[RecoveryView]
+
+
+class UsageView(TypedDict):
+    """``model_calls``: those that were begun."""
+
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+
+
+class InputView(TypedDict):
+    message: str
+
+
+class WholeTask(TaskView):
+    """The whole task, with what it has spent. ``input``: the user's message, null for what isn't part of a
+    conversation. ``context``: as it was handed over."""
+
+    input: InputView | None
+    context: dict[str, Any] | None
+    usage: UsageView
 
 
 class AwaitedTask(TaskView):
@@ -220,6 +242,24 @@ def failed_task(baton: Baton, dossier: Dossier) -> FailedTask:
 
 def task_view(baton: Baton, dossier: Dossier) -> TaskView:
     return {**changed_task(baton, dossier), "recoveries": recovery_views(dossier.recoveries)}
+
+
+def whole_task(baton: Baton, dossier: Dossier, usage: Usage) -> WholeTask:
+    body = dossier.body or {}
+    return {
+        **task_view(baton, dossier),
+        "input": body.get("input"),
+        "context": body.get("context"),
+        "usage": usage_view(usage),
+    }
+
+
+def usage_view(usage: Usage) -> UsageView:
+    return {
+        "model_calls": usage.model_calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+    }
 
 
 def tracker_view(row: Mirror) -> TrackerView:

@@ -254,5 +254,3 @@ def test_limits_on_an_agents_work_are_shown_and_changed(gateway: Gateway) -> Non
     for wrong in ({"max_concurrent": 0}, {"max_concurrent": 101}, {"dispatch_rank": -1}, {"dispatch_rank": 1_001}):
         reply = gateway.put(ALICE, "/agents/new", wrong)
         assert (reply.status, reply.fields) == (422, list(wrong))
-    for later in ("model", "system_prompt", "tools"):
-        assert gateway.put(ALICE, "/agents/new", {later: "x"}).fields == [later]

@@ -13,7 +13,7 @@ from api import handler as api
 from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
-from rest.routing import Route
+from rest.routing import CONVERSERS, Route
 from support.bodies import BODIES, IDS
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.schema import DOCUMENT
@@ -22,7 +22,7 @@ from wait import handler as wait
 
 ALICE = human()
 STRANGER = human("other")
-HUMAN_ONLY = [route for route in ROUTES if route.only is not None]
+HUMAN_ONLY = [route for route in ROUTES if route.only not in {None, CONVERSERS}]
 OF_TASKS = [route for route in ROUTES if "{task_id}" in route.path]
 
 
@@ -51,6 +51,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
         ("POST", "/alerts/{alert_id}/resolve"),
         ("PUT", "/routes/{work_type}"),
         ("DELETE", "/routes/{work_type}"),
+        ("PUT", "/tools/{name}"),
         ("PUT", "/agents/{slug}"),
         ("POST", "/agents/import"),
         ("POST", "/tokens"),
@@ -77,6 +78,13 @@ def test_agent_is_refused_where_a_human_is_needed_whether_the_thing_exists_or_no
     assert (known.status, known.code) == (403, "human_required")
     assert unknown.json == known.json
     assert stored(world) == before
+
+
+def test_agents_talk_where_a_human_let_them() -> None:
+    assert {(route.method, route.path) for route in ROUTES if route.only is CONVERSERS} == {
+        ("POST", "/conversations"),
+        ("POST", "/conversations/{conversation_id}/messages"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -110,7 +118,13 @@ def test_id_that_cannot_be_one_answers_like_an_unknown_one(gateway: Gateway, rou
         assert send(gateway, ALICE, route, task_id=bad).json == unknown.json
 
 
-@pytest.mark.parametrize("path", ["/agents/{}", "/manual-reviews/{}", "/alerts/{}", "/routes/{}"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/agents/{}", "/manual-reviews/{}", "/alerts/{}", "/routes/{}", "/tools/{}", "/tools/{}/schema"),
+        *("/conversations/{}", "/conversations/{}/messages", "/workflows/{}/chain"),
+    ],
+)
 def test_unknown_and_impossible_ids_answer_alike(gateway: Gateway, path: str) -> None:
     unknown = gateway.get(ALICE, path.format("nobody"))
     assert (unknown.status, unknown.code) == (404, "not_found")
@@ -121,7 +135,7 @@ def test_other_workspaces_things_are_unknown(world: World, gateway: Gateway) -> 
     token = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
     assert gateway.get(STRANGER, "/agents/auditor").status == 404
     assert gateway.send(STRANGER, "DELETE", f"/tokens/{token['id']}").status == 404
-    for path in ("/agents", "/tasks", "/tokens", "/manual-reviews", "/alerts", "/routes"):
+    for path in ("/agents", "/tasks", "/tokens", "/manual-reviews", "/alerts", "/routes", "/tools"):
         assert gateway.get(STRANGER, path).json["items"] == []
 
 
@@ -143,6 +157,9 @@ def test_unknown_route_is_a_problem(gateway: Gateway) -> None:
         ("GET", "/agents/auditor/claims/wait", "POST"),
         ("GET", f"/notion/webhook/{IDS['secret']}", "POST"),
         ("POST", "/tracker/token", "PUT"),
+        ("DELETE", "/tools/handoff_to_auditor", "GET, PUT"),
+        ("PUT", "/conversations/wf_1/messages", "GET, POST"),
+        ("GET", "/tools/handoff_to_auditor/dry-run", "POST"),
         ("PUT", "/tracker/webhook", "DELETE, GET, POST"),
     ],
 )

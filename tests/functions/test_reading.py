@@ -126,7 +126,7 @@ WRONG: list[tuple[str, str, Any, list[str]]] = [
     ("PUT", "/agents/new", {"active": 1}, ["active"]),
     ("PUT", "/agents/new", {"description": "x" * 2_001}, ["description"]),
     ("PUT", "/agents/new", {"version": -1}, ["version"]),
-    ("PUT", "/agents/new", {"tools": []}, ["tools"]),
+    ("PUT", "/agents/new", {"tools": "all"}, ["tools"]),
     ("PUT", "/agents/New", {}, ["slug"]),
     ("PUT", "/workspace/settings", {"time_zone": "Mars/Olympus"}, ["time_zone"]),
     ("PUT", "/workspace/settings", {"time_zone": "../../etc/passwd"}, ["time_zone"]),

@@ -18,6 +18,8 @@ IDS = {
     "work_type": "nothing",
     "handoff_id": "ho_unknown",
     "workflow_id": "wf_unknown",
+    "conversation_id": "wf_unknown",
+    "name": "unknown_tool",
     "token": f"bm90aGluZw.{SECRET}",
 }
 CLAIM = {"claim_id": "c"}
@@ -43,6 +45,9 @@ BODIES: dict[str, Any] = {
     "create_token": {"kind": "human", "subject": "x"},
     "put_tracker_token": {"token": "ntn_fake"},
     "create_alert": {"kind": "disk-full", "severity": "info", "message": "full"},
+    "put_tool": {"description": "Hands over", "config": {"target_agent": "auditor"}},
+    "create_conversation": {"agent": "auditor", "message": "Hello"},
+    "create_message": {"message": "And then?"},
     "put_route": {"agent": "auditor", "mode": "dispatch"},
     "import_capabilities": {"agents": {}},
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -10,10 +10,11 @@ from api.agent_views import (
     AgentList,
     AgentView,
     ImportedAgents,
-    SeenAgentView,
+    WholeAgentView,
     agent_view,
     imported_agent_view,
     seen_agent_view,
+    whole_agent_view,
 )
 from baton.domain.agent import (
     DEFAULT_RANK,
@@ -29,6 +30,9 @@ from baton.domain.agent import (
     Runtime,
     requirements,
 )
+from baton.domain.run_profile import BOUNDS, MAX_MODEL, MAX_SYSTEM_PROMPT
+from baton.domain.task import MAX_BRANCHES, Policy
+from baton.domain.tool import MAX_TOOLS_OF_AGENT, NAME_PATTERN
 from baton.services.discover_agents import agents_for, seen_agent, seen_agents
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
@@ -49,10 +53,23 @@ AskedType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, 
 AskedTypes = Annotated[frozenset[AskedType], Field(min_length=1, max_length=MAX_TYPES)]
 
 
+ToolName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+
+
+def bounds(name: str) -> Any:
+    low, high = BOUNDS[name]
+    return Field(ge=low, le=high)
+
+
 class AgentRequest(Changes):
     """Fields left out keep their value. ``max_concurrent``: how many claims it may hold at once, null for no limit.
     ``dispatch_rank``: the lower is rung first. ``version``: the one that was seen (0: must not exist yet), for refusing
-    the change if it isn't the present one."""
+    the change if it isn't the present one.
+
+    The rest is what process-task runs it with. ``model``: ``<provider>[:<id>]``, empty for the deployment's own.
+    ``tools``: names; only a human can add one. ``max_turns``: replies of the model per task; ``max_tokens``: per task,
+    both ways together; ``max_reply_tokens``: of one reply. ``join``: how many of several delegations have to end before
+    it goes on; ``quorum``: that many, with ``join: quorum`` and only with it."""
 
     name: Name = ""
     aliases: Names = ()
@@ -65,6 +82,14 @@ class AgentRequest(Changes):
     max_concurrent: Annotated[int, Field(ge=1, le=MAX_CONCURRENT)] | None = None
     dispatch_rank: Annotated[int, Field(ge=0, le=MAX_DISPATCH_RANK)] = DEFAULT_RANK
     active: bool = True
+    system_prompt: Annotated[str, StringConstraints(max_length=MAX_SYSTEM_PROMPT)] = ""
+    model: Annotated[str, StringConstraints(max_length=MAX_MODEL)] = ""
+    tools: Annotated[tuple[ToolName, ...], Field(max_length=MAX_TOOLS_OF_AGENT)] = ()
+    max_turns: Annotated[int, bounds("max_turns")] = 0
+    max_tokens: Annotated[int, bounds("max_tokens")] = 0
+    max_reply_tokens: Annotated[int, bounds("max_reply_tokens")] = 0
+    join: Policy = Policy.ALL
+    quorum: Annotated[int, Field(ge=1, le=MAX_BRANCHES)] | None = None
 
 
 class Capabilities(Part):
@@ -99,7 +124,8 @@ class AgentQuery(Query):
 def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
     """Register an agent, change it, or switch it off.
 
-    Only a human's change can carry a standing approval (`approval: auto`): a service's change ends one.
+    Only a human's change can carry a standing approval (`approval: auto`): a service's change ends one. Only a human
+    can give it a tool.
     """
     agent, is_new = register_agent(baton, call.by, call.slug, call.body.given(), call.body.expected_version)
     return created(agent_view(agent), call.path) if is_new else ok(agent_view(agent))
@@ -123,10 +149,11 @@ def import_capabilities(baton: Baton, call: Call[AgentImport, None]) -> Answer:
     return ok({"items": list(map(imported_agent_view, imported))})
 
 
-@routes.get("/agents/{slug}", answers={200: SeenAgentView})
+@routes.get("/agents/{slug}", answers={200: WholeAgentView})
 def get_agent(baton: Baton, call: Call[None, None]) -> Answer:
-    """One agent, and whether it is there."""
-    return ok(seen_agent_view(seen_agent(baton, call.by.workspace, call.slug)))
+    """One agent, whether it is there, and what process-task runs it with."""
+    workspace = call.by.workspace
+    return ok(whole_agent_view(seen_agent(baton, workspace, call.slug), baton.store.profile(workspace, call.slug)))
 
 
 @routes.get("/agents", query=query(AgentQuery, "accepts", "produces"), answers={200: AgentList})

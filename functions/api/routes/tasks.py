@@ -14,7 +14,7 @@ from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes
-from rest.task_views import TaskPage, TaskView, listed_task, task_view
+from rest.task_views import TaskPage, WholeTask, listed_task, whole_task
 from rest.trail_views import LateResults, NotePage, Trail, late_results, note_view, trail
 
 if TYPE_CHECKING:
@@ -69,10 +69,12 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
     return ok(listing(call, page, view))
 
 
-@routes.get("/tasks/{task_id}", answers={200: TaskView})
+@routes.get("/tasks/{task_id}", answers={200: WholeTask})
 def get_task(baton: Baton, call: Call[None, None]) -> Answer:
-    """One task with its output, failure and recoveries."""
-    return ok(task_view(baton, baton.store.read(call.by.workspace, call.task_id)))
+    """One task with its output, failure and recoveries, what it was given and what it has spent."""
+    dossier = baton.store.read(call.by.workspace, call.task_id, with_body=True)
+    usage, _ = baton.store.usage(call.by.workspace, dossier.task.workflow_id, call.task_id)
+    return ok(whole_task(baton, dossier, usage))
 
 
 @routes.get("/tasks/{task_id}/events", query=query(EventQuery), answers={200: Trail})

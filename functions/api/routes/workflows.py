@@ -8,6 +8,7 @@ from api.chain_views import ChainView, chain_view
 from api.checkpoint_views import CheckpointPage, checkpoint_view
 from baton.domain.chain import drawn
 from baton.services.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
+from baton.services.see_conversation import spending
 from baton.services.workflow_chain import workflow_chain
 from rest.answers import Answer, ok, plain
 from rest.models import PageQuery, Query, query
@@ -34,7 +35,9 @@ def get_chain(baton: Baton, call: Call[None, ChainQuery]) -> Answer:
     """
     workflow_id = call.params["workflow_id"]
     roots = workflow_chain(baton, call.by.workspace, workflow_id)
-    return plain(drawn(workflow_id, roots)) if call.query.format == "text" else ok(chain_view(workflow_id, roots))
+    if call.query.format == "text":
+        return plain(drawn(workflow_id, roots))
+    return ok(chain_view(workflow_id, roots, *spending(baton, call.by.workspace, workflow_id, roots[0].task.id)))
 
 
 @routes.get("/workflows/{workflow_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})

@@ -41,7 +41,10 @@ BatonError
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class BatonError(Exception):
@@ -59,6 +62,12 @@ class InvalidInput(BatonError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}", errors=[{"field": field, "message": message}])
         self.field = field
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """For a request whose fields have other ``names``."""
+        listed = [{**each, "field": names.get(each["field"], each["field"])} for each in self.fields["errors"]]
+        self.field, self.fields["errors"] = listed[0]["field"], listed
+        self.message = f"{self.field}: {listed[0]['message']}"
 
 
 class InvalidMarker(InvalidInput):

@@ -24,6 +24,8 @@ MAX_CONTEXT_BYTES = 262_144
 # A record is one item of the table, which takes 400 KB.
 MAX_MESSAGE_BYTES = 380_000
 MAX_TITLE = 200
+# Of a user's message, for its title.
+_LOOKED_AT = 5_000
 ACCEPTS, PRODUCES = "accepts:", "produces:"
 DECISION = "decision"
 # Parts of a context that grow on the way; whatever else it has is replaced by what is said later.
@@ -48,7 +50,10 @@ def first_checkpoint_id_of(task_id: str) -> str:
 def requires_of(message: Mapping[str, Any]) -> tuple[str, ...]:
     """What an agent has to declare: every artifact's type among ``accepts``, every deliverable's among ``produces``
     (spec/protocol.md §2). A decision is something to know, not something to work on: nobody declares it. ``message`` is
-    what was handed over now, not what its context was merged with."""
+    what was handed over now, not what its context was merged with. What came with a user's message may be anything,
+    and asks for nothing."""
+    if "input" in message:
+        return ()
     artifacts = _part(message, "context").get("artifacts", ())
     taken = [ACCEPTS + each["type"] for each in artifacts if each["type"] != DECISION]
     made = [PRODUCES + each["type"] for each in _part(message, "expectations").get("deliverables", ())]
@@ -78,8 +83,9 @@ def time_of(message: Mapping[str, Any], part: str, name: str) -> datetime | None
 
 
 def title_of(message: Mapping[str, Any]) -> str:
-    """The summary, or else what the target is wanted for: one line, at most 200 characters."""
-    text = one_line(message.get("summary") or message["target"]["reason"]).strip()
+    """The summary, or else what a user said or what the target is wanted for: one line, at most 200 characters."""
+    said = message.get("summary") or _part(message, "input").get("message") or message["target"]["reason"]
+    text = one_line(said.strip()[:_LOOKED_AT]).strip()
     return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
 
 

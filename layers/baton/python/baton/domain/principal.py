@@ -53,6 +53,11 @@ class Principal:
         if self.kind is Kind.AGENT:
             raise HumanNeeded(action)
 
+    def must_be_let_converse(self) -> None:
+        """Raises ``ScopeNeeded`` for agents that no human gave the scope."""
+        if self.kind is Kind.AGENT and CONVERSE not in self.scopes:
+            raise ScopeNeeded(CONVERSE)
+
     def acting_for(self, agent: str) -> str:
         """The agent that this principal may speak for; raises ``NotYourAgent`` or ``ScopeNeeded``."""
         if self.kind is Kind.AGENT:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.built_in_tools import BUILT_IN
 from baton.domain.errors import InvalidInput
+from baton.domain.events import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,8 @@ MAX_TOOLS = 200
 MAX_TOOLS_OF_AGENT = 30
 MAX_VARIABLES = 30
 MAX_CHOICES = 50
+# Of one of them as JSON.
+MAX_CHOICE_BYTES = 500
 MAX_TOOL_DESCRIPTION = 2_000
 MAX_INSTRUCTIONS = 4_000
 MAX_VARIABLE_DESCRIPTION = 500
@@ -187,7 +190,7 @@ def undefined(name: str, by: Principal, at: datetime) -> Tool:
 
 def check_tool(name: str, values: Mapping[str, Any]) -> None:
     """Raises ``InvalidInput`` for the first of the given values that is out of bounds."""
-    if not re.match(NAME_PATTERN, name):
+    if not re.fullmatch(NAME_PATTERN, name):
         raise InvalidInput("name", "must be a lower-case letter, then at most 63 letters, digits or underscores")
     if name in BUILT_IN:
         raise InvalidInput("name", f"is one of Baton's own tools: {', '.join(BUILT_IN)}")
@@ -201,3 +204,5 @@ def check_tool(name: str, values: Mapping[str, Any]) -> None:
             raise InvalidInput(f"{field}.name", "must not begin with _: such keys are Baton's own")
         if any(not _IS[each.type](value) for value in each.enum):
             raise InvalidInput(f"{field}.enum", f"must list values of type {each.type}")
+        if any(len(canonical_json(value).encode()) > MAX_CHOICE_BYTES for value in each.enum):
+            raise InvalidInput(f"{field}.enum", f"must list values of at most {MAX_CHOICE_BYTES} bytes each")

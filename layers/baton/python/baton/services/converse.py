@@ -3,30 +3,29 @@ conversation, and whoever watches reads along."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, Lineage
-from baton.domain.errors import ConversationBusy, InvalidInput, ScopeNeeded, Unknown
-from baton.domain.events import from_snapshot, snapshot
+from baton.domain.errors import ConversationBusy, InvalidInput, Unknown
+from baton.domain.events import canonical_json, from_snapshot, snapshot
 from baton.domain.guardrails import checked
 from baton.domain.handoff import budget_of
 from baton.domain.history import MAX_EARLIER_TASKS, Conversation, Seen, conversation_in
-from baton.domain.marker import one_line
-from baton.domain.principal import ACT_AS, CONVERSE
+from baton.domain.places import places_in
+from baton.domain.principal import ACT_AS
 from baton.domain.principal import Kind as Who
 from baton.domain.prompt import ask_in
 from baton.domain.task import Kind
 from baton.domain.times import rfc3339
 from baton.domain.tool import RESERVED, History
 from baton.domain.transcript import Entry, EntryKind, Message, MessageType
-from baton.ports import EntryKept, Followed, Remember, Wanted
-from baton.services.change_task import commit_and_ring
+from baton.ports import Dossier, EntryKept, Followed, Remember, Wanted
+from baton.services.change_task import commit_and_ring, row_of
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.make_handoff import make
 from baton.services.retrying import decided_again
-from baton.services.who_takes_it import named, speaker
+from baton.services.who_takes_it import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +33,16 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier, Extra
+    from baton.ports import Baton, Extra
     from baton.services.make_handoff import New
 
 MAX_TEXT = 100_000
 REASON = "A user's message"
+# Of one reading, well under what a function may answer with.
+MAX_READ_BYTES = 3_000_000
 _WHOLE = 1_000_000
-_CLOSED = "*"
+# What the request calls what the handoff's record calls otherwise.
+_ASKED_AS = {"target.agent": "agent", "input.message": "message"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +66,15 @@ class Said:
     at: str
     message: Message
 
+    @property
+    def size(self) -> int:
+        """In bytes, about."""
+        return len(canonical_json([self.message.text, self.message.data]).encode())
+
 
 def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once | None = None) -> Dossier:
     """The root task. Raises ``ScopeNeeded``, and what ``create_handoff`` does."""
-    _may_talk(by)
+    by.must_be_let_converse()
     for key in opening.context:
         if key.startswith(RESERVED):
             raise InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
@@ -77,20 +84,23 @@ def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once
             "source": {"agent": by.key if ACT_AS in by.scopes else by.id},
             "target": {"agent": opening.agent, "reason": REASON},
             "rollback": {"on_failure": None},  # whoever asked reads along, and sees that it failed
-            "summary": one_line(opening.message)[:200],
             **({"context": opening.context} if opening.context else {}),
             **({"budget": opening.budget} if opening.budget else {}),
             **conversation.plain(),
         },
         told=lambda new: (_asked(by, new),),
     )
-    return create_handoff(baton, by, asked, once)
+    try:
+        return create_handoff(baton, by, asked, once)
+    except InvalidInput as refusal:
+        refusal.rename(_ASKED_AS)
+        raise
 
 
 def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once | None = None) -> Dossier:
     """The task that answers. Raises ``ConversationBusy`` while the last one isn't ended, ``Unknown``,
     ``TargetInactive``, ``GuardrailRefused``, ``ScopeNeeded``."""
-    _may_talk(by)
+    by.must_be_let_converse()
     workspace = by.workspace
 
     def attempt() -> Dossier:
@@ -98,8 +108,8 @@ def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
             task = from_snapshot(first_answer)
-            return baton.store.read(workspace, task.id, with_body=True)
-        root, holder = _held(baton, workspace, conversation_id)
+            return Dossier(task=task, mirror=row_of(baton, task))
+        (root, *_), holder = conversation_tasks(baton, workspace, conversation_id)
         if not holder.is_ended:
             raise ConversationBusy(conversation_id, holder.id, str(holder.state))
         return _gone_on(baton, by, root, holder, text, once)
@@ -116,22 +126,24 @@ def _gone_on(baton: Baton, by: Principal, root: Task, holder: Task, text: str, o
     before = conversation_in(body) or Conversation(ask_in(body))
     earlier = (*before.earlier, Seen(holder.id, _WHOLE))[-MAX_EARLIER_TASKS:]
     said = checked({"message": text}, facts.settings.guardrails, "")["message"]
+    source = by.id if by.kind is Who.AGENT else by.key
     message = {
-        "source": {"agent": speaker(baton, by, by.id)},
+        "source": {"agent": source},
         "target": {"agent": agent.slug, "reason": REASON},
         "rollback": {"on_failure": None},
-        "summary": one_line(said)[:200],
         **({"context": body["context"]} if body.get("context") else {}),
         **Conversation(said, History.FULL, earlier).plain(),
     }
     lineage = Lineage(workflow_id=holder.workflow_id, master_task_id=root.id, budget=budget_of(body))
-    draft = Draft(kind=Kind.TRANSFER, source=by.key, target=agent.slug, message=message, lineage=lineage)
+    draft = Draft(kind=Kind.TRANSFER, source=source, target=agent.slug, message=message, lineage=lineage)
     new = make(baton, by, draft, agent, facts.settings, now)
     task = new.change.task
     extras: list[Extra] = [Followed(holder.id, task.id), _asked(by, new)]
     if once:
         extras.append(Remember(once, snapshot(task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])
+    if new.mirror:
+        baton.tracker_bell.ring(workspace, task.id)
     return new.dossier
 
 
@@ -150,26 +162,27 @@ def read_messages(
     baton: Baton, workspace: str, conversation_id: str, limit: int, cursor: str | None
 ) -> tuple[tuple[Said, ...], str]:
     """Task by task in the order of their creation, and where to go on: a cursor says how far each task was read, so
-    that none that is written late is skipped. Raises ``InvalidInput`` for a cursor that isn't one."""
+    that none that is written late is skipped. May be fewer than ``limit``. Raises ``InvalidInput`` for a cursor that
+    isn't one."""
     tasks, _ = conversation_tasks(baton, workspace, conversation_id)
-    read = _places(cursor)
+    places = places_in(cursor)
     found: list[Said] = []
+    left = MAX_READ_BYTES
     for task in tasks:
-        place = read.get(_short(task.id), "0")
-        if place == _CLOSED or len(found) >= limit:
+        number = places.of(task)
+        if number is None:
             continue
-        number = int(place)
+        if len(found) >= limit:
+            break
         for each in _said_in(baton, task, number):
-            if len(found) >= limit:
-                break
+            left -= each.size
+            if len(found) >= limit or (left < 0 and found):
+                return tuple(found), places.told(tasks, baton.clock.now())
             found.append(each)
-            number = each.number
-        else:
-            if task.is_ended:  # as it was before its messages were read: none comes after that
-                read[_short(task.id)] = _CLOSED
-                continue
-        read[_short(task.id)] = str(number)
-    return tuple(found), ".".join(f"{task}-{place}" for task, place in read.items())
+            places.read_to(task, each.number)
+        if task.is_ended:  # as it was before its messages were read: none comes after that
+            places.close(task)
+    return tuple(found), places.told(tasks, baton.clock.now())
 
 
 def _said_in(baton: Baton, task: Task, after: int) -> Iterator[Said]:
@@ -184,31 +197,7 @@ def _said_in(baton: Baton, task: Task, after: int) -> Iterator[Said]:
         yield Said(task, max(last, after) + 1, agent, rfc3339(task.updated_at), told)
 
 
-def _held(baton: Baton, workspace: str, conversation_id: str) -> tuple[Task, Task]:
-    tasks, holder = conversation_tasks(baton, workspace, conversation_id)
-    return tasks[0], holder
-
-
 def _asked(by: Principal, new: New) -> Extra:
     """The user's message as it was let in."""
     task, blocks = new.change.task, ({"text": new.body["input"]["message"]},)
     return EntryKept(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by.key, at=task.created_at, blocks=blocks))
-
-
-def _may_talk(by: Principal) -> None:
-    if by.kind is Who.AGENT and CONVERSE not in by.scopes:
-        raise ScopeNeeded(CONVERSE)
-
-
-def _short(task_id: str) -> str:
-    return hashlib.sha256(task_id.encode()).hexdigest()[:10]
-
-
-def _places(cursor: str | None) -> dict[str, str]:
-    read: dict[str, str] = {}
-    for part in cursor.split(".") if cursor else ():
-        task, _, place = part.partition("-")
-        if len(task) != 10 or not (place == _CLOSED or (place.isdecimal() and len(place) < 8)):
-            raise InvalidInput("after", "is not one that was given out")
-        read[task] = place
-    return read

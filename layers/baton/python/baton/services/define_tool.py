@@ -32,16 +32,22 @@ def define_tool(
             raise VersionConflict("tool", before.version)
         if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
             raise LimitReached("tools", MAX_TOOLS)
-        wanted = values.get("target_agent") or before.target_agent
-        if not wanted:
-            raise InvalidInput("config.target_agent", "is required")
-        known = baton.store.handoff_facts(by.workspace, Wanted(agents=slugs_among(wanted))).agents
-        target = named(baton, by.workspace, known, wanted, "config.target_agent")
-        after = before.changed(by, now, **{**values, "target_agent": target.slug})
+        after = before.changed(by, now, **{**values, "target_agent": _target(baton, by.workspace, before, values)})
         baton.store.save_tool(after, toolbox)
         return after, before.version == 0
 
     return decided_again(baton.clock, attempt)
+
+
+def _target(baton: Baton, workspace: str, before: Tool, values: dict[str, Any]) -> str:
+    """The target's slug. It has to be active, unless the tool is only switched off."""
+    wanted: str = values.get("target_agent") or before.target_agent
+    if not wanted:
+        raise InvalidInput("config.target_agent", "is required")
+    if "target_agent" not in values and not values.get("active", before.active):
+        return wanted
+    known = baton.store.handoff_facts(workspace, Wanted(agents=slugs_among(wanted))).agents
+    return named(baton, workspace, known, wanted, "config.target_agent").slug
 
 
 def find_tool(baton: Baton, workspace: str, name: str) -> Tool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
 from baton.domain.ids import is_slug
-from baton.domain.principal import OWN_PARTS, SCOPES, Kind
+from baton.domain.principal import CONVERSE, OWN_PARTS, SCOPES, Kind
 from baton.domain.token import Token, digest, spell
 from baton.services.retrying import decided_again
 
@@ -93,8 +93,8 @@ def _check(baton: Baton, by: Principal, request: TokenRequest, now: datetime) ->
     if unknown:
         raise InvalidInput("scopes", f"{min(unknown)!r} is not a scope; known: {', '.join(sorted(SCOPES))}")
     if request.kind is Kind.AGENT:
-        if request.scopes:
-            raise InvalidInput("scopes", "an agent acts only as itself: its tokens take no scopes")
+        if request.scopes - {CONVERSE}:
+            raise InvalidInput("scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}")
         if baton.store.agent(by.workspace, request.subject) is None:
             raise InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
     if request.expires_at is not None and request.expires_at <= now:

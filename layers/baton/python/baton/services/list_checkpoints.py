@@ -4,7 +4,7 @@ time, so the two lists are merged by them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
 from baton.domain.events import canonical_json
@@ -87,7 +87,13 @@ def _first(task: Task, body: Message) -> Checkpoint:
         workflow_id=task.workflow_id,
         task_id=task.id,
         step_name=f"pre_handoff_{task.source_agent}_to_{task.target_agent or ANY_AGENT}",
-        state=(body.get("context") or {}).get("state") or {},
+        state=_state_in(body),
         at=task.created_at,
         by=task.created_by,
     )
+
+
+def _state_in(body: dict[str, Any]) -> dict[str, Any]:
+    """None in the context of a conversation that calls something else by that name."""
+    state = (body.get("context") or {}).get("state")
+    return state if isinstance(state, dict) else {}

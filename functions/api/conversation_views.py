@@ -1,0 +1,123 @@
+"""Conversations as JSON. The types are what docs/openapi.json is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.task import Kind
+from baton.domain.times import rfc3339
+from rest.task_views import ChangedTask, KindName, StateName, UsageView, changed_task, usage_view
+
+if TYPE_CHECKING:
+    from baton.domain.task import Task
+    from baton.ports import Baton, Dossier
+    from baton.services.converse import Said
+    from baton.services.see_conversation import Overview
+
+MessageName = Literal[
+    "user_message",
+    "assistant_message",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "skill_load",
+    "handoff",
+    "subtask_created",
+    "status_change",
+    "error",
+]
+
+
+class AskedView(TypedDict):
+    """``task``: the one that answers the message. ``conversation_id``: its workflow."""
+
+    conversation_id: str
+    task: ChangedTask
+
+
+class ConversationTask(TypedDict):
+    """``agent``: null for open work that nobody has taken."""
+
+    id: str
+    agent: str | None
+    state: StateName
+    parent_id: str | None
+    kind: KindName
+    created_at: str
+
+
+class ConversationView(TypedDict):
+    """``agent``: who holds it, and gets the next message. ``state``: ``open`` while a task of it isn't ended.
+    ``message``: the first. ``tasks``: in the order of their creation."""
+
+    conversation_id: str
+    agent: str | None
+    agent_name: str | None
+    state: Literal["open", "idle"]
+    message: str
+    tasks: list[ConversationTask]
+    usage: UsageView
+    created_at: str
+
+
+class MessageView(TypedDict):
+    """``number``: within its task. ``agent``: who wrote it: a slug, or the user (``human:alice``). ``data``: what
+    belongs to the type, such as ``new_task_id`` and ``variables`` of a ``handoff``."""
+
+    number: int
+    task_id: str
+    agent: str
+    type: MessageName
+    text: str
+    data: dict[str, Any]
+    at: str
+
+
+class MessagePage(TypedDict):
+    """``after``: for reading on, now or later."""
+
+    items: list[MessageView]
+    after: str
+
+
+def asked_view(baton: Baton, dossier: Dossier) -> AskedView:
+    return {"conversation_id": dossier.task.workflow_id, "task": changed_task(baton, dossier)}
+
+
+def conversation_view(seen: Overview) -> ConversationView:
+    root = seen.tasks[0]
+    return {
+        "conversation_id": root.workflow_id,
+        "agent": seen.holder.target_agent,
+        "agent_name": seen.agent.name if seen.agent else None,
+        "state": "open" if seen.is_open else "idle",
+        "message": seen.message,
+        "tasks": list(map(_task_view, seen.tasks)),
+        "usage": usage_view(seen.usage),
+        "created_at": rfc3339(root.created_at),
+    }
+
+
+def message_view(said: Said) -> MessageView:
+    return {
+        "number": said.number,
+        "task_id": said.task.id,
+        "agent": said.agent,
+        "type": said.message.type.value,
+        "text": said.message.text,
+        "data": said.message.data,
+        "at": said.at,
+    }
+
+
+def _task_view(task: Task) -> ConversationTask:
+    return {
+        "id": task.id,
+        "agent": task.target_agent,
+        "state": task.state.value,
+        "parent_id": task.parent_id,
+        "kind": Kind(task.kind).value,
+        "created_at": rfc3339(task.created_at),
+    }

@@ -1,0 +1,106 @@
+"""Talking to agents, and reading along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from api.conversation_views import (
+    AskedView,
+    ConversationView,
+    MessagePage,
+    asked_view,
+    conversation_view,
+    message_view,
+)
+from baton.services.converse import MAX_TEXT, Opening, read_messages, say, start_conversation
+from baton.services.see_conversation import see_conversation
+from rest.answers import Answer, created, ok
+from rest.handoff_models import LEFT_OUT, BudgetRequest, Name
+from rest.models import Body, Query, from_digits, query, strict
+from rest.pages import places_of, sealed
+from rest.routing import CONVERSERS, Call, Routes
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+MAX_MESSAGES = 200
+MAX_AFTER = 8_000
+
+
+def _says_something(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT), AfterValidator(_says_something)]
+Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^[^_]"}})]
+
+
+class ConversationRequest(Body):
+    """``agent``: a slug, name or alias. ``context``: what it is told beside the message; keys that begin with ``_`` are
+    Baton's. ``budget``: of the whole conversation."""
+
+    agent: Name
+    message: Text
+    context: Context = Field(default_factory=dict)
+    budget: BudgetRequest = LEFT_OUT
+
+    def opening(self) -> Opening:
+        budget = self.budget.said() if "budget" in self.model_fields_set else None
+        return Opening(agent=self.agent, message=self.message, context=self.context, budget=budget)
+
+
+class MessageRequest(Body):
+    message: Text
+
+
+class MessageQuery(Query):
+    """``after``: from where to read on; left out, from the beginning."""
+
+    after: Annotated[str | None, StringConstraints(max_length=MAX_AFTER)] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_MESSAGES), from_digits] = 50
+
+
+@routes.post("/conversations", body=strict(ConversationRequest), answers={201: AskedView}, only=CONVERSERS)
+def create_conversation(baton: Baton, call: Call[ConversationRequest, None]) -> Answer:
+    """Say something to an agent, and begin a conversation with that.
+
+    What comes of it, handoffs to other agents included, is one workflow: the conversation has its id.
+    """
+    asked = asked_view(baton, start_conversation(baton, call.by, call.body.opening(), call.once))
+    return created(asked, f"/conversations/{asked['conversation_id']}")
+
+
+@routes.get("/conversations/{conversation_id}", answers={200: ConversationView})
+def get_conversation(baton: Baton, call: Call[None, None]) -> Answer:
+    """One conversation: who holds it, its tasks, and what it has cost so far."""
+    return ok(conversation_view(see_conversation(baton, call.by.workspace, call.params["conversation_id"])))
+
+
+@routes.get("/conversations/{conversation_id}/messages", query=query(MessageQuery), answers={200: MessagePage})
+def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
+    """What was said and done, task by task in the order of their creation.
+
+    Read on with `after` from the answer, whether or not there was anything: no message is skipped, not even one that an
+    earlier task writes late. A page may hold fewer than `limit` items.
+    """
+    workspace, conversation_id = call.by.workspace, call.params["conversation_id"]
+    found, cursor = read_messages(baton, workspace, conversation_id, call.query.limit, places_of(call))
+    return ok({"items": list(map(message_view, found)), "after": sealed(call, cursor)})
+
+
+@routes.post(
+    "/conversations/{conversation_id}/messages", body=strict(MessageRequest), answers={201: AskedView}, only=CONVERSERS
+)
+def create_message(baton: Baton, call: Call[MessageRequest, None]) -> Answer:
+    """Say something more, to the agent that holds the conversation.
+
+    Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for.
+    """
+    dossier = say(baton, call.by, call.params["conversation_id"], call.body.message, call.once)
+    return created(asked_view(baton, dossier), f"/tasks/{dossier.task.id}")

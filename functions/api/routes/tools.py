@@ -1,0 +1,126 @@
+"""Tools that agents may be given: with one, an agent hands its work to the tool's target, and to nobody else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from api.tool_views import DryRunView, ToolList, ToolSchemaView, ToolView, tool_view
+from baton.domain.tool import (
+    MAX_CHOICES,
+    MAX_INSTRUCTIONS,
+    MAX_TOOL_DESCRIPTION,
+    MAX_VARIABLE_DESCRIPTION,
+    MAX_VARIABLES,
+    VARIABLE_PATTERN,
+    History,
+    ToolMode,
+    ToolType,
+    Variable,
+    VariableType,
+)
+from baton.services.define_tool import define_tool, dry_run, find_tool
+from rest.answers import Answer, created, ok
+from rest.handoff_models import Name
+from rest.models import Body, Changes, Part, strict
+from rest.routing import Call, Routes, human
+
+if TYPE_CHECKING:
+    from baton.ports import Baton
+
+routes = Routes()
+
+
+class VariableRequest(Body):
+    """What the target needs to know. ``enum``: the values that it may have, each of its type; none for any."""
+
+    name: Annotated[str, StringConstraints(pattern=VARIABLE_PATTERN)]
+    type: VariableType = VariableType.STRING
+    required: bool = False
+    description: Annotated[str, StringConstraints(max_length=MAX_VARIABLE_DESCRIPTION)] = ""
+    enum: Annotated[tuple[Any, ...], Field(max_length=MAX_CHOICES)] = ()
+
+    def variable(self) -> Variable:
+        return Variable(
+            name=self.name, type=self.type, required=self.required, description=self.description, enum=self.enum
+        )
+
+
+class ToolConfigRequest(Part):
+    """``target_agent``: a slug, name or alias; required at first. ``mode``: whether the conversation goes over to the
+    target, or comes back with what the target did. ``history``: what the target sees of what was said."""
+
+    target_agent: Name = ""
+    mode: ToolMode = ToolMode.TRANSFER
+    context_variables: Annotated[tuple[VariableRequest, ...], Field(max_length=MAX_VARIABLES)] = ()
+    handoff_instructions: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] = ""
+    history: History = History.FULL
+
+
+class ToolRequest(Changes):
+    """Fields left out keep their value, those of ``config`` too. ``active``: switched off, it is offered to nobody.
+    ``version``: the one that was seen (0: must not exist yet), for refusing the change if it isn't the present one."""
+
+    type: ToolType = ToolType.HANDOFF
+    description: Annotated[str, StringConstraints(max_length=MAX_TOOL_DESCRIPTION)] = ""
+    config: ToolConfigRequest = ToolConfigRequest()
+    active: bool = True
+
+    def values(self) -> dict[str, Any]:
+        """As the tool's own, in one."""
+        given = {**self.given(), **self.config.given()}
+        given.pop("config", None)
+        if "context_variables" in given:
+            given["context_variables"] = tuple(each.variable() for each in self.config.context_variables)
+        return given
+
+
+class DryRunRequest(Body):
+    """``arguments``: as a model would give them."""
+
+    arguments: Any = Field(default_factory=dict)
+
+
+@routes.put(
+    "/tools/{name}",
+    body=strict(ToolRequest),
+    answers={200: ToolView, 201: ToolView},
+    only=human("define a handoff tool"),
+)
+def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
+    """Define a tool, change it, or switch it off. A workspace holds at most 200.
+
+    A handoff tool is a standing approval: what is handed off with it needs no other, while it and its target are
+    active. Agents are given tools with PUT /agents/{slug}.
+    """
+    name = call.params["name"]
+    tool, is_new = define_tool(baton, call.by, name, call.body.values(), call.body.expected_version)
+    return created(tool_view(tool), call.path) if is_new else ok(tool_view(tool))
+
+
+@routes.get("/tools", answers={200: ToolList})
+def list_tools(baton: Baton, call: Call[None, None]) -> Answer:
+    """All tools of the workspace, by name."""
+    tools = sorted(baton.store.toolbox(call.by.workspace).tools, key=lambda tool: tool.name)
+    return ok({"items": list(map(tool_view, tools)), "next_cursor": None})
+
+
+@routes.get("/tools/{name}", answers={200: ToolView})
+def get_tool(baton: Baton, call: Call[None, None]) -> Answer:
+    """One tool."""
+    return ok(tool_view(find_tool(baton, call.by.workspace, call.params["name"])))
+
+
+@routes.get("/tools/{name}/schema", answers={200: ToolSchemaView})
+def get_tool_schema(baton: Baton, call: Call[None, None]) -> Answer:
+    """The tool as a model sees it."""
+    return ok(find_tool(baton, call.by.workspace, call.params["name"]).spec)
+
+
+@routes.post(
+    "/tools/{name}/dry-run", body=strict(DryRunRequest), answers={200: DryRunView}, is_idempotent=False, refusals=(404,)
+)
+def dry_run_tool(baton: Baton, call: Call[DryRunRequest, None]) -> Answer:
+    """What a call of the tool with these arguments would come to now. Changes nothing."""
+    return ok(dry_run(baton, call.by.workspace, call.params["name"], call.body.arguments))
