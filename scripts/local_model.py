@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass, field
 
 from botocore.exceptions import ClientError
 
@@ -15,17 +16,27 @@ SECRET = f"{deployment.STACK_NAME}/model-key"
 _NAME = re.compile(r"[^\s\"'\\]*")
 
 
-def parameters(port: int) -> dict[str, str]:
-    """Those of the template. The key itself is none of them: it goes into the engine's Secrets Manager, as it would in
-    the cloud. Raises StackError for a variable that makes no sense."""
-    model = os.environ.get("BATON_MODEL", "")
-    if not _NAME.fullmatch(model):
+@dataclass(frozen=True)
+class LocalModel:
+    name: str
+    url: str
+    key: str = field(repr=False)
+
+    def parameters(self, port: int) -> dict[str, str]:
+        """Those of the template. The key itself is none of them: it goes into the engine's Secrets Manager, as it would
+        in the cloud."""
+        return {"Model": self.name, "ModelUrl": self.url, "ModelKeySecret": _kept(self.key, port) if self.key else ""}
+
+
+def of_environment() -> LocalModel:
+    """Raises StackError for a variable that makes no sense."""
+    name = os.environ.get("BATON_MODEL", "")
+    if not _NAME.fullmatch(name):
         raise StackError("BATON_MODEL must be like openai_compatible:<id>, without spaces or quotes")
     try:
-        url, key = model_url(os.environ), model_key(os.environ)
+        return LocalModel(name, model_url(os.environ), model_key(os.environ))
     except ConfigError as error:
         raise StackError(str(error)) from error
-    return {"Model": model, "ModelUrl": url, "ModelKeySecret": _kept(key, port) if key else ""}
 
 
 def _kept(key: str, port: int) -> str:

@@ -96,13 +96,15 @@ def up(
     engine = _engine(home)
     port = port or _configured_port("BATON_PORT")
     notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
+    model = local_model.of_environment()
     with _alone(home, say):
         saved = _saved(home)
         last_notion_url = saved.notion_url if saved and engine.running() else ""
         pid, port = _started(engine, port, keep_state=keep_state, say=say)
         usual_port = port_of(last_notion_url) or port + 1
         notion_url = _notion(home, notion_port, usual_port, keep_state=keep_state, say=say)
-        _deploy(port, notion_url, home, say)
+        wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | model.parameters(port)
+        _deploy(port, wanted, home, say)
         stack = _describe(port, pid, notion_url, saved)
         _await_api(stack)
         stack = _with_tokens(stack, say)
@@ -174,9 +176,8 @@ def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, 
     return url_of(found)
 
 
-def _deploy(port: int, notion_url: str, home: Path, say: Say) -> None:
+def _deploy(port: int, wanted: dict[str, str], home: Path, say: Say) -> None:
     inputs = deployment.fingerprint()
-    wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | local_model.parameters(port)
     if deployment.is_current(deployment.deployed(port), inputs, wanted):
         say("nothing changed since the last deployment")
         return

@@ -198,3 +198,35 @@ def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path, name: str) ->
     """A process id that was written down may belong to somebody else by now: here it is this test's."""
     (home / f"{name}.lock").write_text(f'{{"pid": {os.getpid()}, "port": 1}}')
     assert not stack.down(home)
+
+
+def test_agents_think_with_the_model_that_the_environment_names(
+    stack_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stack.current(stack_home)
+    monkeypatch.setenv("BATON_MODEL_URL", "http://127.0.0.1:9/v1/")
+    monkeypatch.setenv("BATON_MODEL_KEY", "sk-of-the-test")
+    assert stack.up(stack_home) == before
+    named = model_of_process_task(before)
+    assert (named["BATON_MODEL"], named["BATON_MODEL_URL"]) == ("", "http://127.0.0.1:9/v1")
+    secret = before.aws("secretsmanager").get_secret_value(SecretId=named["BATON_MODEL_KEY_SECRET"])
+    assert secret["SecretString"] == "sk-of-the-test"
+    assert "sk-of-the-test" not in (stack_home / "deploy.log").read_text() + json.dumps(named)
+    for name in ("BATON_MODEL_URL", "BATON_MODEL_KEY"):
+        monkeypatch.delenv(name)
+    assert stack.up(stack_home) == before
+    assert set(model_of_process_task(before).values()) == {""}
+
+
+def model_of_process_task(running: stack.Stack) -> dict[str, str]:
+    found = running.aws("lambda").get_function_configuration(FunctionName=running.functions["ProcessTask"])
+    variables = found["Environment"]["Variables"]
+    return {name: variables.get(name, "") for name in ("BATON_MODEL", "BATON_MODEL_URL", "BATON_MODEL_KEY_SECRET")}
+
+
+def test_a_models_key_is_never_sent_to_another_machine_in_the_clear(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BATON_MODEL_URL", "http://llm.example/v1")
+    with pytest.raises(StackError, match="BATON_MODEL_URL must begin with https://"):
+        stack.up(home)

@@ -74,14 +74,16 @@ class BedrockModel:
             if _is_too_long(exc):
                 return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
             raise self._trouble(exc) from exc
-        except (HTTPClientError, NoConnection) as exc:  # no connection, no answer in time, or half of one
+        except (HTTPClientError, NoConnection, ResponseParserError) as exc:
             raise ModelAway("Bedrock didn't answer.") from exc
         except (NoCredentialsError, PartialCredentialsError, NoRegionError) as exc:
             raise ModelRefuses("There are no AWS credentials, or no region, to ask Bedrock with.") from exc
-        except (ResponseParserError, RecursionError):  # not the shape that the service promises
+        except RecursionError:  # of what a model says, nothing else nests
             return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT)
         except BotoCoreError as exc:
             raise ModelRefuses(f"Bedrock can't be asked that ({type(exc).__name__}).") from exc
+        if "stopReason" not in answer:  # half of an answer, which botocore takes for an odd one
+            raise ModelAway("Bedrock broke off its answer.")
         return _reply(answer)
 
     def _trouble(self, exc: ClientError) -> ModelTrouble:
@@ -142,7 +144,7 @@ def _reply(answer: dict[str, Any]) -> Reply:
     counted = Usage(input_tokens=usage.get("inputTokens", 0), output_tokens=usage.get("outputTokens", 0))
     content = ((answer.get("output") or {}).get("message") or {}).get("content") or []
     try:
-        reason = StopReason(answer.get("stopReason", ""))
+        reason = StopReason(answer["stopReason"])
     except ValueError:
         reason = StopReason.MALFORMED_MODEL_OUTPUT
     return Reply(blocks=tuple(_kept(content)), stop_reason=reason, usage=counted)

@@ -145,7 +145,7 @@ def _turn(where: str, turn: Any) -> Turn:
             raise ScriptError(f"{where}.{name}: must be a text")
     tools = _tools(f"{where}.tools", turn.get("tools", []))
     reason = turn.get("stop_reason", StopReason.TOOL_USE if tools else StopReason.END_TURN)
-    if reason not in set(StopReason):
+    if reason not in list(StopReason):
         raise ScriptError(f"{where}.stop_reason: must be one of {', '.join(StopReason)}")
     return Turn(
         text=turn.get("text", ""),

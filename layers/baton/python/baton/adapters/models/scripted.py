@@ -61,8 +61,8 @@ def _reply(request: Request, blocks: tuple[Block, ...], reason: StopReason, outp
 def _blocks(turn: Turn, message: str) -> Iterator[Block]:
     if turn.thinking:
         yield {"reasoningContent": {"reasoningText": {"text": turn.thinking.replace(MESSAGE, message)}}}
-    if turn.text:
-        yield {"text": turn.text.replace(MESSAGE, message)}
+    if text := turn.text.replace(MESSAGE, message):
+        yield {"text": text}
     for number, (name, arguments) in enumerate(turn.tools, start=1):
         filled = _filled(arguments, message)
         yield {"toolUse": {"toolUseId": f"call_{number}", "name": name, "input": filled}}

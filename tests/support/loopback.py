@@ -1,0 +1,139 @@
+"""A server on loopback that answers what a test has put in line, at the pace that it wants."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canned:
+    """``body``: JSON unless it is bytes. ``pause``: before the answer; ``drip``: between the bytes of its body, or of
+    its headers; ``breaks_after``: so many bytes of the body come, then the connection is cut."""
+
+    status: int = 200
+    body: Any = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    pause: float = 0
+    drip: float = 0
+    drips_headers: bool = False
+    breaks_after: int | None = None
+
+    @property
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+@dataclass(frozen=True)
+class Received:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class Loopback:
+    """``line``: what is answered next; once it is empty, 500. ``check``: what is wrong with a request, None if nothing
+    is; that is answered with a 400, and kept in ``wrong``."""
+
+    line: deque[Canned] = field(default_factory=deque)
+    received: list[Received] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    url: str = ""
+    is_over: threading.Event = field(default_factory=threading.Event)
+
+    def check(self, request: Received) -> str | None:
+        return None
+
+    def then(self, *canned: Canned) -> None:
+        self.line.extend(canned)
+
+    def answer(self, request: Received) -> Canned:
+        self.received.append(request)
+        if problem := self.check(request):
+            self.wrong.append(problem)
+            return Canned(status=400, body={"error": {"message": problem, "code": "wrong_in_the_test"}})
+        return self.line.popleft() if self.line else Canned(status=500, body={"error": {"message": "out of lines"}})
+
+    @contextmanager
+    def serving(self) -> Iterator[Loopback]:
+        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"loopback": self}))
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.is_over.set()
+            server.shutdown()
+            server.server_close()
+            thread.join()
+        assert self.wrong == []
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that hang up are what these tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    loopback: Loopback
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Received(self.command, self.path, headers, json.loads(body) if body else None)
+        self._send(self.loopback.answer(request))
+
+    def _send(self, canned: Canned) -> None:
+        self.close_connection = True
+        self._wait(canned.pause)
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(canned.content)), **canned.headers}
+        lines = [f"HTTP/1.1 {canned.status} Said", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+        self._write("\r\n".join(lines).encode(), canned.drip if canned.drips_headers else 0)
+        self._write(canned.content[: canned.breaks_after], 0 if canned.drips_headers else canned.drip)
+
+    def _write(self, content: bytes, drip: float) -> None:
+        if not drip:
+            self.wfile.write(content)
+            return
+        for byte in content:
+            self.wfile.write(bytes([byte]))
+            self._wait(drip)
+            if self.loopback.is_over.is_set():
+                return
+
+    def _wait(self, seconds: float) -> None:
+        if seconds:
+            self.loopback.is_over.wait(seconds)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Nothing."""
+
+
+def timed(function: Any, *args: Any) -> tuple[Any, float]:
+    """What it answers or raises, and how many seconds that takes."""
+    begun = time.monotonic()
+    try:
+        answer = function(*args)
+    except Exception as error:  # noqa: BLE001 - it is what is asked for
+        answer = error
+    return answer, time.monotonic() - begun
