@@ -7,6 +7,7 @@ something is missing from the layers.
 from __future__ import annotations
 
 import marshal
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from types import CodeType
 import pytest
 
 import deployment
+from baton import bootstrap
 from infra.template import environment, functions, load
 
 UNCHECKED_HASH = 0b01  # PEP 552: hash-based, and the source is not looked at again
@@ -82,6 +84,13 @@ def test_compiled_code_names_no_path_of_the_machine_that_built_it(built: Path, p
         code = marshal.loads(path.read_bytes()[16:])
         assert isinstance(code, CodeType)
         assert code.co_filename.startswith(place)
+
+
+def test_the_layer_describes_every_service_that_is_called(built: Path) -> None:
+    called = set(re.findall(r'client\(\s*"([a-z-]+)"', Path(bootstrap.__file__).read_text()))
+    assert {"dynamodb", "bedrock-runtime", "secretsmanager"} <= called
+    data = built / "DependenciesLayer" / "python" / "botocore" / "data"
+    assert called <= {path.name for path in data.iterdir()}
 
 
 def test_a_function_with_its_layers_fits_into_lambda(built: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections import deque
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 
@@ -49,6 +51,7 @@ class Loopback:
     wrong: list[str] = field(default_factory=list)
     url: str = ""
     is_over: threading.Event = field(default_factory=threading.Event)
+    certificate: Path | None = None
 
     def check(self, request: Received) -> str | None:
         return None
@@ -66,7 +69,11 @@ class Loopback:
     @contextmanager
     def serving(self) -> Iterator[Loopback]:
         server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"loopback": self}))
-        self.url = f"http://127.0.0.1:{server.server_port}"
+        if self.certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"{'https' if self.certificate else 'http'}://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:

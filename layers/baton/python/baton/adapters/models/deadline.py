@@ -155,4 +155,5 @@ class _TimedStream(httpcore.NetworkStream):
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)
+    """The usual ones, or those that SSL_CERT_FILE or SSL_CERT_DIR name."""
+    return httpx.create_ssl_context()
