@@ -22,7 +22,7 @@ BESIDE = {"output", "failure"}
 
 def test_task_has_every_key_of_its_shape(world: World, gateway: Gateway) -> None:
     task = gateway.get(ALICE, f"/tasks/{world.needing()}").json
-    assert set(task) == TASK | BESIDE | {"recoveries"}
+    assert set(task) == TASK | BESIDE | {"recoveries", "input", "context", "usage"}
     assert task["created_at"] == "2026-11-18T12:00:00.000Z"
     assert (task["claim"], task["output"], task["failure"], task["tracker"]) == (None, None, None, None)
     assert (task["flags"], task["recoveries"]) == ([], [])
