@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
+from botocore.exceptions import ParamValidationError
 
 from baton.adapters.models.bedrock import BedrockModel
 from baton.domain.errors import ModelAway, ModelRefuses
@@ -283,6 +284,18 @@ def test_without_credentials_or_region_it_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     with pytest.raises(ModelRefuses, match="region"):
         BedrockModel(lambda _: boto3.session.Session().client("bedrock-runtime"), FakeClock()).converse(a_request())
+
+
+def test_a_call_that_cannot_even_be_made_is_refused(bedrock: FakeBedrock) -> None:
+    """boto3's own validation is off; this is what it says where something can't be written down."""
+
+    class Odd:
+        def converse(self, **_: Any) -> Any:
+            raise ParamValidationError(report="You said: Bonjour?")
+
+    with pytest.raises(ModelRefuses, match="ParamValidationError") as refused:
+        BedrockModel(lambda _: Odd(), FakeClock()).converse(a_request())
+    assert "Bonjour" not in refused.value.message
 
 
 def test_thoughts_go_back_as_they_came(bedrock: FakeBedrock, model: BedrockModel) -> None:

@@ -18,10 +18,11 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as NoConnection
 from botocore.parsers import ResponseParserError
 
-from baton.adapters.models.tool_calls import clean, tool_use
+from baton.adapters.models.tool_calls import tool_use
 from baton.adapters.retry_after import retry_after
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.events import canonical_json
+from baton.domain.reply import clean
 from baton.domain.transcript import Usage
 from baton.run_ports import Reply, StopReason
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.models.tool_calls import clean, tool_use
+from baton.adapters.models.tool_calls import tool_use
+from baton.domain.reply import clean
 from baton.domain.transcript import Usage
 from baton.run_ports import Reply, StopReason
 

@@ -1,4 +1,4 @@
-"""Tool calls and texts as models word them, brought into a form that can be kept and sent again.
+"""Tool calls as models word them, brought into a form that can be kept and sent again.
 
 A model's words are data of any kind: arguments may be no JSON, no object, endless, or of characters that no store
 takes."""
@@ -10,12 +10,11 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.reply import MAX_DEPTH, MAX_TOOL_NAME, SHOWN, clean
+
 if TYPE_CHECKING:
     from baton.domain.transcript import Block
 
-MAX_DEPTH = 16
-MAX_QUOTE = 200
-MAX_NAME = 64
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _ODD_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _NAMELESS = "unnamed"
@@ -29,17 +28,12 @@ def tool_use(call_id: str, name: Any, said: Any) -> Block:
     arguments = {} if said is None or said == "" else _read(said) if isinstance(said, str) else said
     if isinstance(arguments, dict) and _is_sound(arguments, MAX_DEPTH):
         return {"toolUse": {**use, "input": arguments}}
-    return {"toolUse": {**use, "input": {}, "malformed": clean(_worded(said)[:MAX_QUOTE])}}
-
-
-def clean(text: str) -> str:
-    """Without halves of characters, which JSON can spell and UTF-8 can't."""
-    return _HALF_A_CHARACTER.sub("\ufffd", text)
+    return {"toolUse": {**use, "input": {}, "malformed": clean(_worded(said)[:SHOWN])}}
 
 
 def _name(name: Any) -> str:
     """In every provider's alphabet: it goes back with the history, and one that refuses it would end the run."""
-    said = _ODD_IN_A_NAME.sub("_", name)[:MAX_NAME] if isinstance(name, str) else ""
+    said = _ODD_IN_A_NAME.sub("_", name)[:MAX_TOOL_NAME] if isinstance(name, str) else ""
     return said or _NAMELESS
 
 
