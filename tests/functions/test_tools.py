@@ -281,7 +281,7 @@ WRONG: list[tuple[Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "fields"), WRONG)
+@pytest.mark.parametrize(("body", "fields"), WRONG, ids=range(len(WRONG)))
 def test_wrong_field_is_named_by_its_path_and_writes_nothing(gateway: Gateway, body: Any, fields: list[str]) -> None:
     reply = gateway.put(ALICE, PATH, body)
     assert (reply.status, reply.fields) == (422, fields)
@@ -539,7 +539,7 @@ PROFILE_WRONG: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "fields"), PROFILE_WRONG)
+@pytest.mark.parametrize(("body", "fields"), PROFILE_WRONG, ids=range(len(PROFILE_WRONG)))
 def test_wrong_field_of_a_profile_is_named_and_writes_nothing(
     gateway: Gateway, body: dict[str, Any], fields: list[str]
 ) -> None:

@@ -29,12 +29,12 @@ class Choked:
     def __getattr__(self, operation: str) -> Any:
         call = getattr(self.client, operation)
 
-        def choked(**request: Any) -> Any:
+        def choked(*args: Any, **request: Any) -> Any:
             self.calls.append(operation)
             fault = self.plan(len(self.calls), operation)
             if fault in {"timeout_before", "error_before", "no_connection", "throttle", "crash_before"}:
                 raise _failure(fault, operation)
-            answer = call(**request)
+            answer = call(*args, **request)
             if fault is not None:
                 raise _failure(fault, operation)
             return answer
