@@ -20,12 +20,16 @@ from baton.bootstrap import forget_all, wire
 from baton.domain.agent import Approval, Runtime
 from baton.domain.mirror import Mirror, PageRef
 from baton.domain.principal import Kind, Principal
+from baton.domain.tool import Variable
 from baton.ports import Baton, MirrorSaved, PageTaken
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimer, claim_next
+from baton.services.converse import Opening, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.create_handoff_marker import create_handoff_marker
+from baton.services.define_tool import define_tool
+from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.open_webhook import open_webhook
@@ -135,6 +139,22 @@ def held(account: Account, **changes: Any) -> None:
     assert claim_next(account.baton, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
 
 
+def with_tool(account: Account) -> None:
+    values = {"description": "Hands a lead on.", "target_agent": "auditor"}
+    variables = (Variable(name="lead_id", required=True),)
+    define_tool(account.baton, human(DEMO), "handoff_to_auditor", {**values, "context_variables": variables})
+
+
+def talking(account: Account) -> None:
+    opening = Opening(agent="auditor", message="Is the release ready?", context={})
+    start_conversation(account.baton, human(DEMO), opening)
+
+
+def talked(account: Account) -> None:
+    talking(account)
+    cancel_task(account.baton, human(DEMO), TASK, None)
+
+
 def asked_for_nothing(account: Account) -> None:
     held(account, expectations={})
 
@@ -240,6 +260,17 @@ HTTP: dict[str, Case] = {
     "api-inbox": Case(failed, 200, {"next_cursor": None}),
     "api-acknowledge_inbox": Case(failed, 200, {"acknowledged": 1}),
     "api-pending": Case(handed, 200, {"next_cursor": None}),
+    "api-define_tool": Case(nothing, 201, {"name": "handoff_to_auditor", "version": 1}),
+    "api-list_tools": Case(with_tool, 200, {"next_cursor": None}),
+    "api-get_tool": Case(with_tool, 200, {"name": "handoff_to_auditor", "active": True}),
+    "api-tool_schema": Case(with_tool, 200, {"name": "handoff_to_auditor", "description": "Hands a lead on."}),
+    "api-dry_run_tool": Case(with_tool, 200, {"ok": True, "would": "Routed to Client Repo Auditor"}),
+    "api-give_tools": Case(with_tool, 200, {"slug": "runner", "version": 2}),
+    "api-start_conversation": Case(nothing, 201),
+    "api-get_conversation": Case(talking, 200, {"agent": "auditor", "state": "open"}, "delegated"),
+    "api-list_messages": Case(talking, 200),
+    "api-say": Case(talked, 201, {"conversation_id": "wf_example1"}, "cancelled"),
+    "api-say_busy": Case(talking, 409, {"code": "conversation_busy", "task_id": TASK}, "delegated"),
     "api-nested_1000_deep": Case(needing, 400, {"code": "malformed_json"}, "needs"),
     "api-tracker_settings": Case(nothing, 200, {"version": 2}),
     "api-tracker_token": Case(nothing, 204),
