@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
+from baton.domain.tool import NAME_PATTERN
 from fuzz.premises import Premises
 from support.exhibit import OPERATIONS, Schema, resolved
 
 PROBABILITY = 0.8
+# Ids that begin with another letter than their names.
+LETTERS = {"conversation_id": "w"}
 URLS = ["https://notes.example/1", "http://notes.example/a?b#c"]
 
 
@@ -27,7 +30,7 @@ def bindings() -> dict[str, Any]:
 
 def dictionaries(premises: Premises) -> dict[str, Any]:
     """Slugs, URLs, and ids by the letter that they and their fields begin with: ``claim_id`` and ``clm_…``."""
-    known = {"slugs": premises.slugs, "urls": URLS}
+    known = {"slugs": premises.slugs, "urls": URLS, "tools": premises.tools}
     for name in {binding["dictionary"] for binding in bindings().values()} - known.keys():
         known[name] = [each for each in premises.ids if each[0] == name or "_" not in each]
     return {name: {"values": values} for name, values in known.items()}
@@ -47,5 +50,7 @@ def _binding(path: str, name: str, schema: Schema) -> dict[str, Any]:
     if name.endswith("_url"):
         return {path: {"dictionary": "urls", "probability": PROBABILITY}}
     if ID_PATTERN in patterns:
-        return {path: {"dictionary": name[0], "probability": PROBABILITY}}
+        return {path: {"dictionary": LETTERS.get(name, name[0]), "probability": PROBABILITY}}
+    if NAME_PATTERN in patterns:
+        return {path: {"dictionary": "tools", "probability": PROBABILITY}}
     return {}

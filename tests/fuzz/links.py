@@ -47,10 +47,15 @@ def _found(source: Operation, schema: Schema, at: str = ROOT, levels: int = 3) -
     for name, inner in schema.get("properties", {}).items() if levels else ():
         if name == "id":
             yield from ((each, f"{at}/id") for each in _own_parameter(source, at))
-        elif name == "claim_id" or name in PARAMETERS:
+        elif name == "claim_id" or (name in PARAMETERS and _is_one(source, name)):
             yield name, f"{at}/{name}"
         else:
             yield from _found(source, inner, f"{at}/{name}", levels - 1)
+
+
+def _is_one(source: Operation, name: str) -> bool:
+    """Not only tools have a ``name``."""
+    return name != "name" or source.path.startswith("/tools")
 
 
 def _own_parameter(source: Operation, at: str) -> Iterator[str]:

@@ -71,6 +71,10 @@ class Premises:
     def slugs(self) -> list[str]:
         return [each.slug for each in self.world.store.roster("acme")]
 
+    @property
+    def tools(self) -> list[str]:
+        return [each.name for each in self.world.store.toolbox("acme").tools]
+
     def _token(self, who: Principal) -> str:
         request = TokenRequest(kind=who.kind, subject=who.id, scopes=who.scopes)
         return issue_token(self.world.baton, human(), request)[1]
@@ -92,10 +96,22 @@ class Premises:
         self._claimed()
         self._verb(self._task("builder"), "approve")
         self._verb(self._task("auditor", "builder"), "approve-next")
+        self._talk()
         self._task("scout", "builder")
         self._task("builder", "scout")
         self.world.clock.advance(5)
         self._verb(self._task("auditor", "scout"), "approve")
+
+    def _talk(self) -> None:
+        """One conversation that is under way, one that may go on, and a tool to hand over with."""
+        variables = [{"name": "lead_id", "required": True}, {"name": "priority", "type": "number"}]
+        config = {"target_agent": "builder", "context_variables": variables}
+        self._sent(WHO[Kind.HUMAN], "PUT", "/tools/handoff_to_builder", {"description": "Hands over", "config": config})
+        self._sent(WHO[Kind.HUMAN], "PUT", "/agents/runner", {"tools": ["handoff_to_builder"]})
+        for agent_ in ("runner", "builder"):
+            said = {"agent": agent_, "message": "Is it ready?"}
+            made = self._sent(WHO[Kind.HUMAN], "POST", "/conversations", said)
+        self._verb(made["task"]["id"], "cancel")
 
     def _task(self, source: str, target: str = "auditor") -> Any:
         body = marker_body(source_agent=source, target_agent=target)

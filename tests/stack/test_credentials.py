@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from baton.domain.principal import ACT_AS, Kind
+from baton.domain.principal import ACT_AS, CONVERSE, Kind
 from baton.domain.token import Token, digest, spell
-from support.deployed import Client, Deployed, problem
+from support.deployed import CANARY, Client, Deployed, problem
 from support.exhibit import WITH_TOKEN, Exhibit, Operation
 from support.tenant import Tenant, marker_body, new_workspace
 
@@ -27,6 +27,8 @@ UNKNOWN_IDS = {
     "work_type": "nothing",
     "handoff_id": UNKNOWN.replace("task_", "ho_"),
     "workflow_id": UNKNOWN,
+    "conversation_id": UNKNOWN,
+    "name": "unknown_tool",
 }
 
 
@@ -205,6 +207,16 @@ def test_an_agent_acts_only_as_itself(exhibit: Exhibit) -> None:
             held = f"/tasks/{tasks['complete']}/{verb}"
             assert scout.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
             assert exhibit.tenant.human.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
+
+
+def test_an_agent_talks_only_where_a_human_gave_it_the_scope(exhibit: Exhibit, deployed: Deployed) -> None:
+    message, path = {"message": CANARY}, f"/conversations/{exhibit.conversation}/messages"
+    talker = spare_token(exhibit, deployed, Kind.AGENT, scopes=frozenset({CONVERSE}), subject="scout")
+    with deployed.unchanged():
+        for each, body in (("/conversations", {**message, "agent": "reviewer"}), (path, message)):
+            assert exhibit.tenant.scout.refused("POST", each, body) == (403, "scope_required")
+        told = deployed.client(spell(talker.id, "0" * 64)).refused("POST", path, message)
+        assert told == (409, "conversation_busy")
 
 
 def test_a_service_without_the_scope_acts_for_nobody(exhibit: Exhibit, deployed: Deployed) -> None:

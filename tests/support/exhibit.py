@@ -150,9 +150,22 @@ class Exhibit:
         made: str = self.tenant.human.put("/routes/spare", {"agent": "reviewer", "mode": "manual"})["work_type"]
         return made
 
+    @cached_property
+    def tool(self) -> str:
+        body = {"description": CANARY, "config": {"target_agent": "reviewer"}}
+        made: str = self.tenant.human.put("/tools/spare_tool", body)["name"]
+        return made
+
+    @cached_property
+    def conversation(self) -> str:
+        body = {"agent": "reviewer", "message": CANARY}
+        made: str = self.tenant.human.post("/conversations", body)["conversation_id"]
+        return made
+
     def prepare(self) -> Exhibit:
         """Makes all of it, so that from here on nothing is written but by what is tried."""
         assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
+        assert all((self.tool, self.conversation))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -166,6 +179,8 @@ class Exhibit:
             "work_type": self.work_type,
             "handoff_id": self.handed["handoff_id"],
             "workflow_id": self.handed["workflow_id"],
+            "conversation_id": self.conversation,
+            "name": self.tool,
             "token": f"bm90aGluZw.{'0' * 64}",
             "secret": f"{self.tenant.name}.{'0' * 64}",
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from api.conversation_views import (
     AskedView,
@@ -31,14 +31,9 @@ MAX_MESSAGES = 200
 MAX_AFTER = 8_000
 
 
-def _says_something(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
-Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT), AfterValidator(_says_something)]
-Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^[^_]"}})]
+# Says something.
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^([^_]|$)"}})]
 
 
 class ConversationRequest(Body):
