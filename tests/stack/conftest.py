@@ -10,6 +10,7 @@ import pytest
 
 import stack
 from support.deployed import Deployed
+from support.fake_thinker import FakeThinker
 from support.tenant import Tenant, Workspaces, new_workspace
 
 HERE = Path(__file__).parent
@@ -39,13 +40,24 @@ def turn(item: pytest.Item) -> int:
 
 
 @pytest.fixture(scope="session")
-def stack_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def thinker() -> Iterator[FakeThinker]:
+    """What agents think with that ask for ``openai_compatible``; the others' model is the script."""
+    with FakeThinker().serving() as serving:
+        assert isinstance(serving, FakeThinker)
+        yield serving
+
+
+@pytest.fixture(scope="session")
+def stack_home(tmp_path_factory: pytest.TempPathFactory, thinker: FakeThinker) -> Iterator[Path]:
     """Where the session's stack runs."""
     home = tmp_path_factory.mktemp("stack")
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):  # the stack is nobody's but ours
             if name.startswith(("AWS_", "BATON_", "POWERTOOLS_")):
                 patch.delenv(name)
+        patch.setenv("BATON_MODEL", "scripted")
+        patch.setenv("BATON_MODEL_URL", thinker.url)
+        patch.setenv("BATON_MODEL_KEY", thinker.key)
         with stack.running(home):
             yield home
 
