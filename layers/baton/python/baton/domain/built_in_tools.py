@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Of any one text among their arguments, but for the result itself: as over the API.
+MAX_WORDS = 2_000
 COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT = "complete_task", "fail_task", "save_checkpoint"
 BUILT_IN: Mapping[str, dict[str, Any]] = {
     COMPLETE_TASK: {
@@ -57,7 +59,7 @@ BUILT_IN: Mapping[str, dict[str, Any]] = {
         "description": "Keeps a state of your work from which it can go on should it be interrupted.",
         "input_schema": {
             "type": "object",
-            "properties": {"step_name": {"type": "string"}, "state": {"type": "object"}},
+            "properties": {"step_name": {"type": "string", "maxLength": 100}, "state": {"type": "object"}},
             "required": ["step_name", "state"],
             "additionalProperties": False,
         },

@@ -65,8 +65,9 @@ class VariableType(StrEnum):
 
 _IS: Mapping[VariableType, Any] = {
     VariableType.STRING: lambda value: isinstance(value, str),
+    # Not every int is a float: the ones that are too large for that would raise.
     VariableType.NUMBER: lambda value: (
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and math.isfinite(value))
     ),
     VariableType.BOOLEAN: lambda value: isinstance(value, bool),
     VariableType.OBJECT: lambda value: isinstance(value, dict),

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT
+from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, MAX_WORDS, SAVE_CHECKPOINT
 from baton.domain.errors import Conflict, InvalidInput, Refused, StaleClaim
 from baton.domain.events import canonical_json
 from baton.domain.idempotency import Once
@@ -303,6 +303,8 @@ def _schema_problem(schema: Mapping[str, Any], value: Any, at: str) -> str | Non
     type_ = schema.get("type")
     if type_ is not None and not _TYPES[type_](value):
         return f"{at} must be of type {type_}"
+    if type_ == "string" and len(value) > (most := schema.get("maxLength", MAX_WORDS)):
+        return f"{at} must have at most {most} characters"
     for number, each in enumerate(value if type_ == "array" else ()):
         if problem := _schema_problem(schema["items"], each, f"{at}.{number}"):
             return problem
