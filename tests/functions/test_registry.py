@@ -19,7 +19,7 @@ def test_agent_is_registered_once_and_changed_after(world: World, gateway: Gatew
     assert second.status == 200
     assert second.json == {**first.json, "description": "helps", "version": 2}
     seen = gateway.get(agent("scout"), "/agents/zoe").json
-    assert seen == {**second.json, "liveness": {"status": "gone", "last_contact_at": None}}
+    assert seen.items() >= {**second.json, "liveness": {"status": "gone", "last_contact_at": None}}.items()
 
 
 def test_agents_are_listed_by_slug(gateway: Gateway) -> None:
