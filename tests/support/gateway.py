@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api import handler as api
-from baton.bootstrap import logger
 from baton.domain.principal import Principal
 from baton.ports import Baton
 from create_handoff_marker import handler as create_handoff_marker
@@ -78,7 +77,6 @@ class Gateway:
     replies: list[Reply] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        logger()  # made once, here, as two threads that make it at the same time get half of one
         self._marker = App(create_handoff_marker.routes, self._wire, refused=create_handoff_marker.refused)
         self._wait = App(wait.routes, self._wire)
         self._webhook = App(notion_webhook.routes, self._wire)

@@ -84,7 +84,12 @@ class Expected:
         self.state, self.claim_id, self.branches, self.until = state, None, [], None
 
     def released(self, now: datetime) -> None:
-        self.releases, self.attempt = self.releases + 1, self.attempt - 1
+        self.attempt -= 1
+        self.came_back(now)
+
+    def came_back(self, now: datetime) -> None:
+        """Neither done nor tried."""
+        self.releases += 1
         self.give_back(now)
         if self.releases >= 10:
             self.state = "needs"
@@ -180,4 +185,4 @@ class Model:
         for task in self:
             self.join(task, now)
             if task.state == "waiting" and task.until is not None and task.until <= now:
-                task.give_back(now)
+                task.came_back(now)
