@@ -3,6 +3,7 @@ at once. With BATON_MODEL_URL set, a real model plays them; else a script does, 
 
 from __future__ import annotations
 
+import json
 import textwrap
 import time
 from typing import Any
@@ -100,6 +101,6 @@ def _talk(player: Player, agent: str, message: str) -> None:
 
 
 def _show(item: dict[str, Any]) -> None:
-    said = item["text"] or str(item["data"].get("content", ""))
+    said = item["text"] or json.dumps(item["data"].get("content", ""), ensure_ascii=False)
     text = textwrap.shorten(said.replace("\n", " "), WIDTH, placeholder=" …")
     print(f"           {item['agent']:<13} {DIM}{item['type']:<18}{PLAIN} {text}", flush=True)

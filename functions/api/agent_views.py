@@ -39,6 +39,25 @@ class AgentView(TypedDict):
     updated_by: str
 
 
+class ProfileView(TypedDict):
+    """``model``: empty for the deployment's own. ``max_turns``: replies of the model per task; ``max_tokens``: per
+    task, both ways together; ``max_reply_tokens``: of one reply. ``join``, ``quorum``: how many of several delegations
+    have to end before it goes on."""
+
+    system_prompt: str
+    model: str
+    tools: list[str]
+    max_turns: int
+    max_tokens: int
+    max_reply_tokens: int
+    join: Literal["all", "any", "quorum"]
+    quorum: int | None
+
+
+class SavedAgentView(AgentView, ProfileView):
+    """As it is from now on."""
+
+
 class LivenessView(TypedDict):
     """``active``: asked for work less than 5 minutes ago, or holds a claim; ``idle``: less than 30 minutes ago.
     ``last_contact_at``: when it last asked for work, give or take a minute; null if it never did."""
@@ -56,19 +75,8 @@ class SeenAgentView(AgentView):
     score: NotRequired[float]
 
 
-class WholeAgentView(SeenAgentView):
-    """With what process-task runs it with. ``model``: empty for the deployment's own. ``max_turns``: replies of the
-    model per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply. ``join``,
-    ``quorum``: how many of several delegations have to end before it goes on."""
-
-    system_prompt: str
-    model: str
-    tools: list[str]
-    max_turns: int
-    max_tokens: int
-    max_reply_tokens: int
-    join: Literal["all", "any", "quorum"]
-    quorum: int | None
+class WholeAgentView(SeenAgentView, ProfileView):
+    """With what process-task runs it with."""
 
 
 class AgentList(TypedDict):
@@ -124,8 +132,15 @@ def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
 
 
 def whole_agent_view(seen: SeenAgent, profile: RunProfile) -> WholeAgentView:
+    return {**seen_agent_view(seen), **profile_view(profile)}
+
+
+def saved_agent_view(agent: Agent, profile: RunProfile) -> SavedAgentView:
+    return {**agent_view(agent), **profile_view(profile)}
+
+
+def profile_view(profile: RunProfile) -> ProfileView:
     return {
-        **seen_agent_view(seen),
         "system_prompt": profile.system_prompt,
         "model": profile.model,
         "tools": list(profile.tools),

@@ -8,11 +8,11 @@ from pydantic import Field, StringConstraints
 
 from api.agent_views import (
     AgentList,
-    AgentView,
     ImportedAgents,
+    SavedAgentView,
     WholeAgentView,
-    agent_view,
     imported_agent_view,
+    saved_agent_view,
     seen_agent_view,
     whole_agent_view,
 )
@@ -118,7 +118,7 @@ class AgentQuery(Query):
 @routes.put(
     "/agents/{slug}",
     body=strict(AgentRequest),
-    answers={200: AgentView, 201: AgentView},
+    answers={200: SavedAgentView, 201: SavedAgentView},
     only=not_agent("register an agent"),
 )
 def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
@@ -128,7 +128,8 @@ def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
     can give it a tool.
     """
     agent, is_new = register_agent(baton, call.by, call.slug, call.body.given(), call.body.expected_version)
-    return created(agent_view(agent), call.path) if is_new else ok(agent_view(agent))
+    saved = saved_agent_view(agent, baton.store.profile(agent.workspace, agent.slug))
+    return created(saved, call.path) if is_new else ok(saved)
 
 
 @routes.post(
