@@ -128,6 +128,8 @@ def batches_fail_in_part(template: Template) -> Problems:
 @check
 def batches_are_small(template: Template) -> Problems:
     for function, event in events(template, "SQS"):
+        if function == "ProcessTask" and event.get("BatchSize") != 1:
+            yield "an agent's work waits behind another's model"
         if not event.get("BatchSize", 10) <= 5 or event.get("MaximumBatchingWindowInSeconds", 0):
             yield f"{function} takes too much at once, or waits for it"
 

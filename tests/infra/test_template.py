@@ -92,6 +92,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.batches_fail_in_part, "as a whole", drop(f"{DOORBELL}/FunctionResponseTypes")),
     (data_checks.batches_fail_in_part, "the tracker's as a whole", drop(f"{TRACKER_BELL}/FunctionResponseTypes")),
     (data_checks.batches_are_small, "default size", drop(f"{DOORBELL}/BatchSize")),
+    (data_checks.batches_are_small, "one behind the other", put(f"{DOORBELL}/BatchSize", 5)),
     (data_checks.batches_are_small, "a window", put(f"{DOORBELL}/MaximumBatchingWindowInSeconds", 5)),
     (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DOORBELL}/ScalingConfig")),
     (data_checks.concurrency_of_the_queue_is_bounded, "the tracker's unbounded", drop(f"{TRACKER_BELL}/ScalingConfig")),
