@@ -24,6 +24,7 @@ from bench_office import (
     RUN_APPROVE,
     SENDS,
     SWEEP,
+    THOUGHT,
     VERBS,
     Verb,
     brought_to,
@@ -91,6 +92,7 @@ def show_calls(stack: Stack) -> None:
         [],
         usage[AUTHORIZE.name],
     )
+    _show_thinking(usage)
     _show_cost(
         "Cost of a million handoffs whose agent is run: create and approve over HTTP, one bell, one heartbeat",
         [usage[MARK.name], usage[RUN_APPROVE.name]],
@@ -130,6 +132,20 @@ def _show_tracker(stack: Stack, measured: dict[str, Measured]) -> None:
         note,
         left=2,
     )
+
+
+def _show_thinking(usage: dict[str, Usage]) -> None:
+    """What a model's replies cost in Baton, beside what its provider asks for them."""
+    none, once, twice = (usage[verb.name] for verb in (BELL, *THOUGHT))
+    rows = []
+    for what, more, less in (("the first reply", once, none), ("each further one, with a tool call", twice, once)):
+        writes = more.all_write_units - less.all_write_units
+        reads = more.read_units - less.read_units
+        dollars = writes * WRITE_UNITS + reads * READ_UNITS
+        rows.append(
+            [what, f"{number(writes)} WU x ${WRITE_UNITS} + {number(reads)} RU x ${READ_UNITS}", f"{dollars:.2f}"]
+        )
+    table("What a million replies of a model add", ("per million", "arithmetic per reply", "$"), rows, "", left=2)
 
 
 def _measure(stack: Stack, verb: Verb) -> Measured:

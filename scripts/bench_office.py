@@ -14,8 +14,10 @@ from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
 from baton.domain.idempotency import Once
 from baton.domain.principal import ACT_AS, Kind, Principal
+from baton.domain.transcript import Usage
 from baton.ports import Baton, Store
-from baton.run_ports import Done, Work
+from baton.run_ports import AgentRunner, Done, Model, Reply, StopReason, Work
+from baton.run_ports import Request as Asked
 from baton.services.approve_task import approve_task
 from baton.services.authenticate import authenticate
 from baton.services.change_settings import change_settings
@@ -28,6 +30,7 @@ from baton.services.process_task import Bell, Shift, process_task
 from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
+from baton.services.run_agent import AgentLoop
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
 from bench_notion import InstantTrackers
@@ -70,6 +73,22 @@ class InstantRunner:
         return Done(OUTPUT)
 
 
+@dataclass(frozen=True)
+class InstantModel:
+    """Says ``OUTPUT``, after ``replies - 1`` calls of a tool that isn't there."""
+
+    replies: int
+
+    def of(self, name: str) -> tuple[str, str, Model]:
+        return "instant", name, self
+
+    def converse(self, request: Asked) -> Reply:
+        if request.turn < self.replies:
+            call = {"toolUse": {"toolUseId": "1", "name": "look_up", "input": {"what": REASON}}}
+            return Reply(blocks=(call,), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 900, 60))
+        return Reply(blocks=({"text": REASON},), stop_reason=StopReason.END_TURN, usage=Usage(0, 900, 60))
+
+
 @dataclass
 class Office:
     """``auto``: its agents have a standing approval, and its directions the largest cap. ``last`` is what the newest
@@ -81,6 +100,7 @@ class Office:
     auto: bool = False
     runtime: Runtime = Runtime.PULL
     has_tracker: bool = False
+    runner: AgentRunner = field(default_factory=InstantRunner)
     clock: MovableClock = field(default_factory=MovableClock)
     doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
     tracker_bell: MemoryTrackerBell = field(default_factory=MemoryTrackerBell)
@@ -198,7 +218,17 @@ def get_task(office: Office, _once: Once | None = None) -> None:
 
 def answer_bell(office: Office, _once: Once | None = None) -> None:
     bell = Bell(workspace=office.workspace, agent=office.target, task_id=office.task_id)
-    process_task(office.baton, InstantRunner(), bell, Shift(lease_seconds=150, time_left=lambda: 100.0))
+    process_task(office.baton, office.runner, bell, Shift(lease_seconds=150, time_left=lambda: 100.0))
+
+
+def think_once(office: Office, _once: Once | None) -> None:
+    """From here on its agents think with a model that answers at once, in one reply."""
+    office.runner = AgentLoop(office.baton, InstantModel(1))
+
+
+def think_twice(office: Office, _once: Once | None) -> None:
+    """The same in two: the first calls a tool."""
+    office.runner = AgentLoop(office.baton, InstantModel(2))
 
 
 # What the edge gets for a verb: who sends what.
@@ -255,6 +285,10 @@ AUTHORIZE = Verb("authorizer", (get_token,), authorize)
 IDLE_SWEEP = Verb("sweep, nothing due", CLAIMED, look)
 SWEEP = Verb("sweep, a claim is lost", (*CLAIMED, outlive), look)
 BELL = Verb("process-task, one bell", (mark, approve, wait), answer_bell, runtime=Runtime.RUN)
+THOUGHT = tuple(
+    Verb(f"the same, the model replies {often}", (mark, approve, wait, think), answer_bell, runtime=Runtime.RUN)
+    for often, think in (("once", think_once), ("twice", think_twice))
+)
 RUN_APPROVE = Verb("approve, agent is run", (mark,), approve, runtime=Runtime.RUN)
 IN_NOTION = (
     replace(MARK, name="marker, with its page", has_tracker=True),
@@ -299,6 +333,7 @@ VERBS = (
     SWEEP,
     RUN_APPROVE,
     BELL,
+    *THOUGHT,
 )
 
 
