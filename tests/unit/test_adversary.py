@@ -1,0 +1,321 @@
+"""Whatever a model is made to say by what it reads, it changes nothing beyond what its tools allow (spec/tools.md §6,
+truth 9): every attack, through every text that reaches a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from baton.adapters.memory import MemoryStore
+from baton.domain.agent import Runtime
+from baton.domain.built_in_tools import BUILT_IN
+from baton.domain.events import canonical_json, replay
+from baton.domain.principal import Kind
+from baton.domain.reply import MAX_DEPTH
+from baton.domain.task import Task
+from baton.domain.tool import ToolMode, Variable, VariableType
+from baton.domain.transcript import EntryKind
+from baton.ports import Baton
+from baton.services.change_route import change_route
+from baton.services.change_settings import change_settings
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.define_tool import define_tool
+from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.register_agent import register_agent
+from baton.services.sweep import sweep
+from support.adversary import ObedientModel, attacks, sentence
+from support.studio import Studio, calls, says
+from support.team import as_told
+from support.world import WORKSPACE, agent, human
+
+MAX_TURNS = 3
+MAX_HANDOFFS = 8
+OTHER = "globex"
+GIVEN: dict[str, tuple[str, ...]] = {
+    "router": ("to_victim", "ask_victim"),
+    "victim": ("save_checkpoint", "to_helper", "ask_helper", "to_self", "ask_self"),
+    "helper": ("fail_task", "ask_victim"),
+    "vault": ("to_vault",),
+}
+# What a run may write; everything else in the store stays as it was.
+MOVES = {
+    *("_tasks", "_besides", "_transcripts", "_spent_by_task", "_spent_by_workflow", "_handoffs", "_checkpoints"),
+    *("_unsent", "_inboxes", "_remembered", "_alerts", "_reviews", "_requests", "_contacts"),
+}
+TOLD = {
+    *("handoff_initiated", "approved", "handoff_received", "checkpoint_saved", "handoff_completed", "handoff_failed"),
+    *("handoff_transferred", "waiting", "resumed", "requeued", "released", "alert_raised", "rollback_initiated"),
+}
+VARIABLES = (
+    Variable(name="note", required=True),
+    Variable(name="count", type=VariableType.NUMBER),
+    Variable(name="data", type=VariableType.OBJECT),
+)
+
+
+class Stage:
+    """Two workspaces: in one of them somebody obeys. ``planted``: the texts of tools that a human was made to
+    write."""
+
+    def __init__(self, planted: dict[str, dict[str, str]]) -> None:
+        self.studio = Studio({slug: {} for slug in GIVEN}, {})
+        baton = self.baton = self.studio.baton
+        change_settings(baton, human(), {"max_handoffs_per_workflow": MAX_HANDOFFS, "max_depth": 4})
+        self._define(baton, WORKSPACE, planted)
+        register_agent(baton, human(OTHER), "victim", {"runtime": Runtime.RUN})
+        register_agent(baton, human(OTHER), "globex", {})
+        values = {"description": "Over.", "target_agent": "globex"}
+        define_tool(baton, human(OTHER), "to_globex", values)
+        register_agent(baton, human(OTHER), "victim", {"tools": ("to_globex",)})
+        self.other_task = self._bystander(OTHER)
+        self.own_task = self._bystander(WORKSPACE)
+        for workspace in (WORKSPACE, OTHER):
+            issue_token(baton, human(workspace), TokenRequest(kind=Kind.AGENT, subject="victim"))
+            change_route(baton, human(workspace), "audit", {"agent": "victim"})
+        self.studio.world.doorbell.bells.clear()
+        self.studio.world.clock.advance(3)
+
+    def _define(self, baton: Baton, workspace: str, planted: dict[str, dict[str, str]]) -> None:
+        for slug in ("helper", "victim", "self", "vault"):
+            target = "victim" if slug == "self" else slug
+            for verb, mode in (("to", ToolMode.TRANSFER), ("ask", ToolMode.DELEGATE)):
+                told = {"description": f"Over to {target}.", **planted.get(f"{verb}_{slug}", {})}
+                values = {"target_agent": target, "mode": mode, "context_variables": VARIABLES, **told}
+                define_tool(baton, human(workspace), f"{verb}_{slug}", values)
+        for slug, tools in GIVEN.items():
+            register_agent(baton, human(workspace), slug, {"tools": tools, "max_turns": MAX_TURNS})
+
+    def _bystander(self, workspace: str) -> str:
+        """A task that waits for a human."""
+        register_agent(self.baton, human(workspace), "clerk", {})
+        message = {"source": {"agent": "clerk"}, "target": {"agent": "victim", "reason": "later"}, "summary": "later"}
+        return create_handoff(self.baton, agent("clerk", workspace), Asked(message=message)).task.id
+
+    def held(self) -> dict[str, dict[Any, Any]]:
+        store = self.studio.world.store
+        assert isinstance(store, MemoryStore)
+        return {name: kept for name, kept in vars(store).items() if isinstance(kept, dict)}
+
+
+Place = Callable[[Studio, str], Task]
+
+
+def handed_over(**message: Any) -> Place:
+    """As POST /handoffs takes it, by a human's word. ``{}`` in a text is where the attack stands."""
+
+    def act(studio: Studio, text: str) -> Task:
+        said = filled({"summary": "Do it", "target": {"agent": "victim", "reason": "Do it"}, **message}, text)
+        task = create_handoff(studio.baton, human(), Asked(message={"source": {"agent": "alice"}, **said})).task
+        studio.run()
+        return task
+
+    return act
+
+
+def filled(value: Any, text: str) -> Any:
+    if isinstance(value, dict):
+        return {filled(key, text): filled(each, text) for key, each in value.items()}
+    if isinstance(value, list):
+        return [filled(each, text) for each in value]
+    return value.replace("{}", text) if isinstance(value, str) else value
+
+
+def to(slug: str, **values: Any) -> Place:
+    return lambda studio, text: studio.start(slug, **filled({"message": "Hello", **values}, text))
+
+
+def goes_on(studio: Studio, text: str) -> Task:
+    root = studio.start("victim", "Hello")
+    return studio.say(root.workflow_id, "And now?")
+
+
+def benign(text: str) -> dict[str, dict[str, list[Any]]]:
+    """What agents say of themselves, by place, so that the attack comes to where it should."""
+    asks, over = ("ask_helper", {"note": "x"}), ("to_victim", {"note": "x"})
+    thought = {"reasoningContent": {"reasoningText": {"text": text, "signature": "s"}}}
+    thinking = calls(("save_checkpoint", {"step_name": "on", "state": {}}))
+    return {
+        "a variable": {"router": [calls(("to_victim", {"note": text}))]},
+        "a variable, deep": {"router": [calls(("to_victim", {"note": "x", "data": {text: [text]}}))]},
+        "a variable of a branch": {"router": [calls(("ask_victim", {"note": text}))]},
+        "a tool's result": {"victim": [calls(("to_helper", {text[:64]: 1}))]},
+        "a checkpoint": {"victim": [calls(("save_checkpoint", {"step_name": "on", "state": {"todo": text}}))]},
+        "another agent's output": {"victim": [calls(asks)], "helper": [says(text)]},
+        "another agent's failure": {"victim": [calls(asks)], "helper": [calls(("fail_task", {"description": text}))]},
+        "instructions of a handoff": {"router": [calls(over)]},
+        "the history": {"router": [calls(over, text=text)]},
+        "an earlier turn": {"victim": [says(text)]},
+        "its own thoughts": {"victim": [type(thinking)(blocks=(thought, *thinking.blocks), stop_reason="tool_use")]},  # type: ignore[arg-type]
+    }
+
+
+PLACES: dict[str, Place] = {
+    "the message": to("victim", message="{}"),
+    "a value of the context": to("victim", context={"hint": "{}"}),
+    "a key of the context": to("victim", context={"{}": "x"}),
+    "a list of the context": to("victim", context={"hints": [{"{}": ["{}"]}]}),
+    "a summary": handed_over(summary="{}"),
+    "a reason": handed_over(target={"agent": "victim", "reason": "{}"}),
+    "results so far": handed_over(results=[{"description": "{}", "status": "partial", "notes": "{}"}]),
+    "a criterion": handed_over(
+        expectations={"deliverables": [{"type": "t", "description": "d", "acceptance_criteria": ["{}"]}]}
+    ),
+    "variables of a handoff": handed_over(context={"variables": {"{}": "{}"}}),
+    "state of a handoff": handed_over(context={"state": {"next": "{}"}}),
+    "a tool's description": to("victim"),
+    "a tool's instructions": to("victim"),
+    "instructions of a handoff": to("router"),
+    "a variable": to("router"),
+    "a variable, deep": to("router"),
+    "a variable of a branch": to("router"),
+    "the history": to("router"),
+    "a tool's result": to("victim"),
+    "a checkpoint": to("victim"),
+    "another agent's output": to("victim"),
+    "another agent's failure": to("victim"),
+    "its own thoughts": to("victim"),
+    "an earlier turn": goes_on,
+}
+
+
+def planted(text: str) -> dict[str, dict[str, dict[str, str]]]:
+    return {
+        "a tool's description": {"ask_helper": {"description": text}},
+        "a tool's instructions": {"to_helper": {"handoff_instructions": text}},
+        "instructions of a handoff": {"to_victim": {"handoff_instructions": text}},
+    }
+
+
+NAMES = list(attacks("", ""))
+
+
+# Through these, all of them; through the others, some.
+WIDE_OPEN = {"the message", "a variable", "another agent's output", "a tool's description"}
+EVERY = 4
+INJECTIONS = [
+    (name, place)
+    for m, place in enumerate(PLACES)
+    for n, name in enumerate(NAMES)
+    if place in WIDE_OPEN or (n + m) % EVERY == 0
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_beyond_its_tools(place: str) -> None:
+    for name, where in INJECTIONS:
+        if where == place:
+            suffer(name, place)
+
+
+def suffer(name: str, place: str) -> None:
+    text = sentence(name)
+    stage = Stage(planted(text).get(place, {}))
+    studio = stage.studio
+    model = ObedientModel(attacks(stage.other_task, stage.own_task), benign(text).get(place, {}))
+    studio.model = model  # type: ignore[assignment]
+    before = deepcopy(stage.held())
+    root = PLACES[place](studio, text)
+    for _ in range(3):  # whatever was left to come
+        studio.world.clock.advance(400)
+        assert sweep(studio.baton).failed == 0
+        studio.run()
+    where = f"{name} through {place}"
+    assert model.obeyed, where
+    check(stage, model, before, root.workflow_id, where)
+
+
+def test_there_are_hundreds_of_injections() -> None:
+    assert len(INJECTIONS) >= 200
+    assert {name for name, _ in INJECTIONS} == set(NAMES)
+
+
+def check(stage: Stage, model: ObedientModel, before: dict[str, Any], workflow_id: str, where: str) -> None:
+    tasks = stage.studio.tasks(workflow_id)
+    check_store(before, stage.held(), {task.id for task in tasks}, workflow_id, where)
+    assert sum(task.parent_id is not None for task in tasks) < MAX_HANDOFFS, where
+    for task in tasks:
+        check_task(stage, task, where)
+        asked = [request for request in model.requests if request.task_id == task.id]
+        assert len(asked) <= MAX_TURNS, where
+        for request in asked:
+            assert {tool["name"] for tool in request.tools} <= set(GIVEN[request.agent]), where
+    assert len(model.requests) == sum(r.task_id in {t.id for t in tasks} for r in model.requests), where
+    raised = [each for each in stage.studio.world.logged if each.get("action") == "runner_raised"]
+    assert raised == [], f"{where}: {raised}"
+
+
+def check_store(before: dict[str, Any], after: dict[str, Any], ids: set[str], workflow_id: str, where: str) -> None:
+    """Whatever was there is as it was; whatever is new belongs to the workflow."""
+    for name, kept in after.items():
+        was = before[name]
+        if name == "_inboxes":  # told of ends
+            assert {key: kept[key] for key in was} == was, where
+            assert set(kept) - set(was) <= {(WORKSPACE, slug) for slug in GIVEN if slug != "vault"}, where
+        elif name not in MOVES:
+            assert kept == was, f"{where}: {name}"
+        else:
+            assert {key: kept.get(key) for key in was} == was, f"{where}: {name}"
+            new = [key for key in kept if key not in was]
+            for key in () if name in {"_remembered", "_contacts", "_reviews", "_requests", "_alerts"} else new:
+                assert key[0] == WORKSPACE, f"{where}: {name} {key}"
+                assert key[1] in {*ids, workflow_id}, f"{where}: {name} {key}"
+            if name in {"_contacts", "_reviews", "_requests", "_alerts"}:
+                assert all(key[0] == WORKSPACE for key in new), f"{where}: {name} {new}"
+
+
+def check_task(stage: Stage, task: Task, where: str) -> None:
+    """It is what its trail tells, came by a tool of whoever made it, and has ended or waits for a human."""
+    studio = stage.studio
+    assert task.is_ended or task.state == "needs", f"{where}: {task.state}"
+    assert task.target_agent != "vault", where
+    events = studio.world.store.events(WORKSPACE, task.id, 0, 10_000)
+    assert as_told(replay(events)) == as_told(task), where
+    assert all(one.fence <= next_.fence for one, next_ in pairwise(events)), where
+    assert {event.type for event in events} <= TOLD, where
+    assert all(len(repr(event.data)) < 20_000 for event in events), f"{where}: an event that no bus takes"
+    if task.kind == "rollback":  # of a failure, to where it came from: a human says whether
+        assert (task.state, task.target_agent) == ("needs", studio.task(str(task.parent_id)).source_agent), where
+    elif task.parent_id is not None:
+        (approved,) = [event for event in events if event.type == "approved"]
+        tool = approved.data["standing_approval"]["tool"]
+        maker = studio.task(task.parent_id).target_agent or ""
+        assert tool in set(GIVEN[maker]) - set(BUILT_IN), where
+        assert studio.world.store.tools(WORKSPACE, [tool])[tool].target_agent == task.target_agent, where
+    else:
+        assert task.created_by == human().key, where
+    check_transcript(studio, task, where)
+
+
+def check_transcript(studio: Studio, task: Task, where: str) -> None:
+    entries = studio.entries(task.id)
+    numbers = [number for entry in entries for number in range(entry.first, entry.last + 1)]
+    assert numbers == list(range(1, len(numbers) + 1)), where
+    asked = [call["toolUseId"] for entry in entries for call in entry.calls]
+    given = [call for entry in entries if entry.kind is EntryKind.RESULTS for call in entry.results]
+    assert len(set(asked)) == len(asked), where
+    assert len(set(given)) == len(given) <= len(asked), where
+    assert set(given) <= set(asked), where
+    done = {call for entry in entries for call, each in entry.results.items() if each["status"] == "success"}
+    named = {call["toolUseId"]: call["name"] for entry in entries for call in entry.calls}
+    assert {named[call] for call in done} <= set(GIVEN[task.target_agent or ""]), where
+    for entry in entries:
+        assert depth(entry.blocks) <= MAX_DEPTH + 6, where
+        canonical_json(entry.blocks).encode()
+    for checkpoint in each_checkpoint(studio, task):
+        assert checkpoint.by == "service:process-task", where
+
+
+def depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return 1 + max(map(depth, inner), default=0)
+
+
+def each_checkpoint(studio: Studio, task: Task) -> Iterator[Any]:
+    found = studio.world.store.checkpoints(WORKSPACE, task.workflow_id, 1000, None).items
+    own = [each for each in found if each.task_id == task.id]
+    assert len(own) == task.checkpoints
+    yield from own
