@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.adapters.models.bedrock import BedrockModel
+from baton.adapters.system import SystemClock
+from baton.run_ports import StopReason
+from support.deployed import Deployed
 from support.fake_openai import refusal
 from support.fake_thinker import FakeThinker
+from support.requests import TRANSLATE, a_request, assistant, call, result, user
 from support.tenant import Tenant
 
 MODEL = "openai_compatible:some-model"
@@ -132,6 +137,16 @@ def test_a_throttled_provider_is_asked_again_and_nothing_is_lost(tenant: Tenant,
     _, task_id = talk(tenant, "helper", "Hello?")
     task = tenant.awaited(task_id)
     assert (task["state"], task["output"], task["attempt"]) == ("done", {"message": "Here I am."}, 1)
+
+
+def test_the_engines_bedrock_answers_with_calls_in_the_history(deployed: Deployed) -> None:
+    """As an administrator: the engine doesn't know which right of a function's role Converse needs."""
+    model = BedrockModel(lambda _: deployed.aws("bedrock-runtime"), SystemClock())
+    history = [user("Hi"), assistant(call("call_1")), user(result("call_1", "Routed"), "And now?")]
+    reply = model.converse(a_request(*history, tools=[TRANSLATE], model="anthropic.claude-3-haiku-20240307-v1:0"))
+    assert reply.stop_reason is StopReason.END_TURN
+    assert reply.blocks[0]["text"]
+    assert reply.usage.tokens > 0
 
 
 def test_a_scripted_answer_says_so(tenant: Tenant) -> None:
