@@ -152,9 +152,9 @@ def composed(
     none, providers take no calls either, so these are told as text. What has to be left out is left out from the oldest
     turn on; what the user asks for stays in any case."""
     before = [unit for seen, entries in earlier for unit in _Reader(is_own=False).read(entries, seen.turns)]
-    if conversation.history is History.LAST_MESSAGE:
-        before = before[-1:]
     asked = _Unit(({"role": USER, "content": [{"text": conversation.message}]},))
+    if conversation.history is History.LAST_MESSAGE:
+        before = [unit for unit in before[-1:] if unit != asked]
     mine = _Reader(is_own=True).read(own)
     if conversation.history is not History.FULL or asked.turns not in [unit.turns for unit in (*before, *mine)]:
         mine = [asked, *mine] if conversation.history is History.FULL else mine
