@@ -65,3 +65,45 @@ BUILT_IN: Mapping[str, dict[str, Any]] = {
         },
     },
 }
+
+
+def problem_of(name: str, arguments: Mapping[str, Any]) -> str | None:
+    """What is wrong with the arguments of one of Baton's own tools."""
+    schema = BUILT_IN[name]["input_schema"]
+    unknown = sorted(set(arguments) - set(schema["properties"]))
+    if unknown:
+        return f"{unknown[0][:64]} isn't an argument of this tool"
+    for field in schema["required"]:
+        if field not in arguments:
+            return f"{field} is required"
+    for field, value in arguments.items():
+        problem = _schema_problem(schema["properties"][field], value, field)
+        if problem:
+            return problem
+    return None
+
+
+_TYPES: Mapping[str, Any] = {
+    "string": lambda value: isinstance(value, str) and value.strip(),
+    "boolean": lambda value: isinstance(value, bool),
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list) and len(value) <= 100,
+}
+
+
+def _schema_problem(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
+    type_ = schema.get("type")
+    if type_ is not None and not _TYPES[type_](value):
+        return f"{at} must be of type {type_}"
+    if type_ == "string" and len(value) > (most := schema.get("maxLength", MAX_WORDS)):
+        return f"{at} must have at most {most} characters"
+    for number, each in enumerate(value if type_ == "array" else ()):
+        if problem := _schema_problem(schema["items"], each, f"{at}.{number}"):
+            return problem
+    if type_ == "object" and "properties" in schema:
+        if set(value) != set(schema["required"]):
+            return f"{at} must have exactly: {', '.join(schema['required'])}"
+        for name, inner in schema["properties"].items():
+            if problem := _schema_problem(inner, value[name], f"{at}.{name}"):
+                return problem
+    return None

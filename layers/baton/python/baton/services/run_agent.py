@@ -10,46 +10,33 @@ the last reply, sees which of its calls have no result, and does those.
 from __future__ import annotations
 
 import hashlib
-import random
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from baton.domain.errors import Busy, Conflict, InvalidInput, ModelAway, ModelRefuses
-from baton.domain.events import canonical_json
-from baton.domain.handoff import budget_of
-from baton.domain.history import MAX_HISTORY_BYTES, Conversation, composed, conversation_in
-from baton.domain.loop_guard import Budget
-from baton.domain.prompt import ask_in, system_prompt
-from baton.domain.reply import BrokenReply, kept_blocks
+from baton.domain.errors import InvalidInput, ModelAway, ModelRefuses
+from baton.domain.history import Conversation, conversation_in
+from baton.domain.prompt import ask_in
 from baton.domain.times import seconds
 from baton.domain.tool import History
-from baton.domain.transcript import Entry, EntryKind, Message, MessageType, Transcript, Usage, numbered
-from baton.ports import EntryKept, Spent, UnderClaim
-from baton.run_ports import Left, NotDone, Reply, Request, StopReason
+from baton.domain.transcript import Entry, Message, MessageType, Transcript
+from baton.run_ports import Left, StopReason
+from baton.services.ask_model import Asker
 from baton.services.release_task import release_task
-from baton.services.retrying import decided_again
+from baton.services.run_scribe import Scribe
 from baton.services.run_tools import Tools, offered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.domain.history import Seen
     from baton.domain.run_profile import RunProfile
     from baton.domain.task import Task
     from baton.domain.transcript import Block
-    from baton.ports import Baton, Extra
-    from baton.run_ports import Done, Models, Work
+    from baton.ports import Baton
+    from baton.run_ports import Done, Models, NotDone, Work
 
-# Less than that, and a model isn't asked any more.
-MIN_TURN_SECONDS = 5.0
-# How often, and how long between, a provider is asked again that is throttled or out, before the task goes back.
-MAX_TRIES = 3
-FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
-SAVING_PAUSES = (1.0, 4.0, 10.0)
 MAX_REPAIRS = 1
 MAX_SHORTENINGS = 3
 MAX_TOLD = 2_000
+MAX_REASON = 500
 
 STOPPED = frozenset({StopReason.GUARDRAIL_INTERVENED, StopReason.CONTENT_FILTERED})
 MALFORMED = frozenset({StopReason.MALFORMED_MODEL_OUTPUT, StopReason.MALFORMED_TOOL_USE})
@@ -65,198 +52,72 @@ class AgentLoop:
     def run(self, work: Work) -> Done | NotDone | Left:
         task, store = work.dossier.task, self.baton.store
         profile = store.profile(task.workspace, work.agent.slug)
-        body = work.dossier.body or {}
+        body = work.dossier.body
         conversation = conversation_in(body) or Conversation(ask_in(body), History.NONE, (), _source(task))
-        run = _Run(
+        tools = offered(self.baton, work, profile, conversation)
+        scribe = Scribe(self.baton, work, Transcript(store.transcript(task.workspace, task.id)))
+        asker = Asker(
             baton=self.baton,
             models=self.models,
-            work=work,
+            scribe=scribe,
             profile=profile,
             conversation=conversation,
-            tools=offered(self.baton, work, profile, conversation),
-            transcript=Transcript(store.transcript(task.workspace, task.id)),
-            budget=budget_of(body),
+            tools=tools.specs,
         )
-        return run.go()
+        return _Run(self.baton, work, profile, tools, scribe, asker).go()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Run:
     baton: Baton
-    models: Models
     work: Work
     profile: RunProfile
-    conversation: Conversation
     tools: Tools
-    transcript: Transcript
-    budget: Budget
-    earlier: list[tuple[Seen, Sequence[Entry]]] | None = None
-    has_progressed: bool = field(default=False)
-
-    @property
-    def task(self) -> Task:
-        return self.work.dossier.task
+    scribe: Scribe
+    asker: Asker
 
     def go(self) -> NotDone | Left:
         while True:
-            reply = self.transcript.unanswered() or self._next_reply()
+            reply = self.scribe.transcript.unanswered() or self._next_reply()
             if not isinstance(reply, Entry):
                 return reply
-            outcome = self._answer(reply)
+            outcome = self._answered(reply)
             if outcome is not None:
                 return outcome
 
-    # Asking
-
     def _next_reply(self) -> Entry | NotDone | Left:
-        if self.transcript.turns >= self.profile.max_turns:
-            return self._failed("error", f"The agent has had its {self.profile.max_turns} turns, and isn't done.")
-        if self.work.time_left() < MIN_TURN_SECONDS:
+        most = self.profile.max_turns
+        if self.scribe.transcript.turns >= most:
+            return self.scribe.failed("error", f"The agent has had its {most} turns, and isn't done.")
+        if not self.asker.has_time():
             return self._given_back("The function's time is up; it goes on where it was.", 0)
-        if refusal := self._begun():
-            return refusal
+        if spent := self.asker.begun():
+            return self.scribe.failed("error", spent)
         try:
-            provider, model, reply = self._asked()
+            reply = self.asker.asked()
         except ModelAway as away:
-            return self._given_back(f"The model is away: {away.message}", _away_seconds(away, self.task))
-        except ModelRefuses as refusal_:
-            told = {"type": refusal_.type, "description": refusal_.message[:MAX_TOLD], **refusal_.fields}
-            return self._failed(**told, retryable=refusal_.retryable)
-        self.baton.log(
-            "a model replied",
-            action="model_replied",
-            task_id=self.task.id,
-            provider=provider,
-            model=model,
-            stop_reason=str(reply.stop_reason),
-            input_tokens=reply.usage.input_tokens,
-            output_tokens=reply.usage.output_tokens,
-        )
-        entry = self._entry_of(reply)
-        spent = Spent(self.task.workflow_id, self.task.id, replace(reply.usage, model_calls=0))
-        self._keep(entry, spent)
-        return entry
+            return self._given_back(f"The model is away: {away.message}", _away_seconds(away, self.work.dossier.task))
+        except ModelRefuses as refusal:
+            told = {"type": refusal.type, "description": refusal.message[:MAX_TOLD], **refusal.fields}
+            return self.scribe.failed(**told, retryable=refusal.retryable)
+        return self.scribe.replied(reply)
 
-    def _begun(self) -> NotDone | None:
-        """Counts the call before it is made, so that no budget is passed however many run at once."""
-        task, budget = self.task, self.budget
-        spent = Spent(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
-
-        def attempt() -> NotDone | None:
-            mine, all_ = self.baton.store.usage(task.workspace, task.workflow_id, task.id)
-            if mine.tokens >= self.profile.max_tokens:
-                return self._failed("error", f"The agent has used up its {self.profile.max_tokens} tokens.")
-            if budget.max_model_calls is not None and all_.model_calls >= budget.max_model_calls:
-                return self._failed("error", f"The workflow's budget is {budget.max_model_calls} model calls.")
-            if budget.max_tokens is not None and all_.tokens >= budget.max_tokens:
-                return self._failed("error", f"The workflow's budget is {budget.max_tokens} tokens.")
-            self._commit(spent)
-            return None
-
-        return decided_again(self.baton.clock, attempt)
-
-    def _asked(self) -> tuple[str, str, Reply]:
-        provider, model_id, model = self.models.of(self.profile.model)
-        turn = self.transcript.turns + 1
-        for tried in range(1, MAX_TRIES + 1):
-            request = Request(
-                system=system_prompt(
-                    self.profile.system_prompt,
-                    (self.work.dossier.body or {}).get("context"),
-                    self.conversation.source,
-                    self.conversation.instructions,
-                ),
-                messages=self._history(),
-                tools=self.tools.specs,
-                model=model_id,
-                max_tokens=self.profile.max_reply_tokens,
-                seconds=max(self.work.time_left(), MIN_TURN_SECONDS),
-                workspace=self.task.workspace,
-                agent=self.work.agent.slug,
-                task_id=self.task.id,
-                attempt=self.task.attempt,
-                turn=turn,
-            )
-            try:
-                return provider, model_id, model.converse(request)
-            except ModelAway as away:
-                pause = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
-                pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
-                is_worth_it = pause <= LAST_PAUSE_SECONDS and pause + MIN_TURN_SECONDS < self.work.time_left()
-                if tried == MAX_TRIES or not is_worth_it:
-                    raise
-                self.baton.clock.sleep(pause)
-        raise ModelAway("it was asked often enough")
-
-    def _history(self) -> list[dict[str, Any]]:
-        if self.earlier is None:
-            self.earlier = self._read_earlier()
-        too_long = sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in self.transcript.entries)
-        return composed(
-            self.conversation,
-            self.earlier,
-            self.transcript.entries,
-            has_tools=bool(self.tools.specs),
-            most_bytes=MAX_HISTORY_BYTES >> too_long,
-        )
-
-    def _read_earlier(self) -> list[tuple[Seen, Sequence[Entry]]]:
-        """The newest first, and no further back than there is room for."""
-        found: list[tuple[Seen, Sequence[Entry]]] = []
-        size = 0
-        for seen in reversed(self.conversation.earlier):
-            entries = self.baton.store.transcript(self.task.workspace, seen.task_id)
-            found.insert(0, (seen, entries))
-            size += sum(len(canonical_json(entry.blocks)) for entry in entries)
-            if size > MAX_HISTORY_BYTES:
-                break
-        return found
-
-    def _entry_of(self, reply: Reply) -> Entry:
-        turn, stop = self.transcript.turns + 1, reply.stop_reason
-        told: tuple[Message, ...] = ()
-        try:
-            blocks = numbered(self.task.id, turn, kept_blocks(reply.blocks))
-        except BrokenReply as broken:
-            blocks, stop = (), StopReason.MALFORMED_MODEL_OUTPUT
-            told = (Message(MessageType.ERROR, f"The model's reply can't be kept: {broken}."),)
-        if not blocks and not told:
-            told = (Message(MessageType.ERROR, f"The model answered nothing: {stop}."),)
-        return Entry(
-            first=self.transcript.next,
-            kind=EntryKind.REPLY,
-            agent=self.work.agent.slug,
-            at=self.baton.clock.now(),
-            turn=turn,
-            blocks=blocks,
-            told=told,
-            stop_reason=str(stop),
-            usage=reply.usage,
-            output=reply.output,
-            scripted=reply.scripted,
-        )
-
-    # Answering
-
-    def _answer(self, reply: Entry) -> NotDone | Left | None:
+    def _answered(self, reply: Entry) -> NotDone | Left | None:
         """What the reply comes to; None where the model is asked again."""
         stop = StopReason(reply.stop_reason or StopReason.END_TURN)
         if stop in STOPPED:
-            return self._failed("blocker", f"The model's provider stopped the reply: {stop}.")
+            return self.scribe.failed("blocker", f"The model's provider stopped the reply: {stop}.")
         if stop is StopReason.CONTEXT_WINDOW_EXCEEDED:
             return self._shortened(reply)
         if problem := _broken(reply, stop, self.profile.max_reply_tokens):
             return self._repaired(reply, problem)
-        if reply.calls:
-            return self._acted(reply)
-        return self._finished(reply)
+        return self._acted(reply) if reply.calls else self._finished(reply)
 
-    def _acted(self, reply: Entry) -> NotDone | Left | None:
-        given = self.transcript.results_of(reply.turn)
-        acted = self.tools.act(reply, given, self._results_entry)
+    def _acted(self, reply: Entry) -> Left | None:
+        acted = self.tools.act(reply, self.scribe.transcript.results_of(reply.turn), self.scribe.results)
         if isinstance(acted, Left):
             return acted
-        self._keep(self._results_entry(reply, acted))
+        self.scribe.keep(self.scribe.results(reply, acted))
         return None
 
     def _finished(self, reply: Entry) -> NotDone | Left | None:
@@ -270,90 +131,34 @@ class _Run:
 
     def _repaired(self, reply: Entry, problem: str) -> NotDone | None:
         """One more chance for a reply that breaks a rule: every call gets its result, and the model is told."""
-        if self.transcript.repairs >= MAX_REPAIRS:
-            return self._failed("validation", f"The model's reply broke the rules twice: {problem}")
+        if self.scribe.transcript.repairs >= MAX_REPAIRS:
+            return self.scribe.failed("validation", f"The model's reply broke the rules twice: {problem}")
         blocks: list[Block] = self.tools.refused(reply, f"Not done: {problem}.")
         if not blocks:
             blocks = [{"text": f"Your last reply can't be used: {problem}. Answer again."}]
-        self._keep(replace(self._results_entry(reply, blocks), is_repair=True))
+        self.scribe.keep(replace(self.scribe.results(reply, blocks), is_repair=True))
         return None
 
     def _shortened(self, reply: Entry) -> NotDone | None:
-        times = sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in self.transcript.entries)
-        if times > MAX_SHORTENINGS:
-            return self._failed("error", "The conversation is too long for the model.")
+        entries = self.scribe.transcript.entries
+        if sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
+            return self.scribe.failed("error", "The conversation is too long for the model.")
         told = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
-        self._keep(self._results_entry(reply, self.tools.refused(reply, "Not done: the reply was cut off."), told))
+        refused = self.tools.refused(reply, "Not done: the reply was cut off.")
+        self.scribe.keep(self.scribe.results(reply, refused, told))
         return None
-
-    def _results_entry(self, reply: Entry, blocks: Sequence[Block], *told: Message) -> Entry:
-        return Entry(
-            first=self.transcript.next,
-            kind=EntryKind.RESULTS,
-            agent=self.work.agent.slug,
-            at=self.baton.clock.now(),
-            turn=reply.turn,
-            blocks=tuple(blocks),
-            told=told,
-        )
-
-    # Saving
-
-    def _keep(self, entry: Entry, *extras: Extra) -> None:
-        """Under the claim, so that nobody who lost it writes into the transcript. Raises ``StaleClaim``."""
-        for pause in (*SAVING_PAUSES, None):
-            try:
-                decided_again(self.baton.clock, lambda: self._saved(entry, extras))
-                break
-            except Busy:  # what was paid for isn't given up as long as there is time
-                if pause is None or self.work.time_left() < pause:
-                    raise
-                self.baton.clock.sleep(pause)
-        self.transcript = self.transcript.with_(entry)
-        self.has_progressed = True
-
-    def _saved(self, entry: Entry, extras: Sequence[Extra]) -> None:
-        try:
-            self._commit(EntryKept(self.task.id, entry), *extras)
-        except Conflict:
-            kept = self.baton.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
-            if entry not in kept:  # else it was an earlier try that went well unheard
-                raise
-
-    def _commit(self, *extras: Extra) -> None:
-        under = UnderClaim(self.task.id, self.work.claim_id)
-        try:
-            self.baton.store.commit(self.task.workspace, None, [under, *extras])
-        except Conflict:
-            task, _ = self.baton.store.load(self.task.workspace, self.task.id)
-            task.current_claim(self.work.claim_id, self.work.by)
-            raise
-
-    # Ending
-
-    def _failed(self, type: str, description: str, *, retryable: bool = False, **told: Any) -> NotDone:  # noqa: A002 - the field's word
-        note = Entry(
-            first=self.transcript.next,
-            kind=EntryKind.NOTE,
-            agent=self.work.agent.slug,
-            at=self.baton.clock.now(),
-            turn=self.transcript.turns,
-            told=(Message(MessageType.ERROR, description, {"type": type}),),
-        )
-        failure = {"type": type, "description": description, **told}
-        return NotDone(failure, retryable, (EntryKept(self.task.id, note),))
 
     def _given_back(self, reason: str, after_seconds: float) -> Left:
         again_at = self.baton.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
             self.baton,
             self.work.by,
-            self.task.id,
+            self.work.dossier.task.id,
             self.work.claim_id,
-            reason[:500],
+            reason[:MAX_REASON],
             hashlib.sha256(reason.encode()).hexdigest(),
             again_at=again_at,
-            has_progressed=self.has_progressed,
+            has_progressed=self.scribe.has_progressed,
         )
         return Left.GIVEN_BACK
 
@@ -377,4 +182,5 @@ def _away_seconds(away: ModelAway, task: Task) -> float:
 
 
 def _source(task: Task) -> str | None:
+    """Of agents only: a human or service is named by its key."""
     return task.source_agent if ":" not in task.source_agent else None

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, MAX_WORDS, SAVE_CHECKPOINT
+from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.errors import Conflict, InvalidInput, Refused, StaleClaim
 from baton.domain.events import canonical_json
 from baton.domain.idempotency import Once
@@ -141,7 +141,7 @@ class Tools:
         """A handoff, an ending's arguments, None for a checkpoint; or why not, for the model."""
         name, arguments = call["name"], call["input"]
         if name in self.built_in:
-            problem = _problem(name, arguments)
+            problem = problem_of(name, arguments)
             if problem is not None:
                 return f"Not done: {problem}"
             return None if name == SAVE_CHECKPOINT else arguments
@@ -273,48 +273,6 @@ def _branch_result(call_id: str, branch: Sequence[Mapping[str, Any]]) -> Block:
         told[0] if len(told) == 1 else {"results": told},
         is_error=not any(each.get("state") == "done" for each in branch),
     )
-
-
-def _problem(name: str, arguments: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments of one of Baton's own tools."""
-    schema = BUILT_IN[name]["input_schema"]
-    unknown = sorted(set(arguments) - set(schema["properties"]))
-    if unknown:
-        return f"{unknown[0][:64]} isn't an argument of this tool"
-    for field in schema["required"]:
-        if field not in arguments:
-            return f"{field} is required"
-    for field, value in arguments.items():
-        problem = _schema_problem(schema["properties"][field], value, field)
-        if problem:
-            return problem
-    return None
-
-
-_TYPES: Mapping[str, Any] = {
-    "string": lambda value: isinstance(value, str) and value.strip(),
-    "boolean": lambda value: isinstance(value, bool),
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list) and len(value) <= 100,
-}
-
-
-def _schema_problem(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
-    type_ = schema.get("type")
-    if type_ is not None and not _TYPES[type_](value):
-        return f"{at} must be of type {type_}"
-    if type_ == "string" and len(value) > (most := schema.get("maxLength", MAX_WORDS)):
-        return f"{at} must have at most {most} characters"
-    for number, each in enumerate(value if type_ == "array" else ()):
-        if problem := _schema_problem(schema["items"], each, f"{at}.{number}"):
-            return problem
-    if type_ == "object" and "properties" in schema:
-        if set(value) != set(schema["required"]):
-            return f"{at} must have exactly: {', '.join(schema['required'])}"
-        for name, inner in schema["properties"].items():
-            if problem := _schema_problem(inner, value[name], f"{at}.{name}"):
-                return problem
-    return None
 
 
 def _hash(value: object) -> str:

@@ -1,0 +1,148 @@
+"""A run asks its agent's model: within the budgets, with what of the conversation the agent sees, and again after a
+pause if the provider is throttled or out."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ModelAway
+from baton.domain.events import canonical_json
+from baton.domain.handoff import budget_of
+from baton.domain.history import MAX_HISTORY_BYTES, Conversation, composed
+from baton.domain.prompt import system_prompt
+from baton.domain.transcript import Usage
+from baton.ports import Spent
+from baton.run_ports import Request, StopReason
+from baton.services.retrying import decided_again
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.domain.history import Seen
+    from baton.domain.run_profile import RunProfile
+    from baton.domain.transcript import Entry
+    from baton.ports import Baton
+    from baton.run_ports import Models, Reply
+    from baton.services.run_scribe import Scribe
+
+# Less than that, and a model isn't asked any more.
+MIN_TURN_SECONDS = 5.0
+# How often, and how long between, a provider is asked again before the task goes back.
+MAX_TRIES = 3
+FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Asker:
+    """``tools``: as the model sees them."""
+
+    baton: Baton
+    models: Models
+    scribe: Scribe
+    profile: RunProfile
+    conversation: Conversation
+    tools: list[dict[str, Any]]
+    earlier: list[tuple[Seen, Sequence[Entry]]] | None = field(default=None)
+
+    def has_time(self) -> bool:
+        return self.scribe.work.time_left() >= MIN_TURN_SECONDS
+
+    def begun(self) -> str | None:
+        """Counts the call before it is made, so that no budget is passed however many run at once. Says which one
+        stands in the way. Raises ``StaleClaim``."""
+        task, budget = self.scribe.task, budget_of(self.scribe.work.dossier.body)
+        spent = Spent(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
+
+        def attempt() -> str | None:
+            mine, all_ = self.baton.store.usage(task.workspace, task.workflow_id, task.id)
+            if mine.tokens >= self.profile.max_tokens:
+                return f"The agent has used up its {self.profile.max_tokens} tokens."
+            if budget.max_model_calls is not None and all_.model_calls >= budget.max_model_calls:
+                return f"The workflow's budget is {budget.max_model_calls} model calls, and it has had them."
+            if budget.max_tokens is not None and all_.tokens >= budget.max_tokens:
+                return f"The workflow's budget is {budget.max_tokens} tokens, and it has had them."
+            self.scribe.under_claim(spent)
+            return None
+
+        return decided_again(self.baton.clock, attempt)
+
+    def asked(self) -> Reply:
+        """Raises ``ModelAway`` once it is out of tries or of time, ``ModelRefuses``."""
+        provider, model_id, model = self.models.of(self.profile.model)
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                reply = model.converse(self._request(model_id))
+            except ModelAway as away:
+                if tried == MAX_TRIES or not self._paused(tried, away):
+                    raise
+                continue
+            self._logged(reply, provider, model_id)
+            return reply
+
+    def _paused(self, tried: int, away: ModelAway) -> bool:
+        """Whether it is worth waiting for."""
+        pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
+        pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
+        if pause > LAST_PAUSE_SECONDS or pause + MIN_TURN_SECONDS > self.scribe.work.time_left():
+            return False
+        self.baton.clock.sleep(pause)
+        return True
+
+    def _request(self, model_id: str) -> Request:
+        work, conversation = self.scribe.work, self.conversation
+        task, context = work.dossier.task, (work.dossier.body or {}).get("context")
+        return Request(
+            system=system_prompt(self.profile.system_prompt, context, conversation.source, conversation.instructions),
+            messages=self._history(),
+            tools=self.tools,
+            model=model_id,
+            max_tokens=self.profile.max_reply_tokens,
+            seconds=max(work.time_left(), MIN_TURN_SECONDS),
+            workspace=task.workspace,
+            agent=work.agent.slug,
+            task_id=task.id,
+            attempt=task.attempt,
+            turn=self.scribe.transcript.turns + 1,
+        )
+
+    def _history(self) -> list[dict[str, Any]]:
+        """Half as long for each time that it was too long."""
+        if self.earlier is None:
+            self.earlier = self._read_earlier()
+        entries = self.scribe.transcript.entries
+        too_long = sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
+        return composed(
+            self.conversation,
+            self.earlier,
+            entries,
+            has_tools=bool(self.tools),
+            most_bytes=MAX_HISTORY_BYTES >> too_long,
+        )
+
+    def _read_earlier(self) -> list[tuple[Seen, Sequence[Entry]]]:
+        """The newest first, and no further back than there is room for."""
+        found: list[tuple[Seen, Sequence[Entry]]] = []
+        size = 0
+        for seen in reversed(self.conversation.earlier):
+            entries = self.baton.store.transcript(self.scribe.task.workspace, seen.task_id)
+            found.insert(0, (seen, entries))
+            size += sum(len(canonical_json(entry.blocks)) for entry in entries)
+            if size > MAX_HISTORY_BYTES:
+                break
+        return found
+
+    def _logged(self, reply: Reply, provider: str, model_id: str) -> None:
+        self.baton.log(
+            "a model replied",
+            action="model_replied",
+            task_id=self.scribe.task.id,
+            provider=provider,
+            model=model_id,
+            stop_reason=str(reply.stop_reason),
+            input_tokens=reply.usage.input_tokens,
+            output_tokens=reply.usage.output_tokens,
+        )
