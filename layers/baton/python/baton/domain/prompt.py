@@ -86,5 +86,8 @@ def ask_in(body: Mapping[str, Any] | None) -> str:
     lines += [f"Result so far: {one_line_json(each)}" for each in said.get("results") or ()]
     if said.get("failure"):
         lines.append(f"It failed: {one_line_json(said['failure'])}")
-    lines += [f"Acceptance criterion: {each}" for each in criteria_of(said)]
+    # By its exact words, which a report repeats, as long as they are one line.
+    lines += [
+        f"Acceptance criterion: {each if each.isprintable() else one_line_json(each)}" for each in criteria_of(said)
+    ]
     return "\n".join(lines)
