@@ -24,7 +24,9 @@ IGNORED = "Computed by Baton: whatever is given is ignored."
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 # What becomes a title shows something.
-Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+# Something else than blanks, told in a way that every reader of a pattern understands alike: they differ in what \S is.
+SAYS_SOMETHING = r"[^\u0000-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=SAYS_SOMETHING)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=MAX_LIST)]
 Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
 Time = Annotated[Instant, PlainSerializer(rfc3339, return_type=str, when_used="json")]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_REASON = 2_000
 MAX_PAGE = 100
+FIRST_YEAR, LAST_YEAR = 2, 9_998
 MAX_DIGITS = 15
 _MESSAGES = {
     "missing": "is required",
@@ -86,7 +87,19 @@ Slug = Annotated[str, StringConstraints(pattern=SLUG_PATTERN, max_length=63)]
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 Worker = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
-Instant = Annotated[AwareDatetime, AfterValidator(whole_ms)]
+
+
+def _in_our_years(at: datetime) -> datetime:
+    if not FIRST_YEAR <= at.year <= LAST_YEAR:
+        raise ValueError(f"must be in the years {FIRST_YEAR} to {LAST_YEAR}")
+    return at
+
+
+# In UTC it may fall into the year before or after, and there is none before the first and after the last.
+YEARS = "^(?!0000|0001|9999)[0-9]{4}-"
+Instant = Annotated[
+    AwareDatetime, AfterValidator(_in_our_years), AfterValidator(whole_ms), Field(json_schema_extra={"pattern": YEARS})
+]
 LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
 
 
@@ -156,7 +169,7 @@ def _gathered(pairs: list[tuple[str, str]], lists: tuple[str, ...]) -> dict[str,
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in lists:
-            found.setdefault(name, []).extend(filter(None, value.split(",")))
+            found.setdefault(name, []).extend(value.split(","))
         elif name in found:
             raise InvalidFields([(shown(name), "is given twice")])
         else:
@@ -170,7 +183,8 @@ def _validated(validate: Callable[[], Model], path: Callable[[tuple[int | str, .
     except ValidationError as exc:
         # Never ``input``: what was sent is neither logged nor sent back.
         errors = _innermost(exc.errors(include_url=False, include_context=False, include_input=False))
-        raise InvalidFields([(path(error["loc"]), _message(error)) for error in errors[:20]]) from None
+        said = dict.fromkeys((path(error["loc"]), _message(error)) for error in errors[:20])
+        raise InvalidFields(list(said)) from None
 
 
 def _innermost(errors: list[Any]) -> list[Any]:

@@ -394,3 +394,17 @@ def test_what_is_under_way_is_not_retried(desk: Desk) -> None:
     handoff = desk.hand_off()["handoff"]
     reply = desk.gateway.post(ALICE, f"/handoffs/{handoff['handoff_id']}/retry")
     assert (reply.status, reply.code) == (409, "not_allowed")
+
+
+@pytest.mark.parametrize("path", ["/handoffs", "/tasks"])
+@pytest.mark.parametrize("states", ["", "claimed,", ",", "gone"])
+def test_a_filter_that_names_no_state_is_refused(gateway: Gateway, path: str, states: str) -> None:
+    reply = gateway.get(human(), path, query=f"state={states}")
+    assert (reply.status, reply.fields) == (422, ["state"])
+
+
+@pytest.mark.parametrize("blank", [" ", "\x85", "\x1f", "\u2003", "\ufeff", " \u3000\t"])
+def test_a_reason_of_nothing_but_blanks_is_refused(gateway: Gateway, blank: str) -> None:
+    body = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": blank}}
+    reply = gateway.post(human(), "/handoffs", body)
+    assert (reply.status, reply.fields) == (422, ["target.reason"])

@@ -48,6 +48,8 @@ def test_deferred_task_is_out_of_the_queue_until_then(desk: Desk, world: World) 
         ("defer", {"until": "2026-11-18T11:00:00Z"}, ["until"]),
         ("defer", {"until": "2028-11-18T11:00:00Z"}, ["until"]),
         ("defer", {"until": 5}, ["until"]),
+        ("defer", {"until": "0001-01-01T00:00:00+01:00"}, ["until"]),
+        ("defer", {"until": "9999-12-31T23:59:59-01:00"}, ["until"]),
         ("dismiss", {}, ["reason"]),
         ("dismiss", {"reason": " "}, ["reason"]),
         ("split", {"parts": [{"summary": "one"}]}, ["parts"]),
