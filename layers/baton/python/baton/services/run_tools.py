@@ -84,9 +84,10 @@ class Tools:
         makes the transcript's entry of results, for what is written along with a handoff."""
         results = {call_id: block for call_id, block in self._brought(reply).items() if call_id not in given}
         waiting = [call for call in reply.calls if call["toolUseId"] not in given and call["toolUseId"] not in results]
+        handoffs = self._still(waiting)
         ending, branches = [], []
         for call in waiting:
-            kind = self._looked_at(call)
+            kind = self._looked_at(call, handoffs)
             if isinstance(kind, str):
                 results[call["toolUseId"]] = result(call["toolUseId"], kind, is_error=True)
             elif kind is None:
@@ -137,7 +138,22 @@ class Tools:
         )
         return Left.ENDED
 
-    def _looked_at(self, call: Block) -> HandoffCall | dict[str, Any] | str | None:
+    def _still(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
+        """The handoff tools as they are at use: while a model thinks, a human may have changed one, switched it off or
+        taken it from the agent, and what it approves is what it is now (truth 8)."""
+        called = {call["name"] for call in calls} & set(self.handoffs)
+        if not called:
+            return self.handoffs
+        store, workspace = self.baton.store, self.work.dossier.task.workspace
+        given = store.profile(workspace, self.work.agent.slug).tools
+        now = store.tools(workspace, called)
+        return {
+            name: now.get(name, tool)
+            for name, tool in self.handoffs.items()
+            if name not in called or (name in given and name in now and now[name].active)
+        }
+
+    def _looked_at(self, call: Block, handoffs: Mapping[str, Tool]) -> HandoffCall | dict[str, Any] | str | None:
         """A handoff, an ending's arguments, None for a checkpoint; or why not, for the model."""
         name, arguments = call["name"], call["input"]
         if name in self.built_in:
@@ -145,9 +161,9 @@ class Tools:
             if problem is not None:
                 return f"Not done: {problem}"
             return None if name == SAVE_CHECKPOINT else arguments
-        tool = self.handoffs.get(name)
+        tool = handoffs.get(name)
         if tool is None:
-            yours = ", ".join([*self.built_in, *self.handoffs]) or "none"
+            yours = ", ".join([*self.built_in, *handoffs]) or "none"
             return f"There is no tool of that name among yours, which are: {yours}."
         problems = tool.problems(arguments)
         if problems:

@@ -1,0 +1,78 @@
+"""Tools at the moment of their use: what a human has changed while a model thought (spec/tools.md §1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from baton.domain.tool import ToolMode, Variable
+from baton.services.define_tool import define_tool
+from baton.services.register_agent import register_agent
+from support.studio import Studio, calls, says
+from support.world import WORKSPACE, human
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.run_ports import Reply, Request
+
+
+def desk(mode: ToolMode = ToolMode.TRANSFER) -> Studio:
+    agents: dict[str, dict[str, Any]] = {"sales": {"tools": ("go",)}, "anna": {}, "bert": {}}
+    studio = Studio(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
+    studio.tool("go", "anna", mode=mode)
+    return studio.open()
+
+
+def meanwhile(change: Callable[[], Any]) -> Callable[[Request], Reply]:
+    """A model that thinks for as long as a human needs for the change, and then calls the tool."""
+
+    def think(_: Request) -> Reply:
+        change()
+        return calls(("go", {}))
+
+    return think
+
+
+@pytest.mark.parametrize("mode", list(ToolMode))
+@pytest.mark.parametrize("is_taken_away", [False, True])
+def test_a_tool_that_is_withdrawn_while_a_model_thinks_hands_nothing_on(mode: ToolMode, is_taken_away: bool) -> None:
+    studio = desk(mode)
+
+    def withdraw() -> None:
+        if is_taken_away:
+            register_agent(studio.baton, human(), "sales", {"tools": ()})
+        else:
+            define_tool(studio.baton, human(), "go", {"active": False})
+
+    studio.model.script["sales"] = [meanwhile(withdraw), says("Then I answer myself.")]
+    root = studio.start("sales")
+    assert studio.children(root) == []
+    assert studio.output(root.id) == {"message": "Then I answer myself."}
+    assert "There is no tool of that name among yours, which are: none." in dict(studio.told(root.workflow_id)).values()
+
+
+def test_a_tool_that_is_changed_while_a_model_thinks_is_used_as_it_is_now() -> None:
+    studio = desk()
+    studio.model.script["sales"] = [
+        meanwhile(lambda: define_tool(studio.baton, human(), "go", {"target_agent": "bert"}))
+    ]
+    root = studio.start("sales")
+    (child,) = studio.children(root)
+    assert (child.target_agent, studio.output(child.id)) == ("bert", {"message": "Bert here."})
+    (approved,) = [each for each in studio.world.store.events(WORKSPACE, child.id, 0, 99) if each.type == "approved"]
+    assert approved.data["standing_approval"]["version"] == 2
+
+
+def test_a_tool_that_wants_more_by_now_says_so() -> None:
+    studio = desk()
+    wanted = (Variable(name="lead_id", required=True),)
+    studio.model.script["sales"] = [
+        meanwhile(lambda: define_tool(studio.baton, human(), "go", {"context_variables": wanted})),
+        calls(("go", {"lead_id": "7"})),
+    ]
+    root = studio.start("sales")
+    (child,) = studio.children(root)
+    assert studio.body(child.id)["context"]["lead_id"] == "7"
+    assert any("lead_id is required" in text for _, text in studio.told(root.workflow_id))
