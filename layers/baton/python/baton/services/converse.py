@@ -28,7 +28,7 @@ from baton.services.retrying import decided_again
 from baton.services.who_takes_it import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
@@ -152,10 +152,21 @@ def conversation_tasks(baton: Baton, workspace: str, conversation_id: str) -> tu
     ids = [each.task_id for each in baton.store.workflow(workspace, conversation_id)]
     found = baton.store.tasks(workspace, ids) if ids else {}
     tasks = tuple(found[each] for each in sorted(found))
-    own = [task for task in tasks if task.join_parent is None]
+    own = [task for task in tasks if not _is_aside(task, found)]
     if not own:
         raise Unknown("conversation")
     return tasks, own[-1]
+
+
+def _is_aside(task: Task, found: Mapping[str, Task]) -> bool:
+    """Whether it does a part for another, or came of one that does. A part stays one when nobody waits for it any
+    more: retried, or let through by a human later, it doesn't get the conversation."""
+    at: Task | None = task
+    while at is not None:
+        if at.join_parent is not None or at.kind == Kind.DELEGATION:
+            return True
+        at = found.get(at.retry_of or at.parent_id or "")
+    return False
 
 
 def read_messages(

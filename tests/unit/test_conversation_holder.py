@@ -1,0 +1,60 @@
+"""Who holds a conversation, and what they are told when the user says more (spec/tools.md §2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baton.domain.tool import ToolMode
+from baton.services.change_settings import change_settings
+from baton.services.list_reviews import list_reviews
+from baton.services.release_review import release_review
+from baton.services.retry_handoff import retry_handoff
+from support.studio import Studio, calls, says
+from support.world import WORKSPACE, human
+
+NO = calls(("fail_task", {"description": "I can't."}))
+
+
+def office(boss: list[Any], helper: list[Any]) -> Studio:
+    """The boss may ask the helper, who may fail or hand over to another."""
+    agents: dict[str, dict[str, Any]] = {
+        "boss": {"tools": ("ask", "go")},
+        "helper": {"tools": ("fail_task", "pass_on")},
+        "other": {},
+    }
+    studio = Studio(agents, {"boss": boss, "helper": helper, "other": [says("other!")]})
+    studio.tool("ask", "helper", mode=ToolMode.DELEGATE)
+    studio.tool("go", "helper")
+    studio.tool("pass_on", "other")
+    return studio.open()
+
+
+def test_a_part_that_is_retried_doesnt_get_the_conversation() -> None:
+    studio = office([calls(("ask", {})), says("Nobody can.")], [NO, calls(("pass_on", {}))])
+    root = studio.start("boss")
+    (part,) = studio.children(root)
+    again = retry_handoff(studio.baton, human(), part.id).task
+    studio.run()
+    (further,) = studio.children(again)
+    assert (part.state, further.target_agent, further.state) == ("failed", "other", "done")
+    assert studio.say(root.workflow_id, "And now?").target_agent == "boss"
+
+
+def test_a_part_that_a_human_lets_through_later_doesnt_get_the_conversation() -> None:
+    studio = office([calls(("ask", {})), says("Nobody may.")], [says("Here it is.")])
+    change_settings(studio.baton, human(), {"max_handoffs_per_workflow": 1})
+    root = studio.start("boss")
+    (review,) = list_reviews(studio.baton, WORKSPACE, True, 10, None).items
+    part = release_review(studio.baton, human(), review.id)[1].task
+    studio.run()
+    assert (studio.task(part.id).state, studio.output(part.id)) == ("done", {"message": "Here it is."})
+    assert studio.body(part.id)["input"] == {"message": "Hello"}
+    assert studio.say(root.workflow_id, "And now?").target_agent == "boss"
+
+
+def test_who_it_was_handed_to_gets_it_also_after_a_retry() -> None:
+    studio = office([says("I do it myself.")], [NO, says("I am here.")])
+    root = studio.start("helper")
+    retry_handoff(studio.baton, human(), root.id)
+    studio.run()
+    assert (root.state, studio.say(root.workflow_id, "And now?").target_agent) == ("failed", "helper")
