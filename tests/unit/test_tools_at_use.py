@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from baton.domain.tool import ToolMode, Variable
+from baton.services.change_settings import change_settings
 from baton.services.define_tool import define_tool
 from baton.services.register_agent import register_agent
 from support.studio import Studio, calls, says
@@ -76,3 +77,32 @@ def test_a_tool_that_wants_more_by_now_says_so() -> None:
     (child,) = studio.children(root)
     assert studio.body(child.id)["context"]["lead_id"] == "7"
     assert any("lead_id is required" in text for _, text in studio.told(root.workflow_id))
+
+
+@pytest.mark.parametrize("mode", list(ToolMode))
+def test_what_is_told_of_a_handoff_is_what_was_let_through(mode: ToolMode) -> None:
+    studio = desk(mode)
+    define_tool(studio.baton, human(), "go", {"context_variables": (Variable(name="key"),)})
+    change_settings(studio.baton, human(), {"guardrails": {"secrets": "mask"}})
+    studio.model.script["sales"] = [calls(("go", {"key": "ghp_" + "a1B2" * 9})), says("Done.")]
+    root = studio.start("sales")
+    (child,) = studio.children(root)
+    (told,) = [each.message for each in studio.messages(root.workflow_id) if "new_task_id" in each.message.data]
+    assert told.data["variables"] == {"key": "[masked: github_token]"}
+    assert studio.body(child.id)["context"]["key"] == "[masked: github_token]"
+
+
+def test_where_the_first_of_two_handoffs_isnt_done_the_other_is_told_so() -> None:
+    studio = desk()
+    studio.tool("to_bert", "bert")
+    register_agent(studio.baton, human(), "sales", {"tools": ("go", "to_bert")})
+
+    def think(_: Request) -> Reply:
+        register_agent(studio.baton, human(), "anna", {"active": False})
+        return calls(("go", {}), ("to_bert", {}))
+
+    studio.model.script["sales"] = [think, says("Then I answer myself.")]
+    root = studio.start("sales")
+    first, second = [text for kind, text in studio.told(root.workflow_id) if kind == "tool_result"]
+    assert first == "Not done: target_agent: the agent 'anna' is not active"
+    assert second == "Not done: it came after another call of the same reply, which wasn't done either. Call again."

@@ -4,7 +4,7 @@ waits for what others make of parts of it. One transaction either way, with all 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, under
@@ -64,14 +64,15 @@ class Handing:
         return Word(by=work.by, task_id=work.dossier.task.id, claim_id=work.claim_id, verb=verb, body_hash=body_hash)
 
 
-def transfer_by(handing: Handing, call: HandoffCall, entry: Callable[[Task, Agent], Entry]) -> Dossier:
-    """The conversation goes over to the tool's target. ``entry``: what is told of it, with the new task. Raises
+def transfer_by(handing: Handing, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], Entry]) -> Dossier:
+    """The conversation goes over to the tool's target. ``entry``: what is told of the call as it was let through (with
+    its secrets masked where the workspace's rules say so), the new task and its agent. Raises
     ``TargetInactive``, ``LoopTripped`` and other ``InvalidInput``: the task is as it was then; ``StaleClaim``."""
     baton, by = handing.baton, handing.work.by
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        draft, agent = _drafted(handing, call, facts, Kind.TRANSFER)
-        (child,) = _made(handing, facts, [(draft, agent, call)], now)
+        draft, agent, let_through = _drafted(handing, call, facts, Kind.TRANSFER)
+        (child,) = _made(handing, facts, [(draft, agent, let_through)], now)
         task = child.change.task
         output = {
             "handoff": True,
@@ -80,7 +81,7 @@ def transfer_by(handing: Handing, call: HandoffCall, entry: Callable[[Task, Agen
             "context": child.body["context"],
         }
         verb = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
-        told = EntryKept(handing.work.dossier.task.id, entry(task, agent))
+        told = EntryKept(handing.work.dossier.task.id, entry(let_through, task, agent))
         return Ending(verb=verb, output=output, children=(child,), extras=(told, *counted(draft, facts.settings)))
 
     return end_claim(baton, handing.word(Transfer.name, call.call_id), decide, _wanted([call]))
@@ -96,7 +97,7 @@ def delegate_by(
     begin, or none."""
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        drafts = [(*_drafted(handing, call, facts, Kind.DELEGATION), call) for call in calls]
+        drafts = [_drafted(handing, call, facts, Kind.DELEGATION) for call in calls]
         children = _made(handing, facts, drafts, now)
         tasks = [child.change.task for child in children]
         wait = Wait(
@@ -151,7 +152,7 @@ def _task(facts: Facts) -> Task:
     return facts.parent.task
 
 
-def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> tuple[Draft, Agent]:
+def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> tuple[Draft, Agent, HandoffCall]:
     task, body, tool = _task(facts), (facts.parent.body if facts.parent else None) or {}, call.tool
     source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
     agent = named(handing.baton, task.workspace, facts.agents, tool.target_agent, "target_agent")
@@ -169,6 +170,8 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
             tool.history, task.id, handing.turns, source, tool.handoff_instructions
         ).plain(),
         **_expected(body, is_transfer=is_transfer),
+        # Whoever watches sees that it failed, or the waiting task is told: nobody's approval is waited for.
+        **({"rollback": {"on_failure": None}} if is_transfer else {}),
     }
     draft = Draft(
         kind=kind,
@@ -179,7 +182,7 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
         join_parent=task.join_parent if is_transfer else task.id,
         call_id=task.call_id if is_transfer else call.call_id,
     )
-    return draft, agent
+    return draft, agent, replace(call, variables=variables)
 
 
 def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from baton.run_ports import Work
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
+NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."
 ROUTE = "tool"
 MAX_SAID = 1_000
 ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
@@ -196,8 +197,8 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """One reply's calls: what can be done at once is in ``results`` already; of what ends the task, the first that
-    goes well does (spec/tools.md §4)."""
+    """One reply's calls: what can be done at once is in ``results`` already; of what ends the task, the first does
+    (spec/tools.md §4)."""
 
     tools: Tools
     reply: Entry
@@ -228,12 +229,14 @@ class _Plan:
             failed = [ending[0][0]["toolUseId"]] if ending else [each.call_id for each in branches[:MAX_CALLS]]
             for call_id in failed:
                 self.results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)
+            for call_id in later:
+                self.results[call_id] = result(call_id, NOT_EITHER, is_error=True)
         return self._blocks()
 
     def _ended(self, call: Block, asked: HandoffCall | dict[str, Any]) -> Left:
         tools = self.tools
         if isinstance(asked, HandoffCall):
-            transfer_by(self._handing(self.reply.turn), asked, lambda task, agent: self._over(asked, task, agent))
+            transfer_by(self._handing(self.reply.turn), asked, self._over)
             return Left.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
         told = (EntryKept(tools.work.dossier.task.id, self._entry()),)
