@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.domain.tool import ToolMode
+import pytest
+
+from baton.domain.tool import History, ToolMode
 from baton.services.change_settings import change_settings
+from baton.services.define_tool import define_tool
 from baton.services.list_reviews import list_reviews
+from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
 from support.studio import Studio, calls, says
@@ -58,3 +62,27 @@ def test_who_it_was_handed_to_gets_it_also_after_a_retry() -> None:
     retry_handoff(studio.baton, human(), root.id)
     studio.run()
     assert (root.state, studio.say(root.workflow_id, "And now?").target_agent) == ("failed", "helper")
+
+
+def test_who_holds_it_is_told_again_what_it_came_with() -> None:
+    studio = office([calls(("go", {}))], [says("I am here.")])
+    define_tool(studio.baton, human(), "go", {"handoff_instructions": "Be brief."})
+    root = studio.start("boss", context={"region": "EMEA"})
+    studio.say(root.workflow_id, "And now?")
+    first, second = studio.model.asked("helper")
+    assert first.system == second.system
+    assert "Instructions: Be brief." in second.system
+
+
+@pytest.mark.parametrize("history", list(History))
+def test_what_was_kept_from_whoever_holds_it_is_still_kept_when_the_user_says_more(history: History) -> None:
+    checkpoint = calls(("save_checkpoint", {"step_name": "one", "state": {}}), text="Between us.")
+    studio = office([checkpoint, calls(("go", {}), text="Over to you.")], [says("I am here."), calls(("pass_on", {}))])
+    register_agent(studio.baton, human(), "boss", {"tools": ("go", "save_checkpoint")})
+    define_tool(studio.baton, human(), "go", {"history": history})
+    root = studio.start("boss")
+    studio.say(root.workflow_id, "And now?")
+    seen = [str(each.messages) for each in (*studio.model.asked("helper"), *studio.model.asked("other"))]
+    assert ["Between us." in each for each in seen] == [history is History.FULL] * 3
+    assert ["Over to you." in each for each in seen] == [history is not History.NONE] * 3
+    assert ["I am here." in each for each in seen] == [False, True, True]

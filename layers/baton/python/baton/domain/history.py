@@ -26,13 +26,15 @@ Turn = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task whose transcript belongs to what a later one sees, up to and with its turn ``turns``."""
+    """A task whose transcript belongs to what a later one sees, from its turn ``since`` up to and with ``turns``."""
 
     task_id: str
     turns: int
+    since: int = 0
 
     def plain(self) -> dict[str, Any]:
-        return {"task_id": self.task_id, "turns": self.turns}
+        since = {"since": self.since} if self.since else {}
+        return {"task_id": self.task_id, "turns": self.turns, **since}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,12 @@ class Conversation:
 
     def handed_on(self, history: History, task_id: str, turns: int, source: str, instructions: str) -> Conversation:
         """To whom the task hands it on: the user's message unchanged, and as much as ``history`` lets through."""
-        through = (Seen(task_id, turns),)
-        earlier = {History.FULL: (*self.earlier, *through), History.LAST_MESSAGE: through, History.NONE: ()}[history]
+        earlier = {
+            History.FULL: (*self.earlier, Seen(task_id, turns)),
+            # Whoever goes on after the target doesn't see more of it either.
+            History.LAST_MESSAGE: (Seen(task_id, turns, since=turns),),
+            History.NONE: (),
+        }[history]
         return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
 
 
@@ -70,7 +76,7 @@ def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
     given = body.get("conversation") if body else None
     if body is None or given is None:
         return None
-    earlier = tuple(Seen(each["task_id"], each["turns"]) for each in given["earlier"])
+    earlier = tuple(Seen(each["task_id"], each["turns"], each.get("since", 0)) for each in given["earlier"])
     return Conversation(
         body["input"]["message"], History(given["history"]), earlier, given.get("source"), given.get("instructions", "")
     )
@@ -94,12 +100,12 @@ class _Reader:
     is_own: bool
     units: list[_Unit] = field(default_factory=list)
 
-    def read(self, entries: Iterable[Entry], most_turns: int | None = None) -> list[_Unit]:
+    def read(self, entries: Iterable[Entry], most_turns: int | None = None, since: int = 0) -> list[_Unit]:
         replies: dict[int, Entry] = {}
         results: dict[int, list[Block]] = {}
         order: list[tuple[EntryKind, int, Entry]] = []
         for entry in entries:
-            if most_turns is not None and entry.turn > most_turns:
+            if entry.turn < since or (most_turns is not None and entry.turn > most_turns):
                 continue
             if entry.kind is EntryKind.REPLY:
                 replies[entry.turn] = entry
@@ -151,7 +157,7 @@ def composed(
     """``earlier``: the transcripts that the conversation names, in its order. ``has_tools``: where a model is offered
     none, providers take no calls either, so these are told as text. What has to be left out is left out from the oldest
     turn on; what the user asks for stays in any case."""
-    before = [unit for seen, entries in earlier for unit in _Reader(is_own=False).read(entries, seen.turns)]
+    before = [unit for seen, entries in earlier for unit in _Reader(is_own=False).read(entries, seen.turns, seen.since)]
     asked = _Unit(({"role": USER, "content": [{"text": conversation.message}]},))
     if conversation.history is History.LAST_MESSAGE:
         before = [unit for unit in before[-1:] if unit != asked]

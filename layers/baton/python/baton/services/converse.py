@@ -132,7 +132,7 @@ def _gone_on(baton: Baton, by: Principal, root: Task, holder: Task, text: str, o
         "target": {"agent": agent.slug, "reason": REASON},
         "rollback": {"on_failure": None},
         **({"context": body["context"]} if body.get("context") else {}),
-        **Conversation(said, History.FULL, earlier).plain(),
+        **Conversation(said, History.FULL, earlier, before.source, before.instructions).plain(),
     }
     lineage = Lineage(workflow_id=holder.workflow_id, master_task_id=root.id, budget=budget_of(body))
     draft = Draft(kind=Kind.TRANSFER, source=source, target=agent.slug, message=message, lineage=lineage)
