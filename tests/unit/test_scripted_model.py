@@ -106,6 +106,8 @@ def test_the_message_is_what_the_user_said_last() -> None:
     odd = a_request(user("{message} {message}"), agent="a")
     assert model.converse(odd).blocks == ({"text": "{message} {message}"},)
     assert model.converse(a_request(user(result("x", "y")), agent="a")).blocks == ()
+    handed_over = a_request(user("First."), assistant("[Called go with {}]"), user("[Result: Routed to A]"), agent="a")
+    assert model.converse(handed_over).blocks == ({"text": "First."},)
 
 
 def test_words_are_counted_as_tokens() -> None:

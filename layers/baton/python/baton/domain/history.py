@@ -19,6 +19,8 @@ MAX_HISTORY_BYTES = 200_000
 # How many earlier tasks of a conversation are looked at, the newest first.
 MAX_EARLIER_TASKS = 50
 LEFT_OUT = "(Earlier turns of this conversation were left out.)"
+# How the result of a call begins where it is told as text.
+RESULT = "[Result: "
 USER, ASSISTANT = "user", "assistant"
 
 Turn = dict[str, Any]
@@ -212,5 +214,5 @@ def _as_text(block: Block) -> Block:
         return {"text": f"[Called {call['name']} with {canonical_json(call['input'])}]"}
     if "toolResult" in block:
         (content,) = block["toolResult"]["content"]
-        return {"text": f"[Result: {content.get('text') or canonical_json(content.get('json'))}]"}
+        return {"text": f"{RESULT}{content.get('text') or canonical_json(content.get('json'))}]"}
     return block

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.models.script import MESSAGE, Script, Scripted, Turn, turn_of
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.events import canonical_json
+from baton.domain.history import RESULT
 from baton.domain.transcript import Usage
 from baton.run_ports import Reply, StopReason
 
@@ -77,11 +78,11 @@ def _filled(value: Any, message: str) -> Any:
 
 
 def _message(request: Request) -> str:
-    """What the user said last."""
+    """What the user said last: a result isn't theirs, also where it is told as text."""
     for turn in reversed(request.messages):
         if turn["role"] == "user":
             for block in reversed(turn["content"]):
-                if "text" in block:
+                if "text" in block and not block["text"].startswith(RESULT):
                     return str(block["text"])
     return ""
 
