@@ -501,8 +501,9 @@ def test_only_a_human_gives_tools(gateway: Gateway) -> None:
     assert (refused.status, refused.code) == (403, "human_required")
     assert profile(gateway) == DEFAULTS
     gateway.put(ALICE, "/agents/runner", {"tools": [NAME]})
-    assert gateway.put(service(), "/agents/runner", {"tools": [NAME], "system_prompt": "x"}).status == 200
-    assert gateway.put(service(), "/agents/runner", {"tools": []}).status == 200
+    assert gateway.put(service(), "/agents/runner", {"tools": [NAME], "max_turns": 20}).status == 200
+    assert gateway.put(service(), "/agents/runner", {"tools": [NAME], "system_prompt": "x"}).code == "human_required"
+    assert gateway.put(service(), "/agents/runner", {"tools": [], "system_prompt": "x"}).status == 200
     assert gateway.put(service(), "/agents/runner", {"tools": [NAME]}).code == "human_required"
     assert profile(gateway) == {**DEFAULTS, "system_prompt": "x"}
     assert gateway.put(agent("runner"), "/agents/runner", {"tools": []}).code == "human_required"

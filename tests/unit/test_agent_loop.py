@@ -10,6 +10,7 @@ import pytest
 from baton.domain.errors import ConversationBusy, ModelAway, ModelRefuses
 from baton.domain.tool import ToolMode, Variable
 from baton.run_ports import Reply, StopReason
+from baton.services.change_settings import change_settings
 from baton.services.process_task import Handled
 from baton.services.register_agent import register_agent
 from support.studio import Studio, calls, says
@@ -294,3 +295,31 @@ def test_a_workflows_budget_of_model_calls_holds() -> None:
     assert (root.state, len(studio.model.requests)) == ("failed", 2)
     mine, all_ = studio.world.store.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, all_.model_calls, mine.tokens) == (2, 2, 40)
+
+
+SECRET = "AKIAIOSFODNN7REALKEY"
+
+
+@pytest.mark.parametrize(("secrets", "is_seen"), [("refuse", False), ("mask", False), ("off", True)])
+def test_what_goes_from_agent_to_agent_in_the_history_has_no_secrets(secrets: str, is_seen: bool) -> None:
+    studio = sales_floor(calls(("handoff_to_sdr", {"lead_id": "1"}), text=f"The key is {SECRET}."))
+    change_settings(studio.baton, human(), {"guardrails": {"secrets": secrets}})
+    root = studio.start("sales")
+    (request,) = studio.model.asked("sdr-agent")
+    assert (SECRET in str(request.messages)) is is_seen
+    assert studio.children(root)[0].state == "done"
+
+
+def test_a_target_that_fails_is_told_to_whoever_watches_and_the_conversation_may_go_on() -> None:
+    refuses_once = iter([ModelRefuses("no such model"), says("Here again.")])
+
+    def sdr(_: Any) -> Any:
+        return next(refuses_once)
+
+    studio = sales_floor(calls(("handoff_to_sdr", {"lead_id": "1"})), sdr=sdr)
+    root = studio.start("sales")
+    (child,) = studio.children(root)
+    assert (child.state, studio.children(child)) == ("failed", [])
+    assert ("error", "no such model") in studio.told(root.workflow_id)
+    task = studio.say(root.workflow_id, "Try again?")
+    assert (task.target_agent, task.state) == ("sdr-agent", "done")

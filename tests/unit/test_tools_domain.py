@@ -271,8 +271,12 @@ def test_only_a_human_gives_a_tool_and_a_service_may_take_one_away() -> None:
     assert (kept.tools, kept.max_turns) == (("two", "complete_task"), 5)
     with pytest.raises(HumanNeeded):
         register_agent(world.baton, service(), "scout", {"tools": ("two", "one")})
-    register_agent(world.baton, service(), "scout", {"system_prompt": "Be brief."})
-    assert world.store.profile(WORKSPACE, "scout").tools == ("two", "complete_task")
+    with pytest.raises(HumanNeeded):
+        register_agent(world.baton, service(), "scout", {"system_prompt": "Be brief."})
+    with pytest.raises(HumanNeeded):
+        register_agent(world.baton, service(), "scout", {"model": "scripted"})
+    register_agent(world.baton, service(), "scout", {"tools": ("complete_task",), "system_prompt": "Be brief."})
+    assert world.store.profile(WORKSPACE, "scout").tools == ("complete_task",)
 
 
 def test_a_tool_that_is_not_there_is_not_given() -> None:

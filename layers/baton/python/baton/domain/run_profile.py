@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.built_in_tools import BUILT_IN
 from baton.domain.errors import HumanNeeded, InvalidInput
 from baton.domain.task import MAX_BRANCHES, Policy
 from baton.domain.tool import MAX_TOOLS_OF_AGENT
@@ -38,10 +39,15 @@ class RunProfile:
     quorum: int | None = None
 
     def changed(self, by: Principal, **values: Any) -> RunProfile:
-        """Raises ``HumanNeeded`` where anybody else gives it a tool: a tool lets it hand work on unasked (truth 8)."""
-        if not by.is_human and not set(values.get("tools", ())) <= set(self.tools):
-            raise HumanNeeded("give an agent a tool")
+        """Raises ``HumanNeeded`` where anybody else gives it a tool, or makes another agent of one that has handoff
+        tools: they let it hand work on unasked, as a human saw it (truth 8)."""
         after = replace(self, **values)
+        if not by.is_human:
+            if not set(after.tools) <= set(self.tools):
+                raise HumanNeeded("give an agent a tool")
+            is_another = (after.system_prompt, after.model) != (self.system_prompt, self.model)
+            if is_another and any(name not in BUILT_IN for name in after.tools):
+                raise HumanNeeded("change the prompt or the model of an agent that may hand work on")
         if (after.join is Policy.QUORUM) != (after.quorum is not None):
             raise InvalidInput("quorum", "is given with join: quorum, and only with it")
         return after

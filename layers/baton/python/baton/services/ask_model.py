@@ -4,11 +4,12 @@ pause if the provider is throttled or out."""
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import ModelAway
+from baton.domain.errors import GuardrailRefused, ModelAway
 from baton.domain.events import canonical_json
+from baton.domain.guardrails import MASK, MAX_ITEMS, OFF, Guardrails, checked
 from baton.domain.handoff import budget_of
 from baton.domain.history import MAX_HISTORY_BYTES, Conversation, composed
 from baton.domain.prompt import system_prompt
@@ -124,11 +125,16 @@ class Asker:
         )
 
     def _read_earlier(self) -> list[tuple[Seen, Sequence[Entry]]]:
-        """The newest first, and no further back than there is room for."""
+        """The newest first, and no further back than there is room for; without secrets, as nothing that goes from
+        agent to agent has any, unless the workspace wants it so."""
         found: list[tuple[Seen, Sequence[Entry]]] = []
-        size = 0
+        if not self.conversation.earlier:
+            return found
+        size, workspace = 0, self.scribe.task.workspace
+        is_open = self.baton.store.settings(workspace).guardrails.secrets == OFF
         for seen in reversed(self.conversation.earlier):
-            entries = self.baton.store.transcript(self.scribe.task.workspace, seen.task_id)
+            entries: Sequence[Entry] = self.baton.store.transcript(workspace, seen.task_id)
+            entries = entries if is_open else [_masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
             size += sum(len(canonical_json(entry.blocks)) for entry in entries)
             if size > MAX_HISTORY_BYTES:
@@ -146,3 +152,12 @@ class Asker:
             input_tokens=reply.usage.input_tokens,
             output_tokens=reply.usage.output_tokens,
         )
+
+
+def _masked(entry: Entry) -> Entry:
+    """What can't be masked isn't shown."""
+    try:
+        blocks = checked({"blocks": list(entry.blocks)}, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")["blocks"]
+    except GuardrailRefused:
+        blocks = []
+    return replace(entry, blocks=tuple(blocks))
