@@ -148,7 +148,7 @@ class TaskView(ChangedTask):
 
 
 class UsageView(TypedDict):
-    """``model_calls``: those that were begun."""
+    """``model_calls``: those that were begun, but for those that the provider was away for."""
 
     model_calls: int
     input_tokens: int

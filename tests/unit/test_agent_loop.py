@@ -323,3 +323,12 @@ def test_a_target_that_fails_is_told_to_whoever_watches_and_the_conversation_may
     assert ("error", "no such model") in studio.told(root.workflow_id)
     task = studio.say(root.workflow_id, "Try again?")
     assert (task.target_agent, task.state) == ("sdr-agent", "done")
+
+
+def test_an_outage_uses_up_no_budget() -> None:
+    away = [ModelAway("throttled")] * 12
+    studio = Studio({"helper": {}}, {"helper": [*away, says("Hi.")]}).open()
+    root = studio.start("helper", budget={"max_model_calls": 1})
+    assert (root.state, root.attempt, studio.output(root.id)) == ("done", 1, {"message": "Hi."})
+    mine, all_ = studio.world.store.usage(root.workspace, root.workflow_id, root.id)
+    assert (mine.model_calls, all_.model_calls) == (1, 1)

@@ -50,7 +50,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """``model_calls``: those that were begun, whether or not a reply was saved."""
+    """``model_calls``: those that were begun, whether or not a reply was saved; not those that the provider was away
+    for."""
 
     model_calls: int = 0
     input_tokens: int = 0

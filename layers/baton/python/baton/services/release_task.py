@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Dossier
+    from baton.ports import Baton, Dossier, Extra
 
 
 def release_task(
@@ -26,9 +26,10 @@ def release_task(
     *,
     again_at: datetime | None = None,
     has_progressed: bool = False,
+    told: tuple[Extra, ...] = (),
 ) -> Dossier:
-    """``again_at``: not to be taken up before then; ``has_progressed``: it isn't given back for nothing. Raises
-    ``StaleClaim`` and ``Unknown``."""
-    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Release.name, body_hash=body_hash, once=once)
+    """``again_at``: not to be taken up before then; ``has_progressed``: it isn't given back for nothing; ``told``:
+    written along. Raises ``StaleClaim`` and ``Unknown``."""
+    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Release.name, body_hash=body_hash, once=once, told=told)
     verb = Release(by=by, claim_id=claim_id, reason=reason, again_at=again_at, has_progressed=has_progressed)
     return end_claim(baton, word, lambda *_: Ending(verb=verb))

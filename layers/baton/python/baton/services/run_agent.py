@@ -18,7 +18,8 @@ from baton.domain.history import Conversation, conversation_in
 from baton.domain.prompt import ask_in
 from baton.domain.times import seconds
 from baton.domain.tool import History
-from baton.domain.transcript import Entry, Message, MessageType, Transcript
+from baton.domain.transcript import Entry, Message, MessageType, Transcript, Usage
+from baton.ports import Spent
 from baton.run_ports import Left, StopReason
 from baton.services.ask_model import Asker
 from baton.services.release_task import release_task
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from baton.domain.run_profile import RunProfile
     from baton.domain.task import Task
     from baton.domain.transcript import Block
-    from baton.ports import Baton
+    from baton.ports import Baton, Extra
     from baton.run_ports import Done, Models, NotDone, Work
 
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
@@ -96,7 +97,10 @@ class _Run:
         try:
             reply = self.asker.asked()
         except ModelAway as away:
-            return self._given_back(f"The model is away: {away.message}", _away_seconds(away, self.work.dossier.task))
+            task = self.work.dossier.task
+            # Nobody replied: an outage, however long, uses up no budget of calls.
+            unspent = Spent(task.workflow_id, task.id, Usage(model_calls=-1))
+            return self._given_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
         except ModelRefuses as refusal:
             told = {"type": refusal.type, "description": refusal.message[:MAX_TOLD], **refusal.fields}
             return self.scribe.failed(**told, retryable=refusal.retryable)
@@ -148,7 +152,7 @@ class _Run:
         self.scribe.keep(self.scribe.results(reply, refused, told))
         return None
 
-    def _given_back(self, reason: str, after_seconds: float) -> Left:
+    def _given_back(self, reason: str, after_seconds: float, *told: Extra) -> Left:
         again_at = self.baton.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
             self.baton,
@@ -159,6 +163,7 @@ class _Run:
             hashlib.sha256(reason.encode()).hexdigest(),
             again_at=again_at,
             has_progressed=self.scribe.has_progressed,
+            told=told,
         )
         return Left.GIVEN_BACK
 
