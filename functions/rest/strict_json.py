@@ -34,6 +34,8 @@ class JsonBody:
     value: Any
 
 
+# Of JSON; Python knows more.
+BLANKS = b" \t\n\r"
 EMPTY = JsonBody("{}", {})
 NULL = JsonBody("null", None)
 
@@ -41,7 +43,7 @@ NULL = JsonBody("null", None)
 def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
     """An empty body is an empty object, or null where it may be ``any_value``. Raises ``TooLarge`` and
     ``MalformedJson``, naming the field."""
-    if not body.strip():
+    if not body.strip(BLANKS):
         return NULL if any_value else EMPTY
     try:
         text = body.decode()

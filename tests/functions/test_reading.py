@@ -36,6 +36,7 @@ BAD: dict[str, tuple[str | bytes, int, str]] = {
     "surrogates in UTF-8": (b'{"a": "\xed\xa0\x80"}', 400, "body"),
     "1,000 levels": (nested(1_000), 400, "deep"),
     "200,000 levels": ("[" * 200_000, 400, "body"),
+    "a blank that isn't JSON's": ("\x0b", 400, "body"),
     "1,000 objects": ('{"a":' * 1_000, 400, "a"),
     "NaN": ('{"a": {"b": NaN}}', 400, "a.b"),
     "Infinity": ('{"a": [1, -Infinity]}', 400, "a.1"),
