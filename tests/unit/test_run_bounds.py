@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from baton.domain.errors import ModelAway
+from baton.domain.errors import Busy, ConversationBusy, ModelAway
 from baton.domain.events import canonical_json
 from baton.domain.history import MAX_HISTORY_BYTES
 from baton.domain.task import MAX_RELEASES
+from baton.domain.tool import ToolMode, Variable
+from baton.ports import Dossier, Wanted
 from baton.run_ports import Reply, StopReason
+from baton.services.change_settings import change_settings
+from baton.services.converse import say
+from baton.services.create_handoff import Asked, create_handoff
 from baton.services.end_task import cancel_task
 from baton.services.process_task import Handled
+from support.crew import at_once
 from support.studio import Studio, calls, says
 from support.world import human
 
@@ -49,7 +55,9 @@ def test_a_task_that_has_had_its_tokens_asks_no_more(most: int, state: str) -> N
 @pytest.mark.parametrize(("most", "state"), [(20, "failed"), (21, "done")])
 def test_a_workflow_that_has_had_its_tokens_asks_no_more(most: int, state: str) -> None:
     studio = alone(CHECKPOINT, says("Done."))
-    assert studio.start("helper", budget={"max_tokens": most}).state == state
+    root = studio.start("helper", budget={"max_tokens": most})
+    assert (root.state, root.attempt) == (state, 1)
+    assert state == "done" or "The workflow's budget is 20 tokens" in studio.failure(root.id)["description"]
 
 
 def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
@@ -72,7 +80,9 @@ def test_vain_rounds_take_longer_each_time_and_end_with_a_human() -> None:
     studio = alone(ModelAway("out"))
     root, _ = run_once(studio)
     pauses = []
-    while root.state == "delegated":
+    for _ in range(2 * MAX_RELEASES):
+        if root.state != "delegated":
+            break
         assert root.ready_at is not None
         pauses.append((root.ready_at - studio.world.clock.now()).total_seconds())
         studio.world.clock.advance(pauses[-1])
@@ -123,3 +133,57 @@ def test_a_task_that_is_cancelled_while_a_model_thinks_is_left_alone() -> None:
         ("user_message", "Hello"),
         ("status_change", "The task is cancelled."),
     ]
+
+
+def asking(*calls_: tuple[str, Any], **settings: Any) -> Studio:
+    agents: dict[str, dict[str, Any]] = {"boss": {"tools": ("ask", "go")}, "helper": {}}
+    studio = Studio(agents, {"boss": [calls(*calls_), says("Done.")], "helper": [says("Here.")]})
+    blob = (Variable(name="blob"),)
+    studio.tool("ask", "helper", mode=ToolMode.DELEGATE, context_variables=blob)
+    studio.tool("go", "helper", context_variables=blob)
+    if settings:
+        change_settings(studio.baton, human(), settings)
+    return studio.open()
+
+
+@pytest.mark.parametrize(("most", "children"), [(3, 0), (4, 3)])
+def test_parts_that_begin_together_are_counted_together(most: int, children: int) -> None:
+    studio = asking(*[("ask", {})] * 3, max_handoffs_per_workflow=most)
+    root = studio.start("boss")
+    assert (root.state, len(studio.children(root))) == ("done", children)
+    counted = studio.world.store.handoff_facts(root.workspace, Wanted(workflow_id=root.workflow_id)).handoffs
+    assert (counted or 1) == 1 + children
+
+
+def test_a_part_has_the_time_that_there_is_and_none_of_the_criteria() -> None:
+    studio = asking(("ask", {}))
+    deadline = "2027-01-01T00:00:00.000Z"
+    deliverable = {"type": "text", "description": "it", "acceptance_criteria": ["It is short"]}
+    message = {
+        "source": {"agent": "alice"},
+        "target": {"agent": "boss", "reason": "write"},
+        "summary": "Write it",
+        "expectations": {"deliverables": [deliverable], "deadline": deadline, "fail_on_deadline": True},
+    }
+    root = create_handoff(studio.baton, human(), Asked(message=message)).task
+    studio.run()
+    (part,) = studio.children(root)
+    assert studio.body(part.id)["expectations"] == {"deadline": deadline, "fail_on_deadline": True}
+    assert part.state == "done"
+
+
+@pytest.mark.parametrize("name", ["ask", "go"])
+def test_a_context_that_outgrows_its_bound_is_handed_to_nobody(name: str) -> None:
+    studio = asking((name, {"blob": "x" * 200_000}))
+    root = studio.start("boss", context={"before": "y" * 70_000})
+    assert studio.children(root) == []
+    assert any("is too large after merging" in text for _, text in studio.told(root.workflow_id))
+
+
+def test_of_many_who_say_something_at_once_one_is_heard() -> None:
+    studio = alone(says("Hi."))
+    root = studio.start("helper")
+    answers = at_once(8, lambda: say(studio.baton, human(), root.workflow_id, "And now?"))
+    assert sum(isinstance(each, Dossier) for each in answers) == 1
+    assert {type(each) for each in answers} <= {Dossier, ConversationBusy, Busy}
+    assert len(studio.tasks(root.workflow_id)) == 2
