@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from baton.domain.errors import ConversationBusy
 from baton.domain.tool import History, ToolMode
 from baton.services.change_settings import change_settings
+from baton.services.converse import say
 from baton.services.define_tool import define_tool
 from baton.services.list_reviews import list_reviews
 from baton.services.register_agent import register_agent
@@ -86,3 +88,28 @@ def test_what_was_kept_from_whoever_holds_it_is_still_kept_when_the_user_says_mo
     assert ["Between us." in each for each in seen] == [history is History.FULL] * 3
     assert ["Over to you." in each for each in seen] == [history is not History.NONE] * 3
     assert ["I am here." in each for each in seen] == [False, True, True]
+
+
+def test_who_says_something_while_another_does_is_told_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    studio = office([says("Hi.")], [says("Here.")])
+    root = studio.start("boss")
+    store = studio.world.store
+    read = store.handoff_facts
+
+    def read_and_be_overtaken(*asked: Any) -> Any:
+        facts = read(*asked)
+        monkeypatch.setattr(store, "handoff_facts", read)
+        say(studio.baton, human(), root.workflow_id, "First")
+        return facts
+
+    monkeypatch.setattr(store, "handoff_facts", read_and_be_overtaken)
+    with pytest.raises(ConversationBusy):
+        say(studio.baton, human(), root.workflow_id, "Second")
+    assert [studio.body(each.id)["input"]["message"] for each in studio.tasks(root.workflow_id)] == ["Hello", "First"]
+
+
+def test_the_conversations_budget_holds_for_all_that_is_said() -> None:
+    studio = office([says("Hi.")], [says("Here.")])
+    root = studio.start("boss", budget={"max_model_calls": 2})
+    states = [studio.say(root.workflow_id, f"Message {number}").state for number in range(2)]
+    assert (root.state, *states) == ("done", "done", "failed")
