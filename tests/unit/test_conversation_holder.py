@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from baton.domain.errors import ConversationBusy
+from baton.domain.places import Places, places_in
 from baton.domain.tool import History, ToolMode
 from baton.services.change_settings import change_settings
 from baton.services.converse import say
@@ -113,3 +116,16 @@ def test_the_conversations_budget_holds_for_all_that_is_said() -> None:
     root = studio.start("boss", budget={"max_model_calls": 2})
     states = [studio.say(root.workflow_id, f"Message {number}").state for number in range(2)]
     assert (root.state, *states) == ("done", "done", "failed")
+
+
+def test_a_task_that_shows_late_is_read_all_the_same() -> None:
+    """Its id was made before that of another, and it was written after that one had been read to its end."""
+    studio = office([says("Hi.")], [says("Here.")])
+    root = studio.start("boss")
+    late = replace(root, id=root.id[:-1] + ("0" if root.id[-1] != "0" else "1"))
+    first, second = sorted((root, late), key=lambda task: task.id)
+    for minutes, is_read in ((59, False), (61, True)):
+        places = Places()
+        places.close(second)
+        cursor = places.told([second], second.created_at + timedelta(minutes=minutes))
+        assert (places_in(cursor).of(first) is None) is is_read

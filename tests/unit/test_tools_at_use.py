@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from baton.domain.errors import TargetInactive
 from baton.domain.tool import ToolMode, Variable
 from baton.services.change_settings import change_settings
 from baton.services.define_tool import define_tool
@@ -106,3 +107,11 @@ def test_where_the_first_of_two_handoffs_isnt_done_the_other_is_told_so() -> Non
     first, second = [text for kind, text in studio.told(root.workflow_id) if kind == "tool_result"]
     assert first == "Not done: target_agent: the agent 'anna' is not active"
     assert second == "Not done: it came after another call of the same reply, which wasn't done either. Call again."
+
+
+def test_a_tool_whose_target_is_off_is_only_switched_off() -> None:
+    studio = desk()
+    register_agent(studio.baton, human(), "anna", {"active": False})
+    with pytest.raises(TargetInactive):
+        define_tool(studio.baton, human(), "go", {"description": "Anna is back?"})
+    assert define_tool(studio.baton, human(), "go", {"active": False})[0].version == 2
