@@ -56,7 +56,7 @@ def test_saying_more_takes_six(rig: Rig) -> None:
     assert spent(rig, more) == [ONE]
 
 
-def test_reading_along_takes_two_and_one_for_each_task_that_may_say_more(rig: Rig) -> None:
+def test_reading_along_takes_three_and_one_for_each_task_that_may_say_more(rig: Rig) -> None:
     conversation_id, _ = talked(rig)
     say(rig.world.baton, human(), conversation_id, "And now?")
     cursors: list[str] = []
@@ -65,8 +65,8 @@ def test_reading_along_takes_two_and_one_for_each_task_that_may_say_more(rig: Ri
         after = cursors[-1] if cursors else None
         cursors.append(read_messages(rig.world.baton, WORKSPACE, conversation_id, 50, after)[1])
 
-    assert spent(rig, read) == [READ, MANY, READ, READ]
-    assert spent(rig, read) == [READ, MANY, READ]
+    assert spent(rig, read) == [READ, MANY, ONE, READ, READ]
+    assert spent(rig, read) == [READ, MANY, ONE, READ]
 
 
 def test_a_conversation_is_seen_in_five_and_its_spending_in_two(rig: Rig) -> None:
@@ -101,4 +101,4 @@ def test_defining_a_tool_takes_three_and_trying_it_two(rig: Rig) -> None:
 
     assert spent(rig, define) == [READ, MANY, WRITE]
     assert spent(rig, define) == [READ, MANY, WRITE]
-    assert spent(rig, lambda: dry_run(rig.world.baton, WORKSPACE, "handoff_to_runner", {})) == [MANY, ONE]
+    assert spent(rig, lambda: dry_run(rig.world.baton, WORKSPACE, "handoff_to_runner", {})) == [MANY, MANY]

@@ -454,8 +454,8 @@ def test_pages_of_any_size_hold_each_message_once(world: World, gateway: Gateway
         if number < 2:
             assert more(gateway, conversation_id, f"question {number}").status == 201
     whole = read(gateway, conversation_id, limit=200)["items"]
-    assert len(whole) == 15
-    assert texts(whole)[3:7] == ["0.2", "The task is done.", "question 0", "1.0"]
+    assert len(whole) == 18
+    assert texts(whole)[3:8] == ["0.2", "Yes", "The task is done.", "question 0", "1.0"]
     found, after = [], None
     while page := read(gateway, conversation_id, after, limit)["items"]:
         assert len(page) <= limit
@@ -644,6 +644,34 @@ def test_ended_task_says_so_last(world: World, gateway: Gateway) -> None:
     made = begun(gateway)
     assert world.task(made["task"]["id"]).state is State.DELEGATED
     ended(world, gateway, made["task"]["id"])
-    last = read(gateway, made["conversation_id"])["items"][-1]
-    assert (last["type"], last["number"], last["data"]) == ("status_change", 2, {"state": "done"})
+    answer, last = read(gateway, made["conversation_id"])["items"][-2:]
+    assert (answer["type"], answer["number"], answer["text"], answer["agent"]) == (
+        "assistant_message",
+        2,
+        "Yes",
+        "auditor",
+    )
+    assert (last["type"], last["number"], last["data"]) == ("status_change", 3, {"state": "done"})
     assert world.clock.now() - world.task(made["task"]["id"]).updated_at < timedelta(seconds=1)
+
+
+def test_secrets_are_masked_in_what_is_read_unless_that_is_off(world: World, gateway: Gateway) -> None:
+    made = begun(gateway)
+    told(world, made["task"]["id"], 2, "The key is AKIAIOSFODNN7REALKEY.")
+    assert texts(read(gateway, made["conversation_id"])["items"])[1] == "The key is [masked: aws_access_key]."
+    settings = gateway.put(ALICE, "/workspace/settings", {"guardrails": {"secrets": "off"}})
+    assert settings.status == 200, settings.text
+    assert texts(read(gateway, made["conversation_id"])["items"])[1] == "The key is AKIAIOSFODNN7REALKEY."
+
+
+def test_a_conversation_that_a_worker_elsewhere_hands_on_keeps_the_users_message(
+    world: World, gateway: Gateway
+) -> None:
+    made = begun(gateway)
+    world.clock.advance(5)
+    by, path = agent("auditor"), f"/tasks/{made['task']['id']}"
+    claim = gateway.post(by, f"{path}/claim").json
+    body = {"claim_id": claim["claim_id"], "target": {"agent": "runner", "reason": "Yours"}}
+    child_id = gateway.post(by, f"{path}/transfer", body).json["output"]["new_task_id"]
+    child = gateway.get(ALICE, f"/tasks/{child_id}").json
+    assert child["input"] == gateway.get(ALICE, path).json["input"]

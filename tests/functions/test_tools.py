@@ -575,3 +575,14 @@ def test_new_agent_may_come_with_its_profile(gateway: Gateway) -> None:
     assert made.status == 201
     assert profile(gateway, "new") == PROFILE
     assert profile(gateway, "auditor") == DEFAULTS
+
+
+def test_a_dry_run_says_what_the_workspaces_rules_would_refuse(gateway: Gateway) -> None:
+    defined(gateway)
+    secret = {"lead_id": "AKIAIOSFODNN7REALKEY"}
+    answer = gateway.post(ALICE, f"/tools/{NAME}/dry-run", {"arguments": secret}).json
+    assert (answer["ok"], answer["would"], [each["field"] for each in answer["errors"]]) == (
+        False,
+        None,
+        ["arguments.lead_id"],
+    )

@@ -11,6 +11,7 @@ from baton.domain.errors import ConversationBusy, ModelAway, ModelRefuses
 from baton.domain.tool import ToolMode, Variable
 from baton.run_ports import Reply, StopReason
 from baton.services.change_settings import change_settings
+from baton.services.end_task import cancel_task
 from baton.services.process_task import Handled
 from baton.services.register_agent import register_agent
 from support.studio import Studio, calls, says
@@ -332,3 +333,15 @@ def test_an_outage_uses_up_no_budget() -> None:
     assert (root.state, root.attempt, studio.output(root.id)) == ("done", 1, {"message": "Hi."})
     mine, all_ = studio.world.store.usage(root.workspace, root.workflow_id, root.id)
     assert (mine.model_calls, all_.model_calls) == (1, 1)
+
+
+def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
+    def cancelled_meanwhile(request: Any) -> Reply:
+        cancel_task(studio.baton, human(), request.task_id)
+        return says("Too late.")
+
+    studio = Studio({"helper": {}}, {"helper": [cancelled_meanwhile]}).open()
+    root = studio.start("helper")
+    assert (root.state, [each.kind for each in studio.entries(root.id)]) == ("cancelled", ["ask"])
+    mine, all_ = studio.world.store.usage("acme", root.workflow_id, root.id)
+    assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)

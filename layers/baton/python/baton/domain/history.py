@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_HISTORY_BYTES = 200_000
 # How many earlier tasks of a conversation are looked at, the newest first.
 MAX_EARLIER_TASKS = 50
+# However many turns an ended task has had.
+WHOLE = 1_000_000
 LEFT_OUT = "(Earlier turns of this conversation were left out.)"
 # How the result of a call begins where it is told as text.
 RESULT = "[Result: "

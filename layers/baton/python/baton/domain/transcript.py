@@ -5,15 +5,20 @@ Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import GuardrailRefused
+from baton.domain.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
 Block = dict[str, Any]
+# More than an entry can hold: what was kept is shown.
+MAX_TEXT_SHOWN = 10_000_000
 
 
 class EntryKind(StrEnum):
@@ -164,6 +169,17 @@ class Transcript:
 
     def with_(self, entry: Entry) -> Transcript:
         return Transcript((*self.entries, entry))
+
+
+def masked(entry: Entry) -> Entry:
+    """Without secrets. What can't be masked isn't shown."""
+    try:
+        said = {"blocks": list(entry.blocks), "told": [each.data for each in entry.told]}
+        shown = checked(said, Guardrails(secrets=MASK, max_items=MAX_ITEMS, max_text_characters=MAX_TEXT_SHOWN), "")
+    except GuardrailRefused:
+        return replace(entry, blocks=(), told=())
+    told = tuple(replace(each, data=data) for each, data in zip(entry.told, shown["told"], strict=True))
+    return replace(entry, blocks=tuple(shown["blocks"]), told=told)
 
 
 def call_id(task_id: str, turn: int, number: int) -> str:

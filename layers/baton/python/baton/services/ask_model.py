@@ -4,16 +4,16 @@ pause if the provider is throttled or out."""
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import GuardrailRefused, ModelAway
+from baton.domain.errors import ModelAway
 from baton.domain.events import canonical_json
-from baton.domain.guardrails import MASK, MAX_ITEMS, OFF, Guardrails, checked
+from baton.domain.guardrails import OFF
 from baton.domain.handoff import budget_of
 from baton.domain.history import MAX_HISTORY_BYTES, Conversation, composed
 from baton.domain.prompt import system_prompt
-from baton.domain.transcript import Usage
+from baton.domain.transcript import Usage, masked
 from baton.ports import Spent
 from baton.run_ports import Request, StopReason
 from baton.services.retrying import decided_again
@@ -134,7 +134,7 @@ class Asker:
         is_open = self.baton.store.settings(workspace).guardrails.secrets == OFF
         for seen in reversed(self.conversation.earlier):
             entries: Sequence[Entry] = self.baton.store.transcript(workspace, seen.task_id)
-            entries = entries if is_open else [_masked(entry) for entry in entries]
+            entries = entries if is_open else [masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
             size += sum(len(canonical_json(entry.blocks)) for entry in entries)
             if size > MAX_HISTORY_BYTES:
@@ -152,12 +152,3 @@ class Asker:
             input_tokens=reply.usage.input_tokens,
             output_tokens=reply.usage.output_tokens,
         )
-
-
-def _masked(entry: Entry) -> Entry:
-    """What can't be masked isn't shown."""
-    try:
-        blocks = checked({"blocks": list(entry.blocks)}, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")["blocks"]
-    except GuardrailRefused:
-        blocks = []
-    return replace(entry, blocks=tuple(blocks))

@@ -6,20 +6,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.agent import Runtime
 from baton.domain.draft import Draft, Lineage
 from baton.domain.errors import ConversationBusy, InvalidInput, Unknown
 from baton.domain.events import canonical_json, from_snapshot, snapshot
-from baton.domain.guardrails import checked
+from baton.domain.guardrails import OFF, checked
 from baton.domain.handoff import budget_of
-from baton.domain.history import MAX_EARLIER_TASKS, Conversation, Seen, conversation_in
+from baton.domain.history import MAX_EARLIER_TASKS, WHOLE, Conversation, Seen, conversation_in
 from baton.domain.places import places_in
 from baton.domain.principal import ACT_AS
 from baton.domain.principal import Kind as Who
 from baton.domain.prompt import ask_in
-from baton.domain.task import Kind
+from baton.domain.task import Kind, State
 from baton.domain.times import rfc3339
 from baton.domain.tool import RESERVED, History
-from baton.domain.transcript import Entry, EntryKind, Message, MessageType
+from baton.domain.transcript import Entry, EntryKind, Message, MessageType, masked
 from baton.ports import Dossier, EntryKept, Followed, Remember, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.create_handoff import Asked, create_handoff
@@ -40,7 +41,6 @@ MAX_TEXT = 100_000
 REASON = "A user's message"
 # Of one reading, well under what a function may answer with.
 MAX_READ_BYTES = 3_000_000
-_WHOLE = 1_000_000
 # What the request calls what the handoff's record calls otherwise.
 _ASKED_AS = {"target.agent": "agent", "input.message": "message"}
 
@@ -124,7 +124,7 @@ def _gone_on(baton: Baton, by: Principal, root: Task, holder: Task, text: str, o
     agent = named(baton, workspace, facts.agents, slug, "agent")
     body = (facts.parent.body if facts.parent else None) or {}
     before = conversation_in(body) or Conversation(ask_in(body))
-    earlier = (*before.earlier, Seen(holder.id, _WHOLE))[-MAX_EARLIER_TASKS:]
+    earlier = (*before.earlier, Seen(holder.id, WHOLE))[-MAX_EARLIER_TASKS:]
     said = checked({"message": text}, facts.settings.guardrails, "")["message"]
     source = by.id if by.kind is Who.AGENT else by.key
     message = {
@@ -176,6 +176,7 @@ def read_messages(
     that none that is written late is skipped. May be fewer than ``limit``. Raises ``InvalidInput`` for a cursor that
     isn't one."""
     tasks, _ = conversation_tasks(baton, workspace, conversation_id)
+    is_open = baton.store.settings(workspace).guardrails.secrets == OFF
     places = places_in(cursor)
     found: list[Said] = []
     left = MAX_READ_BYTES
@@ -185,7 +186,7 @@ def read_messages(
             continue
         if len(found) >= limit:
             break
-        for each in _said_in(baton, task, number):
+        for each in _said_in(baton, task, number, is_open=is_open):
             left -= each.size
             if len(found) >= limit or (left < 0 and found):
                 return tuple(found), places.told(tasks, baton.clock.now())
@@ -196,16 +197,35 @@ def read_messages(
     return tuple(found), places.told(tasks, baton.clock.now())
 
 
-def _said_in(baton: Baton, task: Task, after: int) -> Iterator[Said]:
+def _said_in(baton: Baton, task: Task, after: int, *, is_open: bool) -> Iterator[Said]:
+    """``is_open``: secrets are shown."""
     last, agent = 0, task.target_agent or ""
-    for entry in baton.store.transcript(task.workspace, task.id, after):
-        for number, message in enumerate(entry.messages, entry.first):
+    is_run = task.runtime is Runtime.RUN
+    for entry in baton.store.transcript(task.workspace, task.id, after if is_run else 0):
+        shown = entry if is_open else masked(entry)
+        for number, message in enumerate(shown.messages, entry.first):
             if number > after:
                 yield Said(task, number, entry.agent, rfc3339(entry.at), message)
         last, agent = entry.last, entry.agent
-    if task.is_ended:  # by whomever: so that this is read off its state, and always comes last
-        told = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
-        yield Said(task, max(last, after) + 1, agent, rfc3339(task.updated_at), told)
+    if not task.is_ended:
+        return
+    # By whomever it was ended: so that this is read off the task, and always comes last.
+    at = rfc3339(task.updated_at)
+    if not is_run:
+        agent = task.target_agent or agent
+        if task.state is State.DONE and task.has_output:
+            last += 1
+            if last > after:
+                yield Said(task, last, agent, at, _answer_of(baton, task))
+    told = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
+    yield Said(task, max(last, after if is_run else 0) + 1, agent, at, told)
+
+
+def _answer_of(baton: Baton, task: Task) -> Message:
+    """What somebody who works elsewhere has answered with: its output, which the guardrails have looked at."""
+    output = baton.store.read(task.workspace, task.id).output
+    text = output.get("message") if isinstance(output, dict) else output
+    return Message(MessageType.ASSISTANT, text if isinstance(text, str) else canonical_json(output), {"output": output})
 
 
 def _asked(by: Principal, new: New) -> Extra:

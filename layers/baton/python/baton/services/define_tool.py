@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConflict
+from baton.domain.guardrails import checked
+from baton.domain.handoff import must_fit
 from baton.domain.prompt import context_after
 from baton.domain.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
 from baton.ports import Wanted
@@ -61,12 +63,19 @@ def find_tool(baton: Baton, workspace: str, name: str) -> Tool:
 def dry_run(baton: Baton, workspace: str, name: str, arguments: Any) -> dict[str, Any]:
     """What a call of the tool with these arguments would come to now. Nothing is done. Raises ``Unknown``."""
     tool = find_tool(baton, workspace, name)
-    target = baton.store.agent(workspace, tool.target_agent)
+    facts = baton.store.handoff_facts(workspace, Wanted(agents=frozenset({tool.target_agent})))
+    target = facts.agents.get(tool.target_agent)
     problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
     if not tool.active:
         problems.append({"field": "name", "message": "is switched off: it is offered to nobody"})
     if target is None or not target.active:
         problems.append({"field": "target_agent", "message": "is not active: the tool isn't offered"})
+    if not problems:
+        try:
+            arguments = checked(arguments, facts.settings.guardrails, "arguments")
+            must_fit("arguments", arguments)
+        except InvalidInput as refusal:
+            problems += refusal.fields["errors"]
     is_transfer = tool.mode is ToolMode.TRANSFER
     shown = target.name if target else tool.target_agent
     would = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import Busy, Conflict
+from baton.domain.errors import Busy, Conflict, StaleClaim
 from baton.domain.reply import BrokenReply, kept_blocks
 from baton.domain.transcript import Entry, EntryKind, Message, MessageType, Transcript, numbered
 from baton.ports import EntryKept, Spent, UnderClaim
@@ -52,7 +52,12 @@ class Scribe:
         said = {"stop_reason": str(stop), "usage": reply.usage, "output": reply.output, "scripted": reply.scripted}
         entry = replace(self._entry(EntryKind.REPLY, turn, blocks, told), **said)
         spent = Spent(self.task.workflow_id, self.task.id, replace(reply.usage, model_calls=0))
-        self.keep(entry, spent)
+        try:
+            self.keep(entry, spent)
+        except StaleClaim:
+            # Nobody wants the reply any more; what it has cost counts all the same.
+            self.baton.store.commit(self.task.workspace, None, [spent])
+            raise
         return entry
 
     def results(self, reply: Entry, blocks: Sequence[Block], *told: Message) -> Entry:

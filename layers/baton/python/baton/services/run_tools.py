@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
-from baton.domain.errors import Conflict, InvalidInput, Refused, StaleClaim
+from baton.domain.errors import InvalidInput, Refused, StaleClaim
 from baton.domain.events import canonical_json
 from baton.domain.idempotency import Once
 from baton.domain.tool import ToolMode
@@ -224,8 +224,6 @@ class _Plan:
         except StaleClaim:
             raise
         except (InvalidInput, Refused) as refusal:
-            if isinstance(refusal, Conflict):
-                raise
             failed = [ending[0][0]["toolUseId"]] if ending else [each.call_id for each in branches[:MAX_CALLS]]
             for call_id in failed:
                 self.results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)

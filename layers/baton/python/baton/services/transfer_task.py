@@ -8,7 +8,9 @@ from baton.domain.draft import Draft, under
 from baton.domain.errors import LoopTripped
 from baton.domain.guardrails import checked
 from baton.domain.handoff import merged, requires_of
+from baton.domain.history import WHOLE, conversation_in
 from baton.domain.task import Kind
+from baton.domain.tool import History
 from baton.domain.verbs import Transfer
 from baton.ports import Wanted
 from baton.services.end_claim import Ending, Word, end_claim
@@ -82,6 +84,8 @@ def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Draft
     must_be_able(baton, by.workspace, agent, requires, source)
     if context := merged(body.get("context"), said.get("context")):
         message["context"] = context
+    if conversation := conversation_in(body):
+        message |= conversation.handed_on(History.FULL, task.id, WHOLE, source, "").plain()
     return Draft(
         kind=Kind.TRANSFER,
         source=source,
