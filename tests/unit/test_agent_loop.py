@@ -337,7 +337,7 @@ def test_an_outage_uses_up_no_budget() -> None:
 
 def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
     def cancelled_meanwhile(request: Any) -> Reply:
-        cancel_task(studio.baton, human(), request.task_id)
+        cancel_task(studio.baton, human(), request.task_id, None)
         return says("Too late.")
 
     studio = Studio({"helper": {}}, {"helper": [cancelled_meanwhile]}).open()
