@@ -47,6 +47,13 @@ def thinker() -> Iterator[FakeThinker]:
         yield serving
 
 
+@pytest.fixture(autouse=True)
+def same_models(scrubbed_environment: None, monkeypatch: pytest.MonkeyPatch, thinker: FakeThinker) -> None:
+    """For tests that bring the stack up once more: with other models it would be another one."""
+    for name, value in thinker.environment.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.fixture(scope="session")
 def stack_home(tmp_path_factory: pytest.TempPathFactory, thinker: FakeThinker) -> Iterator[Path]:
     """Where the session's stack runs."""
@@ -55,9 +62,8 @@ def stack_home(tmp_path_factory: pytest.TempPathFactory, thinker: FakeThinker) -
         for name in list(os.environ):  # the stack is nobody's but ours
             if name.startswith(("AWS_", "BATON_", "POWERTOOLS_")):
                 patch.delenv(name)
-        patch.setenv("BATON_MODEL", "scripted")
-        patch.setenv("BATON_MODEL_URL", thinker.url)
-        patch.setenv("BATON_MODEL_KEY", thinker.key)
+        for name, value in thinker.environment.items():
+            patch.setenv(name, value)
         with stack.running(home):
             yield home
 

@@ -21,6 +21,7 @@ import stack
 from background import StackError, free_port
 from stand_in import StandIn, port_of
 from support.deployed import Deployed, until
+from support.fake_thinker import FakeThinker
 
 pytestmark = pytest.mark.stack
 
@@ -201,9 +202,10 @@ def test_only_the_holder_of_the_lock_is_ever_signalled(home: Path, name: str) ->
 
 
 def test_agents_think_with_the_model_that_the_environment_names(
-    stack_home: Path, monkeypatch: pytest.MonkeyPatch
+    stack_home: Path, monkeypatch: pytest.MonkeyPatch, thinker: FakeThinker
 ) -> None:
     before = stack.current(stack_home)
+    monkeypatch.delenv("BATON_MODEL")
     monkeypatch.setenv("BATON_MODEL_URL", "http://127.0.0.1:9/v1/")
     monkeypatch.setenv("BATON_MODEL_KEY", "sk-of-the-test")
     assert stack.up(stack_home) == before
@@ -216,6 +218,9 @@ def test_agents_think_with_the_model_that_the_environment_names(
         monkeypatch.delenv(name)
     assert stack.up(stack_home) == before
     assert set(model_of_process_task(before).values()) == {""}
+    for name, value in thinker.environment.items():  # as the other tests want it
+        monkeypatch.setenv(name, value)
+    assert stack.up(stack_home) == before
 
 
 def model_of_process_task(running: stack.Stack) -> dict[str, str]:

@@ -19,6 +19,11 @@ class FakeThinker(FakeOpenAI):
     parts: dict[str, list[Any]] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a stack's agents think with it that ask for ``openai_compatible``; the others follow a script."""
+        return {"BATON_MODEL": "scripted", "BATON_MODEL_URL": self.url, "BATON_MODEL_KEY": self.key}
+
     def plays(self, word: str, *answers: Any) -> None:
         with self.turn:
             self.parts[word] = list(answers)
