@@ -18,20 +18,21 @@ from baton.services.list_reviews import list_reviews
 from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
+from support.hooked import HookedStore
 from support.studio import Studio, calls, says
-from support.world import WORKSPACE, human
+from support.world import WORKSPACE, World, human
 
 NO = calls(("fail_task", {"description": "I can't."}))
 
 
-def office(boss: list[Any], helper: list[Any]) -> Studio:
+def office(boss: list[Any], helper: list[Any], world: World | None = None) -> Studio:
     """The boss may ask the helper, who may fail or hand over to another."""
     agents: dict[str, dict[str, Any]] = {
         "boss": {"tools": ("ask", "go")},
         "helper": {"tools": ("fail_task", "pass_on")},
         "other": {},
     }
-    studio = Studio(agents, {"boss": boss, "helper": helper, "other": [says("other!")]})
+    studio = Studio(agents, {"boss": boss, "helper": helper, "other": [says("other!")]}, world=world)
     studio.tool("ask", "helper", mode=ToolMode.DELEGATE)
     studio.tool("go", "helper")
     studio.tool("pass_on", "other")
@@ -93,19 +94,11 @@ def test_what_was_kept_from_whoever_holds_it_is_still_kept_when_the_user_says_mo
     assert ["I am here." in each for each in seen] == [False, True, True]
 
 
-def test_who_says_something_while_another_does_is_told_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    studio = office([says("Hi.")], [says("Here.")])
+def test_who_says_something_while_another_does_is_told_to_wait() -> None:
+    store = HookedStore()
+    studio = office([says("Hi.")], [says("Here.")], World(store=store))
     root = studio.start("boss")
-    store = studio.world.store
-    read = store.handoff_facts
-
-    def read_and_be_overtaken(*asked: Any) -> Any:
-        facts = read(*asked)
-        monkeypatch.setattr(store, "handoff_facts", read)
-        say(studio.baton, human(), root.workflow_id, "First")
-        return facts
-
-    monkeypatch.setattr(store, "handoff_facts", read_and_be_overtaken)
+    store.after["handoff_facts"] = lambda: say(studio.baton, human(), root.workflow_id, "First")
     with pytest.raises(ConversationBusy):
         say(studio.baton, human(), root.workflow_id, "Second")
     assert [studio.body(each.id)["input"]["message"] for each in studio.tasks(root.workflow_id)] == ["Hello", "First"]

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, under
-from baton.domain.errors import InvalidInput, LoopTripped
+from baton.domain.errors import InvalidInput
 from baton.domain.guardrails import checked
 from baton.domain.handoff import merged, requires_of
-from baton.domain.task import Branch, Kind, Policy, Wait
-from baton.domain.times import seconds
+from baton.domain.task import Kind, Policy
 from baton.domain.verbs import WaitFor
 from baton.ports import Wanted
 from baton.services.end_claim import Ending, Word, end_claim
-from baton.services.make_handoff import New, counted, make, stopped
+from baton.services.make_handoff import Planned, counted, make_all, wait_for
 from baton.services.who_takes_it import must_be_able, named, slugs_among
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.agent import Agent
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.ports import Baton, Dossier, Facts
@@ -48,16 +46,8 @@ def delegate_task(
 
     def decide(facts: Facts, now: datetime) -> Ending:
         drafts = [_drafted(baton, by, each, number, facts) for number, each in enumerate(branches)]
-        children = _made(baton, by, drafts, facts, now, once)
-        task = _claimed(facts).task
-        wait = Wait(
-            number=task.waits + 1,
-            since=now,
-            alert_at=now + seconds(facts.settings.waiting_alert_seconds),
-            policy=policy,
-            quorum=quorum,
-            branches=tuple(Branch(call_id=str(c.change.task.call_id), task_id=c.change.task.id) for c in children),
-        )
+        children = make_all(baton, by, drafts, facts.settings, now, once)
+        wait = wait_for(_claimed(facts).task, children, policy, quorum, facts.settings, now)
         verb = WaitFor(by=by, claim_id=claim_id, wait=wait)
         extras = counted(drafts[0][0], facts.settings, len(drafts))
         return Ending(verb=verb, children=children, extras=tuple(extras))
@@ -66,24 +56,7 @@ def delegate_task(
     return end_claim(baton, word, decide, Wanted(agents=slugs_among(*names)))
 
 
-Drafted = tuple[Draft, "Agent | None"]
-
-
-def _made(
-    baton: Baton, by: Principal, drafts: list[Drafted], facts: Facts, now: datetime, once: Once | None
-) -> tuple[New, ...]:
-    """All of them, or none: the first that the loop guard stops, stops all."""
-    workflow_id = drafts[0][0].lineage.workflow_id
-    handoffs = baton.store.handoff_facts(by.workspace, Wanted(workflow_id=workflow_id)).handoffs or 1
-    for number, (draft, _) in enumerate(drafts):
-        try:
-            draft.check(facts.settings, handoffs + number, now)
-        except LoopTripped as trip:
-            raise stopped(baton, by, draft, trip, now, once) from trip
-    return tuple(make(baton, by, draft, agent, facts.settings, now, asked_directly=False) for draft, agent in drafts)
-
-
-def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Facts) -> Drafted:
+def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Facts) -> Planned:
     parent = _claimed(facts)
     task, body = parent.task, parent.body or {}
     source = task.claim.agent if task.claim else by.id
@@ -112,7 +85,7 @@ def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Fa
         join_parent=task.id,
         call_id=asked["call_id"],
     )
-    return draft, agent
+    return draft, agent, None
 
 
 def _claimed(facts: Facts) -> Dossier:

@@ -8,18 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, under
-from baton.domain.errors import LoopTripped
 from baton.domain.events import canonical_json
 from baton.domain.guardrails import checked
 from baton.domain.handoff import must_fit
 from baton.domain.prompt import context_after
-from baton.domain.task import MAX_BRANCHES, Branch, Kind, Policy, Wait
-from baton.domain.times import seconds
+from baton.domain.task import MAX_BRANCHES, Kind, Policy
 from baton.domain.transcript import Message, MessageType
 from baton.domain.verbs import Transfer, WaitFor
 from baton.ports import EntryKept, Wanted
 from baton.services.end_claim import Ending, Word, end_claim
-from baton.services.make_handoff import counted, make, stopped
+from baton.services.make_handoff import counted, make_all, over_to, wait_for
 from baton.services.who_takes_it import named
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from baton.domain.transcript import Entry
     from baton.ports import Baton, Dossier, Facts
     from baton.run_ports import Work
-    from baton.services.make_handoff import New
 
 MAX_CALLS = MAX_BRANCHES
 _TIME = ("deadline", "fail_on_deadline")
@@ -72,17 +69,13 @@ def transfer_by(handing: Handing, call: HandoffCall, entry: Callable[[HandoffCal
 
     def decide(facts: Facts, now: datetime) -> Ending:
         draft, agent, let_through = _drafted(handing, call, facts, Kind.TRANSFER)
-        (child,) = _made(handing, facts, [(draft, agent, let_through)], now)
+        (child,) = make_all(baton, by, [(draft, agent, call.tool.standing)], facts.settings, now, None)
         task = child.change.task
-        output = {
-            "handoff": True,
-            "target_agent": agent.slug,
-            "new_task_id": task.id,
-            "context": child.body["context"],
-        }
         verb = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
         told = EntryKept(handing.work.dossier.task.id, entry(let_through, task, agent))
-        return Ending(verb=verb, output=output, children=(child,), extras=(told, *counted(draft, facts.settings)))
+        return Ending(
+            verb=verb, output=over_to(child), children=(child,), extras=(told, *counted(draft, facts.settings))
+        )
 
     return end_claim(baton, handing.word(Transfer.name, call.call_id), decide, _wanted([call]))
 
@@ -98,17 +91,12 @@ def delegate_by(
 
     def decide(facts: Facts, now: datetime) -> Ending:
         drafts = [_drafted(handing, call, facts, Kind.DELEGATION) for call in calls]
-        children = _made(handing, facts, drafts, now)
-        tasks = [child.change.task for child in children]
-        wait = Wait(
-            number=_task(facts).waits + 1,
-            since=now,
-            alert_at=now + seconds(facts.settings.waiting_alert_seconds),
-            policy=profile.join,
-            quorum=min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None,
-            branches=tuple(Branch(call_id=str(task.call_id), task_id=task.id) for task in tasks),
-        )
-        told = entry([(call, task, agent) for (_, agent, call), task in zip(drafts, tasks, strict=True)])
+        planned = [(draft, agent, call.tool.standing) for draft, agent, call in drafts]
+        children = make_all(handing.baton, handing.work.by, planned, facts.settings, now, None)
+        quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
+        wait = wait_for(_task(facts), children, profile.join, quorum, facts.settings, now)
+        begun = zip(drafts, children, strict=True)
+        told = entry([(call, child.change.task, agent) for (_, agent, call), child in begun])
         return Ending(
             verb=WaitFor(by=handing.work.by, claim_id=handing.work.claim_id, wait=wait),
             children=children,
@@ -190,21 +178,3 @@ def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:
     expected = body.get("expectations") or {}
     kept = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
     return {"expectations": kept} if kept else {}
-
-
-def _made(
-    handing: Handing, facts: Facts, drafts: Sequence[tuple[Draft, Agent, HandoffCall]], now: datetime
-) -> tuple[New, ...]:
-    """All of them, or none: the first that the loop guard stops, stops all."""
-    baton, by = handing.baton, handing.work.by
-    workflow_id = drafts[0][0].lineage.workflow_id
-    handoffs = baton.store.handoff_facts(by.workspace, Wanted(workflow_id=workflow_id)).handoffs or 1
-    for number, (draft, _, _) in enumerate(drafts):
-        try:
-            draft.check(facts.settings, handoffs + number, now)
-        except LoopTripped as trip:
-            raise stopped(baton, by, draft, trip, now, None) from trip
-    return tuple(
-        make(baton, by, draft, agent, facts.settings, now, asked_directly=False, standing=call.tool.standing)
-        for draft, agent, call in drafts
-    )

@@ -10,10 +10,23 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import LoopTripped, Unknown
 from baton.domain.mirror import opened
 from baton.domain.review import LOOP_GUARD, Review
+from baton.domain.task import Branch, Wait
+from baton.domain.times import seconds
 from baton.domain.transitions import create
-from baton.ports import Also, Body, Dossier, HandoffsCounted, MirrorOpened, Remember, ReviewChanged, ReviewRequest
+from baton.ports import (
+    Also,
+    Body,
+    Dossier,
+    HandoffsCounted,
+    MirrorOpened,
+    Remember,
+    ReviewChanged,
+    ReviewRequest,
+    Wanted,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from baton.domain.agent import Agent
@@ -24,6 +37,7 @@ if TYPE_CHECKING:
     from baton.domain.mirror import Mirror
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
+    from baton.domain.task import Policy, Task
     from baton.ports import Baton, Extra
 
 # Where nobody wants to know, it is counted all the same.
@@ -84,6 +98,54 @@ def make(
     body = draft.body(new)
     change = create(new, by, now, agent, settings, mode=draft.mode, asked_directly=asked_directly, standing=standing)
     return New(change, body, opened(change.task, None, 0) if new.mirrored else None)
+
+
+# A draft, its target, and a human's standing approval for its route, if there is one.
+Planned = tuple["Draft", "Agent | None", "dict[str, Any] | None"]
+
+
+def make_all(
+    baton: Baton, by: Principal, planned: Sequence[Planned], settings: Settings, now: datetime, once: Once | None
+) -> tuple[New, ...]:
+    """What comes of something that ``by`` does under a claim, in the workflow of the first: all of them, or none, as
+    the first that the loop guard stops, stops all. Raises ``LoopTripped``, with the entry that it leaves."""
+    workflow_id = planned[0][0].lineage.workflow_id
+    handoffs = baton.store.handoff_facts(by.workspace, Wanted(workflow_id=workflow_id)).handoffs or 1
+    for number, (draft, _, _) in enumerate(planned):
+        try:
+            draft.check(settings, handoffs + number, now)
+        except LoopTripped as trip:
+            raise stopped(baton, by, draft, trip, now, once) from trip
+    return tuple(
+        make(baton, by, draft, agent, settings, now, asked_directly=False, standing=standing)
+        for draft, agent, standing in planned
+    )
+
+
+def wait_for(
+    task: Task, children: Sequence[New], policy: Policy, quorum: int | None, settings: Settings, now: datetime
+) -> Wait:
+    """For the branches that ``children`` begin."""
+    begun = [child.change.task for child in children]
+    return Wait(
+        number=task.waits + 1,
+        since=now,
+        alert_at=now + seconds(settings.waiting_alert_seconds),
+        policy=policy,
+        quorum=quorum,
+        branches=tuple(Branch(call_id=str(each.call_id), task_id=each.id) for each in begun),
+    )
+
+
+def over_to(child: New) -> dict[str, Any]:
+    """The output of a task that another one goes on with (spec/tools.md §4)."""
+    task = child.change.task
+    return {
+        "handoff": True,
+        "target_agent": task.target_agent,
+        "new_task_id": task.id,
+        "context": child.body.get("context", {}),
+    }
 
 
 def so_far(baton: Baton, workspace: str, draft: Draft, counted_: int | None = None) -> int:

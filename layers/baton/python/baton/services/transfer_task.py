@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, under
-from baton.domain.errors import LoopTripped
 from baton.domain.guardrails import checked
 from baton.domain.handoff import merged, requires_of
 from baton.domain.history import WHOLE, conversation_in
@@ -14,7 +13,7 @@ from baton.domain.tool import History
 from baton.domain.verbs import Transfer
 from baton.ports import Wanted
 from baton.services.end_claim import Ending, Word, end_claim
-from baton.services.make_handoff import counted, make, stopped
+from baton.services.make_handoff import Planned, counted, make_all, over_to
 from baton.services.who_takes_it import must_be_able, named, slugs_among
 
 if TYPE_CHECKING:
@@ -43,31 +42,18 @@ def transfer_task(
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        draft = _drafted(baton, by, asked, facts)
-        handoffs = baton.store.handoff_facts(
-            by.workspace, Wanted(agents=slugs_among(draft.target), workflow_id=draft.lineage.workflow_id)
-        )
-        try:
-            draft.check(facts.settings, handoffs.handoffs or 1, now)
-        except LoopTripped as trip:
-            raise stopped(baton, by, draft, trip, now, once) from trip
-        agent = handoffs.agents.get(draft.target) if draft.target else None
-        new = make(baton, by, draft, agent, facts.settings, now, asked_directly=False)
-        task = new.change.task
-        output = {
-            "handoff": True,
-            "target_agent": task.target_agent,
-            "new_task_id": task.id,
-            "context": new.body.get("context", {}),
-        }
+        planned = _drafted(baton, by, asked, facts)
+        (child,) = make_all(baton, by, [planned], facts.settings, now, once)
+        task = child.change.task
         verb = Transfer(by=by, claim_id=claim_id, successor=task.id, target=task.target_agent)
-        return Ending(verb=verb, output=output, children=(new,), extras=tuple(counted(draft, facts.settings)))
+        extras = tuple(counted(planned[0], facts.settings))
+        return Ending(verb=verb, output=over_to(child), children=(child,), extras=extras)
 
     wanted = Wanted(agents=slugs_among(asked["target"].get("agent")))
     return end_claim(baton, word, decide, wanted)
 
 
-def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Draft:
+def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Planned:
     if facts.parent is None or facts.parent.task.claim is None:
         raise ValueError("no claimed task was read")
     task, body = facts.parent.task, facts.parent.body or {}
@@ -86,7 +72,7 @@ def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Draft
         message["context"] = context
     if conversation := conversation_in(body):
         message |= conversation.handed_on(History.FULL, task.id, WHOLE, source, "").plain()
-    return Draft(
+    draft = Draft(
         kind=Kind.TRANSFER,
         source=source,
         target=agent.slug if agent else None,
@@ -96,3 +82,4 @@ def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Draft
         join_parent=task.join_parent,
         call_id=task.call_id,
     )
+    return draft, agent, None
