@@ -24,6 +24,7 @@ from bench_office import (
     RUN_APPROVE,
     SENDS,
     SWEEP,
+    SWITCH,
     THOUGHT,
     VERBS,
     Verb,
@@ -91,6 +92,7 @@ def show_calls(stack: Stack) -> None:
         [usage[verb.name] for verb in (MARK, APPROVE, CLAIM, BEAT, COMPLETE)],
         [],
         usage[AUTHORIZE.name],
+        (4, usage[SWITCH.name]),
     )
     _show_thinking(usage)
     _show_cost(
@@ -98,6 +100,7 @@ def show_calls(stack: Stack) -> None:
         [usage[MARK.name], usage[RUN_APPROVE.name]],
         [usage[BELL.name], usage[BEAT.name]],
         usage[AUTHORIZE.name],
+        (1, usage[SWITCH.name]),
     )
 
 
@@ -203,14 +206,19 @@ class _Bill:
         return dollars
 
 
-def _show_cost(title: str, requests: list[Usage], bells: list[Usage], authorizer: Usage) -> None:
-    """``requests`` come over HTTP, ``bells`` are what one message's function does."""
+def _show_cost(
+    title: str, requests: list[Usage], bells: list[Usage], authorizer: Usage, switch: tuple[int, Usage]
+) -> None:
+    """``requests`` come over HTTP, ``bells`` are what one message's function does; ``switch``: how many of the requests
+    are an agent's, and what asking for its kill switch takes."""
     bill = _Bill([])
     every = [*requests, *bells]
     calls = len(requests)
     writes = [usage.all_write_units for usage in every]
     reads = [usage.read_units for usage in every]
+    by_agents, asked = switch
     seen = calls * authorizer.read_units
+    switches = by_agents * asked.read_units
     total = bill.add(
         "DynamoDB writes",
         f"{_sum(writes)} = {number(sum(writes))} WU x ${WRITE_UNITS}",
@@ -218,8 +226,9 @@ def _show_cost(title: str, requests: list[Usage], bells: list[Usage], authorizer
     )
     total += bill.add(
         "DynamoDB reads",
-        f"{_sum(reads)} + {number(seen)} (authorizer) = {number(sum(reads) + seen)} RU x ${READ_UNITS}",
-        (sum(reads) + seen) * READ_UNITS,
+        f"{_sum(reads)} + {number(seen)} (authorizer) + {number(switches)} (kill switch) = "
+        f"{number(sum(reads) + seen + switches)} RU x ${READ_UNITS}",
+        (sum(reads) + seen + switches) * READ_UNITS,
     )
     total += bill.add("API Gateway", f"{calls} requests x ${API_REQUESTS:.2f}", calls * API_REQUESTS)
     invoked = 2 * calls + bool(bells)
@@ -227,7 +236,7 @@ def _show_cost(title: str, requests: list[Usage], bells: list[Usage], authorizer
     total += bill.add("Lambda requests", f"{parts} x ${LAMBDA_REQUESTS:.2f}", invoked * LAMBDA_REQUESTS)
     ms = calls * _ms([authorizer])
     total += _duration(bill, "Lambda time, authorizer", f"{calls} x {_ms([authorizer])} ms", ms, "authorize")
-    each = [_ms([usage]) for usage in requests] + ([_ms(bells)] if bells else [])
+    each = [_ms([usage]) for usage in requests] + ([_ms(bells)] if bells else []) + [by_agents * READ_MS]
     total += _duration(bill, "Lambda time, functions", f"{_sum(each)} ms", sum(each), "others")
     if bells:
         total += bill.add("SQS", f"send, receive, delete = 3 x ${SQS_REQUESTS:.2f}", 3 * SQS_REQUESTS)

@@ -26,6 +26,7 @@ from baton.services.complete_task import complete_task
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.fail_task import fail_task
 from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.kill_switch import caller_must_be_on
 from baton.services.process_task import Bell, Shift, process_task
 from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
@@ -212,6 +213,10 @@ def authorize(office: Office, _once: Once | None = None) -> None:
         raise RuntimeError("the token is refused")
 
 
+def ask_switch(office: Office, _once: Once | None = None) -> None:
+    caller_must_be_on(office.baton, office.worker)
+
+
 def get_task(office: Office, _once: Once | None = None) -> None:
     office.store.read(office.workspace, office.task_id)
 
@@ -282,6 +287,7 @@ COMPLETE = Verb(
     takes_key=True,
 )
 AUTHORIZE = Verb("authorizer", (get_token,), authorize)
+SWITCH = Verb("kill switch, of an agent's request", (), ask_switch)
 IDLE_SWEEP = Verb("sweep, nothing due", CLAIMED, look)
 SWEEP = Verb("sweep, a claim is lost", (*CLAIMED, outlive), look)
 BELL = Verb("process-task, one bell", (mark, approve, wait), answer_bell, runtime=Runtime.RUN)
@@ -329,6 +335,7 @@ VERBS = (
         lambda office: (office.human, "GET", f"/tasks/{office.task_id}", None),
     ),
     AUTHORIZE,
+    SWITCH,
     IDLE_SWEEP,
     SWEEP,
     RUN_APPROVE,

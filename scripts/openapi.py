@@ -28,7 +28,8 @@ TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 REF = "#/components/schemas/{model}"
 INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
 `{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer carries `X-Request-Id`. Unknown \
-fields and query parameters are refused. Whatever isn't 2xx wrote nothing."""
+fields and query parameters are refused. Whatever isn't 2xx wrote nothing. An agent that is switched off \
+(`active: false`) is answered with 403 `inactive_agent`, except where it says otherwise."""
 MEANINGS = {
     200: "Done",
     201: "Created",
@@ -113,7 +114,11 @@ def document() -> dict[str, Any]:
 
 def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
     summary, _, rest = (route.handler.__doc__ or "").strip().partition("\n")
-    said = [" ".join(rest.split()), f"For {route.only.who} only." if route.only else ""]
+    said = [
+        " ".join(rest.split()),
+        f"For {route.only.who} only." if route.only else "",
+        "An agent that is switched off may still call this." if route.while_off else "",
+    ]
     operation: dict[str, Any] = {
         "operationId": route.name,
         "summary": summary,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.bootstrap import logger
 from baton.domain.errors import BatonError
 from baton.domain.principal import Kind, Principal
+from baton.services.kill_switch import caller_must_be_on
 from rest.answers import internal_error, problem, to_gateway
 from rest.request import Request, request_id
 from rest.routing import THINGS
@@ -67,6 +68,12 @@ class App:
         route, params = self._routes.match(request.method, request.path, self._elsewhere)
         by = request.principal if route.needs_token else NOBODY
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
+        baton = self._wire()
+        if not route.while_off:
+            caller_must_be_on(baton, by)
         call = route.call(request, by, params)
         logger().append_keys(**{name: value for name, value in params.items() if name in THINGS})
-        return route.handler(self._wire(), call)
+        answer = route.handler(baton, call)
+        if route.waits:
+            caller_must_be_on(baton, by)
+        return answer

@@ -114,7 +114,8 @@ class Route:
     kind have. ``needs_token``: False where nobody has one. ``raw``: ``body`` reads the request itself, whose very bytes
     and headers count. ``takes_yaml``: a body may be YAML as well, by its Content-Type.
     ``any_value``: it needn't be an object, and none is null. ``may_be_text``: the answer is plain text where the query
-    asks for it."""
+    asks for it. ``while_off``: an agent that is switched off may call it, and nothing else. ``waits``: it may be
+    switched off meanwhile."""
 
     method: str
     path: str
@@ -130,6 +131,8 @@ class Route:
     takes_yaml: bool = False
     any_value: bool = False
     may_be_text: bool = False
+    while_off: bool = False
+    waits: bool = False
     pattern: re.Pattern[str] = field(repr=False)
 
     @property

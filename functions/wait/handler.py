@@ -43,14 +43,14 @@ class ClaimWaitQuery(Query):
     timeout: Annotated[float, Field(ge=0, le=20), from_seconds] = 20
 
 
-@routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask})
+@routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask}, waits=True)
 def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
     """The task once it is in a state, or has ended; `timed_out` if it isn't after the time given."""
     waited = await_task(baton, call.by.workspace, call.task_id, call.query.state, call.query.timeout)
     return ok({**task_view(baton, waited.dossier), "timed_out": waited.timed_out})
 
 
-@routes.get("/tasks/{task_id}/events/wait", query=query(EventWaitQuery), answers={200: Trail})
+@routes.get("/tasks/{task_id}/events/wait", query=query(EventWaitQuery), answers={200: Trail}, waits=True)
 def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answer:
     """The trail's entries after one, as soon as there are any; none if there aren't after the time given."""
     asked = call.query

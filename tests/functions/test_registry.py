@@ -48,7 +48,7 @@ def test_inactive_agent_gets_no_work(world: World, gateway: Gateway) -> None:
     task_id = world.ready()
     gateway.put(ALICE, "/agents/auditor", {"active": False})
     by_id = gateway.post(agent("auditor"), f"/tasks/{task_id}/claim")
-    assert (by_id.status, by_id.code) == (409, "inactive_agent")
+    assert (by_id.status, by_id.code) == (403, "inactive_agent")
 
 
 def test_nobody_polls_for_ever_under_a_name_that_gets_no_work(gateway: Gateway) -> None:

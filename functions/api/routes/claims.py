@@ -66,7 +66,7 @@ def note(baton: Baton, call: Call[NoteRequest, None]) -> Answer:
     return created(note_view(add_note(baton, call.by, call.task_id, call.body.claim_id, call.body.text, call.once)))
 
 
-@routes.post("/tasks/{task_id}/release", body=strict(Release), answers={200: ChangedTask})
+@routes.post("/tasks/{task_id}/release", body=strict(Release), answers={200: ChangedTask}, while_off=True)
 def release(baton: Baton, call: Call[Release, None]) -> Answer:
     """Give the task back undone; the attempt doesn't count."""
     asked = call.body

@@ -60,7 +60,7 @@ class AcknowledgedView(TypedDict):
     acknowledged: int
 
 
-@routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage})
+@routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage}, while_off=True)
 def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """What became of what the agent handed off, oldest first, until it is acknowledged.
 
@@ -74,7 +74,10 @@ def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     "/agents/{slug}/inbox/ack", body=strict(Acknowledgement), answers={200: AcknowledgedView}, is_idempotent=False
 )
 def acknowledge_inbox(baton: Baton, call: Call[Acknowledgement, None]) -> Answer:
-    """Take items out of the inbox. May be repeated freely: what isn't there any more, or never was, counts too."""
+    """Take items out of the inbox. May be repeated freely: what isn't there any more, or never was, counts too.
+
+    An agent that is switched off reads its inbox, and finds all of it again once it is switched on.
+    """
     return ok({"acknowledged": acknowledge(baton, call.by, call.slug, call.body.ids)})
 
 

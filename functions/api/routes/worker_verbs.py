@@ -50,7 +50,7 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
     return ok(completed_task(baton, done))
 
 
-@routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: FailedTask})
+@routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: FailedTask}, while_off=True)
 def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
     """The task could not be done: it is tried again if `retryable` and attempts remain, else it has failed.
 

@@ -13,11 +13,12 @@ BatonError
 ├── Forbidden
 │   ├── HumanNeeded       only a human may do this
 │   ├── NotYourAgent      an agent acts only as itself
-│   └── ScopeNeeded       the token lacks a scope
+│   ├── ScopeNeeded       the token lacks a scope
+│   └── InactiveAgent     the agent that calls, or is spoken for, is switched off
 ├── Unknown               no such thing in this workspace
 ├── Refused               the thing is in a state that doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
-│   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · InactiveAgent
+│   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
@@ -180,6 +181,16 @@ class ScopeNeeded(Forbidden):
         super().__init__(f"This token lacks the scope {scope!r}.", scope=scope)
 
 
+class InactiveAgent(Forbidden):
+    """Switched off, by a human or service (``active: false``). ``TargetInactive`` is said to who would hand it work."""
+
+    code = "inactive_agent"
+
+    def __init__(self, agent: str) -> None:
+        may = "it may release what it holds, fail it, and read its inbox"
+        super().__init__(f"The agent {agent!r} is switched off: {may}.", agent=agent)
+
+
 class Unknown(BatonError):
     """Also the answer for another workspace's id: the two can't be told apart (truth 10)."""
 
@@ -252,13 +263,6 @@ class ClaimOver(Refused):
 
     def __init__(self, task_id: str) -> None:
         super().__init__("The claim made with this Idempotency-Key is over; use a new key.", task_id=task_id)
-
-
-class InactiveAgent(Refused):
-    code = "inactive_agent"
-
-    def __init__(self, agent: str) -> None:
-        super().__init__(f"The agent {agent!r} is not active.", agent=agent)
 
 
 class VersionConflict(Refused):

@@ -40,6 +40,11 @@ class Principal:
         return self.kind is Kind.HUMAN
 
     @property
+    def is_own_part(self) -> bool:
+        """One of Baton's own parts: no token is."""
+        return self.kind is Kind.SERVICE and self.id in OWN_PARTS
+
+    @property
     def key(self) -> str:
         """One string per principal inside its workspace, for comparing and for keys."""
         return f"{self.kind}:{self.id}"

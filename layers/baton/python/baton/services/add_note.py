@@ -8,6 +8,7 @@ from baton.domain.errors import Unknown
 from baton.domain.guardrails import checked
 from baton.domain.times import parse_rfc3339, rfc3339
 from baton.ports import Note, Remember, UnderClaim, Wanted
+from baton.services.kill_switch import must_be_let_act
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
             return Note(task_id, first_answer["id"], at, by.key, first_answer["content"])
         if facts.parent is None:
             raise Unknown("task")
-        facts.parent.task.current_claim(claim_id, by)
+        must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
         now = baton.clock.now()
         content = checked({"text": text}, facts.settings.guardrails, "")
         note = Note(task_id, baton.ids.new("note", now), now, by.key, content)

@@ -16,6 +16,7 @@ from baton.domain.task import Kind
 from baton.domain.workflow import ANY_AGENT
 from baton.ports import Dossier, Facts, Remember, RootsCounted, UnderClaim, Wanted
 from baton.services.change_task import commit_and_ring, row_of
+from baton.services.kill_switch import must_be_let_act
 from baton.services.make_handoff import counted, make, must_not_be_refused, so_far, stopped
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, registered, slugs_among, speaker
@@ -80,6 +81,7 @@ def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None 
         if first_answer is not None:
             return _answered_again(baton, by.workspace, first_answer)
         source = registered(baton, by, facts.agents, source)
+        must_be_let_act(baton, by, source, facts.agents)
         return _hand_off(baton, by, asked, source, held, _routed(baton, by.workspace, asked, source, facts), once)
 
     return decided_again(baton.clock, attempt)

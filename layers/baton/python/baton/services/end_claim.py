@@ -16,6 +16,7 @@ from baton.domain.transitions import transition
 from baton.domain.workflow import LateResult
 from baton.ports import Dossier, EndedClaim, LateKept, Output, Remember, Wanted
 from baton.services.change_task import commit_and_ring, ring, row_of
+from baton.services.kill_switch import must_be_let_act
 from baton.services.make_handoff import must_not_be_refused
 from baton.services.retrying import decided_again
 
@@ -36,7 +37,8 @@ Message = dict[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
     """What a worker sends to end its claim. ``body_hash`` tells an exact repeat from a second, different word;
-    ``said``: what of it is kept if it comes too late; ``told``: written along with whatever it comes to."""
+    ``said``: what of it is kept if it comes too late; ``told``: written along with whatever it comes to; ``while_off``:
+    taken for an agent that is switched off."""
 
     by: Principal
     task_id: str
@@ -46,6 +48,7 @@ class Word:
     once: Once | None = None
     said: Message = field(default_factory=dict)
     told: tuple[Extra, ...] = ()
+    while_off: bool = False
 
     @property
     def fingerprint(self) -> str:
@@ -83,7 +86,9 @@ def end_claim(
             must_not_be_refused(first_answer)
             return _again(baton, word, first_answer)
         task = _task(facts).task
-        task.current_claim(word.claim_id, by)
+        claim = task.current_claim(word.claim_id, by)
+        if not word.while_off:
+            must_be_let_act(baton, by, claim.agent)
         now = baton.clock.now()
         ending = decide(facts, now)
         change = transition(task, ending.verb, now)

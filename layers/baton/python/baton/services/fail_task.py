@@ -38,10 +38,19 @@ def fail_task(
     told: tuple[Extra, ...] = (),
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description, blockers,
-    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``; ``told``: written along."""
+    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``; ``told``: written along. An agent
+    that is switched off may fail its task, but not say who goes on: ``InactiveAgent``."""
     said = _said(failure, rollback_request)
     word = Word(
-        by=by, task_id=task_id, claim_id=claim_id, verb=Fail.name, body_hash=body_hash, once=once, said=said, told=told
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Fail.name,
+        body_hash=body_hash,
+        once=once,
+        said=said,
+        told=told,
+        while_off=True,
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.draft import Draft, under
 from baton.domain.errors import InvalidInput, LoopTripped
 from baton.domain.handoff import MAX_MESSAGE_BYTES, fits, merged
-from baton.domain.ids import is_slug
 from baton.domain.task import Kind
 from baton.ports import Wanted
 from baton.services.make_handoff import New, counted, make, refused
@@ -86,7 +85,10 @@ def rollback(
     if is_its_own and back_to == task.source_agent and asked.get("target_agent") is None:
         return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
     source = task.claim.agent
-    facts = _facts(baton, task, back_to)
+    names_it = asked.get("target_agent") is not None
+    facts = _facts(baton, task, back_to, *([source] if names_it else []))
+    if names_it and source in facts.agents:  # while it is off, the handoff says who goes on, and the agent doesn't
+        facts.agents[source].must_be_active()
     agent: Agent | None = None
     trip: LoopTripped | None = None
     try:
@@ -134,8 +136,8 @@ def _with_context(body: Message | None, message: Message) -> Message:
     return whole if fits(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
 
 
-def _facts(baton: Baton, task: Task, name: str) -> Facts:
-    names = slugs_among(name if is_slug(name) else None)
+def _facts(baton: Baton, task: Task, *agents: str) -> Facts:
+    names = slugs_among(*agents)
     return baton.store.handoff_facts(task.workspace, Wanted(agents=names, workflow_id=task.workflow_id))
 
 

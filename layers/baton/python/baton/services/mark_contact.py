@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.principal import OWN_PARTS, Kind
-
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.ports import Baton
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 def mark_contact(baton: Baton, by: Principal, agent: str) -> None:
     """At the end of a call that ``by`` made as or for the agent; one by Baton's own parts tells nothing of it. Best
     effort: what goes wrong here is logged and forgotten, for the call that it ends has done its work."""
-    if by.kind is Kind.SERVICE and by.id in OWN_PARTS:
+    if by.is_own_part:
         return
     try:
         baton.store.mark_contact(by.workspace, agent, baton.clock.now())

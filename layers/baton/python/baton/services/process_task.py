@@ -98,8 +98,8 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     task, agent = baton.store.read_bell(bell.workspace, bell.task_id, bell.agent)
     if task is not None and task.state is State.WAITING:
         return Handled.JOINED if join_branches(baton, bell.workspace, task.id) else Handled.NOTHING
-    if agent is None or not agent.is_run:
-        return Handled.NOTHING
+    if agent is None or not (agent.is_run and agent.active):
+        return Handled.NOTHING  # switched on again, it is rung for what has waited (services/register_agent.py)
     by = system(bell.workspace, PROCESS_TASK)
     claimed = _claim(
         baton, Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=shift.lease_seconds), bell

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
+from baton.services.kill_switch import must_be_let_act
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ def acknowledge(baton: Baton, by: Principal, slug: str, ids: Sequence[str]) -> i
     Raises as ``read_inbox``."""
     by.acting_for(slug)
     must_exist(baton, by.workspace, slug)
+    must_be_let_act(baton, by, slug)
     named = list(dict.fromkeys(ids))
     baton.store.acknowledge(by.workspace, slug, named)
     return len(named)

@@ -30,6 +30,15 @@ def release_task(
 ) -> Dossier:
     """``again_at``: not to be taken up before then; ``has_progressed``: it isn't given back for nothing; ``told``:
     written along. Raises ``StaleClaim`` and ``Unknown``."""
-    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Release.name, body_hash=body_hash, once=once, told=told)
+    word = Word(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Release.name,
+        body_hash=body_hash,
+        once=once,
+        told=told,
+        while_off=True,
+    )
     verb = Release(by=by, claim_id=claim_id, reason=reason, again_at=again_at, has_progressed=has_progressed)
     return end_claim(baton, word, lambda *_: Ending(verb=verb))

@@ -13,6 +13,7 @@ from baton.domain.handoff import MAX_MESSAGE_BYTES, fits, time_of
 from baton.domain.task import Kind, State
 from baton.ports import Dossier, NotCancelled, Remember, RetryOpened, Wanted
 from baton.services.change_task import commit_and_ring, row_of
+from baton.services.kill_switch import must_be_let_act
 from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, slugs_among
@@ -51,7 +52,7 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
         if facts.parent is None:
             raise Unknown("handoff")
         first = facts.parent.task
-        _must_be_allowed(by, first)
+        _must_be_allowed(baton, by, first)
         if not by.is_human and "escalation_reason" in (facts.parent.body or {}):
             # Its direction's breaker and cap count what is asked for, and would never hear of a retry (truth 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
@@ -64,9 +65,9 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
     return decided_again(baton.clock, attempt)
 
 
-def _must_be_allowed(by: Principal, first: Task) -> None:
+def _must_be_allowed(baton: Baton, by: Principal, first: Task) -> None:
     if not by.is_human and by.key != first.source_agent:
-        by.acting_for(first.source_agent)
+        must_be_let_act(baton, by, by.acting_for(first.source_agent))
     if first.state not in _AGAIN:
         raise NotAllowed(first.id, "retry", first.state)
     if first.state is State.CANCELLED and first.successors and not by.is_human:

@@ -22,6 +22,7 @@ from baton.domain.transcript import Entry, Message, MessageType, Transcript, Usa
 from baton.ports import Spent
 from baton.run_ports import Left, StopReason
 from baton.services.ask_model import Asker
+from baton.services.kill_switch import is_off
 from baton.services.release_task import release_task
 from baton.services.run_scribe import Scribe
 from baton.services.run_tools import Tools, offered
@@ -39,6 +40,7 @@ MAX_SHORTENINGS = 3
 MAX_TOLD = 2_000
 MAX_REASON = 500
 
+SWITCHED_OFF = "The agent was switched off; its task goes on where it was once it is switched on again."
 STOPPED = frozenset({StopReason.GUARDRAIL_INTERVENED, StopReason.CONTENT_FILTERED})
 MALFORMED = frozenset({StopReason.MALFORMED_MODEL_OUTPUT, StopReason.MALFORMED_TOOL_USE})
 
@@ -82,6 +84,8 @@ class _Run:
             reply = self.scribe.transcript.unanswered() or self._next_reply()
             if not isinstance(reply, Entry):
                 return reply
+            if self._is_off():
+                return self._given_back(SWITCHED_OFF, 0)
             outcome = self._answered(reply)
             if outcome is not None:
                 return outcome
@@ -90,6 +94,8 @@ class _Run:
         most = self.profile.max_turns
         if self.scribe.transcript.turns >= most:
             return self.scribe.failed("error", f"The agent has had its {most} turns, and isn't done.")
+        if self._is_off():
+            return self._given_back(SWITCHED_OFF, 0)
         if not self.asker.has_time():
             return self._given_back("The function's time is up; it goes on where it was.", 0)
         if spent := self.asker.begun():
@@ -116,6 +122,10 @@ class _Run:
         if problem := _broken(reply, stop, self.profile.max_reply_tokens):
             return self._repaired(reply, problem)
         return self._acted(reply) if reply.calls else self._finished(reply)
+
+    def _is_off(self) -> bool:
+        """A reply that came meanwhile is kept, and acted on once the agent is switched on again."""
+        return is_off(self.baton, self.work.dossier.task.workspace, self.work.agent.slug)
 
     def _acted(self, reply: Entry) -> Left | None:
         acted = self.tools.act(reply, self.scribe.transcript.results_of(reply.turn), self.scribe.results)

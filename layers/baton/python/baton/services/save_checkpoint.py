@@ -12,6 +12,7 @@ from baton.domain.verbs import SaveCheckpoint
 from baton.domain.workflow import Checkpoint
 from baton.ports import CheckpointKept, Remember, Wanted
 from baton.services.change_task import commit
+from baton.services.kill_switch import must_be_let_act
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def save_checkpoint(
             return from_snapshot(first_answer), first_answer["checkpoint_id"]
         if facts.parent is None:
             raise Unknown("task")
+        must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
         now = baton.clock.now()
         checkpoint_id = baton.ids.new("chk", now)
         verb = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=step_name)

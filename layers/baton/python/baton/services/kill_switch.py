@@ -1,0 +1,41 @@
+"""The kill switch (docs/decisions/020-what-an-approval-holds-to.md). An agent that is switched off (``active: false``)
+may release what it holds, fail it, and read its inbox. Nothing else is done with its token, or in its name.
+
+An agent's own token is asked once per request, by the dispatcher of every function (``rest.app``). Who speaks for
+another agent is asked where it is known for which one. Runs ask before each call of a model and before each effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import InactiveAgent
+from baton.domain.principal import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from baton.domain.agent import Agent
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def caller_must_be_on(baton: Baton, by: Principal) -> None:
+    """One reading for an agent, none for anybody else. Raises ``InactiveAgent``. A token for an agent that was never
+    registered is taken: there is nothing to switch off."""
+    if by.kind is Kind.AGENT and is_off(baton, by.workspace, by.id):
+        raise InactiveAgent(by.id)
+
+
+def must_be_let_act(baton: Baton, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:
+    """What a human or service does in the name of ``agent``; one reading unless it is among ``known``. Raises
+    ``InactiveAgent``. No reading for the agent itself, which the dispatcher has asked, nor for Baton's own parts."""
+    if by.kind is Kind.AGENT or by.is_own_part or agent == by.key:
+        return
+    found = (known or {}).get(agent)
+    if (not found.active) if found is not None else is_off(baton, by.workspace, agent):
+        raise InactiveAgent(agent)
+
+
+def is_off(baton: Baton, workspace: str, agent: str) -> bool:
+    found = baton.store.agent(workspace, agent)
+    return found is not None and not found.active

@@ -1,0 +1,112 @@
+"""An agent that Baton runs is switched off while it works: its run stops before it asks or does anything more, and its
+task goes on where it was once the agent is back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.domain.tool import ToolMode
+from baton.run_ports import Reply, Request, StopReason
+from baton.services.process_task import Handled
+from baton.services.register_agent import register_agent
+from support.studio import Studio, calls, says
+from support.world import human
+
+CHECKPOINT = ("save_checkpoint", {"step_name": "half", "state": {"a": 1}})
+DONE = ("complete_task", {"output": {"ok": True}})
+
+
+def switch(studio: Studio, *, on: bool) -> None:
+    register_agent(studio.baton, human(), "anna", {"active": on})
+
+
+def then_off(reply: Reply) -> Callable[[Request], Reply]:
+    """Switched off while the model thinks."""
+
+    def answer(_: Request) -> Reply:
+        switch(STUDIO[0], on=False)
+        return reply
+
+    return answer
+
+
+STUDIO: list[Studio] = []
+
+
+def studio_of(*answers: Any) -> Studio:
+    tools = ("save_checkpoint", "complete_task", "fail_task", "to_bert", "ask_bert")
+    studio = Studio({"anna": {"tools": tools}, "bert": {}}, {"anna": list(answers), "bert": [says("Bert here")]})
+    studio.tool("to_bert", "bert")
+    studio.tool("ask_bert", "bert", mode=ToolMode.DELEGATE)
+    STUDIO[:] = [studio.open()]
+    return studio
+
+
+@pytest.mark.parametrize(
+    ("reply", "asked"),
+    [
+        (says("Done."), 1),
+        (calls(CHECKPOINT), 2),
+        (calls(DONE), 1),
+        (calls(("to_bert", {})), 1),
+        (calls(("ask_bert", {})), 2),
+        (Reply(blocks=(), stop_reason=StopReason.END_TURN), 2),
+    ],
+    ids=["words", "a checkpoint", "its end", "a transfer", "a delegation", "a broken reply"],
+)
+def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply: Reply, asked: int) -> None:
+    studio = studio_of(then_off(reply), says("On again."))
+    task = studio.start("anna")
+    assert (task.state, task.claim, task.attempt) == ("delegated", None, 0)
+    assert len(studio.model.requests) == 1
+    assert studio.children(task) == []
+    assert [str(entry.kind) for entry in studio.entries(task.id)] == ["ask", "reply"], "kept, and nothing came of it"
+    assert "switched off" in studio.world.store.events("acme", task.id, 0, 100)[-1].data["reason"]
+    switch(studio, on=True)
+    studio.run()
+    after = studio.task(task.id)
+    assert after.state == "done"
+    assert len(studio.model.asked("anna")) == asked, "the kept reply was acted on"
+
+
+def test_the_next_call_of_its_model_is_not_made() -> None:
+    studio = studio_of(calls(CHECKPOINT), says("Done."))
+    task = studio.start("anna", until_quiet=False)
+    keep = studio.baton.store.commit
+
+    def commit(workspace: str, change: Any, extras: Any = ()) -> None:
+        keep(workspace, change, extras)
+        if any(type(each).__name__ == "EntryKept" and each.entry.results for each in extras):
+            switch(studio, on=False)
+
+    studio.baton.store.commit = commit  # type: ignore[method-assign]
+    studio.run()
+    assert len(studio.model.requests) == 1
+    assert studio.task(task.id).state == "delegated"
+    assert studio.task(task.id).releases == 0, "something was done"
+
+
+def test_no_bell_is_answered_with_another_while_it_is_off() -> None:
+    studio = studio_of(then_off(says("Done.")))
+    task = studio.start("anna", until_quiet=False)
+    handled = studio.run()
+    assert handled.count(Handled.RAN) == 1
+    assert set(handled) <= {Handled.RAN, Handled.NOTHING}
+    assert len(handled) <= 3
+    for _ in range(20):
+        studio.world.clock.advance(300)
+        studio.sweep()
+    assert studio.task(task.id).attempt == 0
+    assert studio.task(task.id).releases <= 1
+    assert studio.world.doorbell.bells == []
+    assert "undeliverable" in {str(flag) for flag in studio.task(task.id).flags}
+
+
+def test_a_bell_for_a_task_that_is_not_due_yet_is_not_rung_again_while_it_is_off() -> None:
+    studio = studio_of(says("Done."))
+    task = studio.start("anna", until_quiet=False)
+    switch(studio, on=False)
+    assert studio.ring("acme", "anna", task.id) is Handled.NOTHING
