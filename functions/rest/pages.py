@@ -6,15 +6,15 @@ import base64
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from baton.domain.errors import InvalidInput
 from baton.domain.events import canonical_json
+from baton.ports import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from baton.ports import Page
     from rest.models import PageQuery
     from rest.routing import Call
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
 # How far each task of a conversation was read.
 _PLACES = re.compile(r"[A-Za-z0-9_.*-]{1,8000}\Z")
+
+# A function answers with at most 6 MB, in which quotes and what isn't ASCII may take three times their place.
+MAX_LISTED_BYTES = 1_900_000
+Item = TypeVar("Item")
 
 
 class Listing(TypedDict):
@@ -52,6 +56,28 @@ def _opened(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> str 
     if seal != _seal(call, cursor):
         raise InvalidInput(field, "belongs to another listing")
     return cursor
+
+
+def listed(call: Call[None, Any], ordered: Iterable[Item], place: Callable[[Item], str]) -> Page:
+    """A page of what is ``ordered`` by its ``place``, a sort key of our own. However the list changes, it goes on after
+    the last one's place, whether that one is still there or not."""
+    after = cursor_of(call)
+    left = [each for each in ordered if after is None or place(each) > after]
+    shown = left[: call.query.limit]
+    return Page(tuple(shown), place(shown[-1]) if len(left) > len(shown) else None)
+
+
+def fitting(call: Call[None, Any], page: Page, place: Callable[[Any], str], view: Callable[[Any], Any]) -> Listing:
+    """The same as ``listing``, cut short where it would be larger than a function may answer; one item always fits."""
+    views: list[Any] = []
+    size = 0
+    for each in page.items:
+        shown = view(each)
+        size += len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+        if views and size > MAX_LISTED_BYTES:
+            return {"items": views, "next_cursor": sealed(call, place(page.items[len(views) - 1]))}
+        views.append(shown)
+    return {"items": views, "next_cursor": None if page.cursor is None else sealed(call, page.cursor)}
 
 
 def listing(call: Call[None, Any], page: Page, view: Callable[[Any], Any]) -> Listing:

@@ -54,7 +54,7 @@ class NotePage(TypedDict):
 
 
 # A function answers with at most 6 MB.
-MAX_LATE_BYTES = 4_000_000
+MAX_LATE_BYTES, MAX_TRAIL_BYTES = 4_000_000, 1_900_000
 
 
 class LateResultView(TypedDict):
@@ -92,8 +92,16 @@ def _late_result(result: LateResult, *, is_whole: bool) -> LateResultView:
 
 
 def trail(events: tuple[Event, ...], after: int) -> Trail:
-    shown: list[Any] = [event.public() for event in events]
-    return {"events": shown, "next_after": events[-1].seq if events else after}
+    """Cut short where it would be larger than a function may answer; one entry always fits."""
+    shown: list[Any] = []
+    size = 0
+    for event in events:
+        size += len(canonical_json(event.data).encode())
+        if shown and size > MAX_TRAIL_BYTES:
+            break
+        shown.append(event.public())
+        after = event.seq
+    return {"events": shown, "next_after": after}
 
 
 def note_view(note: Note) -> NoteView:

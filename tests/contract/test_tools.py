@@ -11,7 +11,7 @@ from baton.adapters.dynamodb import keys, tool_items
 from baton.adapters.dynamodb.table import from_wire
 from baton.domain.errors import Conflict
 from baton.domain.tool import History, Tool, Toolbox, ToolMode, Variable, VariableType
-from baton.ports import Store
+from baton.ports import Page, Store
 from support.clock import NOON
 from support.emulator import Rig
 from support.runs import a_tool
@@ -142,3 +142,33 @@ def test_a_lost_reply_is_a_success_though_another_has_changed_it_since(rig: Rig,
     tool = toolbox.get("ask_auditor")
     assert tool is not None
     assert (tool.version, toolbox.version) == expected
+
+
+def test_tools_are_listed_by_name_page_by_page(store: Store) -> None:
+    names = ["a", "a_", "a_b", "a0", "ab", "b"]
+    assert store.listed_tools(WORKSPACE, 5, None) == Page(())
+    save(store, *(a_tool(name=name) for name in names))
+    for limit in (1, 2, 5, 6, 100):
+        found: list[str] = []
+        cursor = None
+        for _ in range(len(names)):
+            page = store.listed_tools(WORKSPACE, limit, cursor)
+            found += [tool.name for tool in page.items]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert (found, cursor) == (sorted(names), None)
+    assert [tool.name for tool in store.listed_tools(WORKSPACE, 5, "aa").items] == ["ab", "b"]
+
+
+def test_a_page_of_tools_reads_a_megabyte_and_no_more(rig: Rig) -> None:
+    save(rig.store, *(a_tool(name=f"tool_{number}", handoff_instructions="x" * 300_000) for number in range(5)))
+    pages: list[Page] = []
+
+    def next_page() -> None:
+        pages.append(rig.store.listed_tools(WORKSPACE, 100, pages[-1].cursor if pages else None))
+
+    while not pages or pages[-1].cursor is not None:
+        assert rig.count(next_page) == ["query"]
+    assert [tool.name for page in pages for tool in page.items] == [f"tool_{number}" for number in range(5)]
+    assert len(pages) == 2

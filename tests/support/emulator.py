@@ -65,6 +65,8 @@ class Rig:
             tables[self.table] = deepcopy(held)
             self.clock.time = now
             self.world.doorbell.bells[:] = bells
+            for store in (self.store, self.other_store):
+                store.forget_rosters()
             self.choked.calls.clear()
             self.choked.plan = lambda _n, _op: None
 

@@ -37,11 +37,13 @@ from baton.services.discover_agents import agents_for, seen_agent, seen_agents
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
 from rest.answers import Answer, created, ok
-from rest.models import Body, Changes, Part, Query, Slug, query, strict
+from rest.models import Body, Changes, PageQuery, Part, Slug, query, strict
+from rest.pages import cursor_of, fitting, listed
 from rest.routing import Call, Routes, not_agent
 
 if TYPE_CHECKING:
     from baton.ports import Baton
+    from baton.services.discover_agents import MatchingAgent, SeenAgent
 
 routes = Routes()
 
@@ -108,7 +110,7 @@ class AgentImport(Body):
     ]
 
 
-class AgentQuery(Query):
+class AgentQuery(PageQuery):
     """Types that an agent should accept and produce."""
 
     accepts: AskedTypes = Field(default_factory=frozenset)
@@ -163,9 +165,21 @@ def list_agents(baton: Baton, call: Call[None, AgentQuery]) -> Answer:
 
     `accepts` and `produces` may be repeated, or hold several types with commas between them. Agents that declare none
     of the types asked for are left out. Live claims are looked for at 50 agents of an answer at most; others are judged
-    by when they last asked for work.
+    by when they last asked for work. An agent whose liveness changes between two pages of the best may be in both of
+    them, or in none. A page may be shorter than `limit` and still have a `next_cursor`.
     """
     requires = requirements(sorted(call.query.accepts), sorted(call.query.produces))
     workspace = call.by.workspace
-    found = agents_for(baton, workspace, requires) if requires else seen_agents(baton, workspace)
-    return ok({"items": list(map(seen_agent_view, found)), "next_cursor": None})
+    if requires:
+        return ok(fitting(call, listed(call, agents_for(baton, workspace, requires), _rank), _rank, seen_agent_view))
+    found = seen_agents(baton, workspace, after=cursor_of(call), most=call.query.limit + 1)
+    return ok(fitting(call, listed(call, found, _slug), _slug, seen_agent_view))
+
+
+def _slug(seen: SeenAgent) -> str:
+    return seen.agent.slug
+
+
+def _rank(matching: MatchingAgent) -> str:
+    """The best first, then by slug: scores have four digits."""
+    return f"{10_000 - round(matching.score * 10_000):05d}#{matching.agent.slug}"

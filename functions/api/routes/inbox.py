@@ -13,7 +13,7 @@ from baton.services.list_tasks import tasks_of_agent
 from baton.services.read_inbox import acknowledge, must_exist, read_inbox
 from rest.answers import Answer, ok
 from rest.models import MAX_PAGE, Body, Id, PageQuery, query, strict
-from rest.pages import cursor_of, listing
+from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes
 from rest.task_views import TaskPage, listed_task
 from rest.trail_views import PrincipalView
@@ -62,12 +62,13 @@ class AcknowledgedView(TypedDict):
 
 @routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage}, while_off=True)
 def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """What became of what the agent handed off, oldest first, until it is acknowledged.
+    """What became of what the agent handed off, oldest first, until it is acknowledged. A page may be shorter than
+    `limit` and still have a `next_cursor`.
 
     For the agent itself, for services with the scope `act_as`, and for humans.
     """
     page = read_inbox(baton, call.by, call.slug, call.query.limit, cursor_of(call))
-    return ok(listing(call, page, _view))
+    return ok(fitting(call, page, lambda item: str(item.id), _view))
 
 
 @routes.post(

@@ -23,7 +23,8 @@ from baton.domain.tool import (
 from baton.services.define_tool import define_tool, dry_run, find_tool
 from rest.answers import Answer, created, ok
 from rest.handoff_models import Name
-from rest.models import Body, Changes, Part, strict
+from rest.models import Body, Changes, PageQuery, Part, query, strict
+from rest.pages import cursor_of, fitting
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
@@ -99,11 +100,11 @@ def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
     return created(tool_view(tool), call.path) if is_new else ok(tool_view(tool))
 
 
-@routes.get("/tools", answers={200: ToolList})
-def list_tools(baton: Baton, call: Call[None, None]) -> Answer:
-    """All tools of the workspace, by name."""
-    tools = sorted(baton.store.toolbox(call.by.workspace).tools, key=lambda tool: tool.name)
-    return ok({"items": list(map(tool_view, tools)), "next_cursor": None})
+@routes.get("/tools", query=query(PageQuery), answers={200: ToolList})
+def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """The workspace's tools, by name. A page may be shorter than `limit` and still have a `next_cursor`."""
+    page = baton.store.listed_tools(call.by.workspace, call.query.limit, cursor_of(call))
+    return ok(fitting(call, page, lambda tool: str(tool.name), tool_view))
 
 
 @routes.get("/tools/{name}", answers={200: ToolView})

@@ -12,10 +12,12 @@ from baton.domain.errors import Unknown
 from baton.domain.route import Mode
 from baton.services.change_route import change_route, remove_route
 from rest.answers import Answer, created, nothing, ok
-from rest.models import Changes, Slug, strict
+from rest.models import Changes, PageQuery, Slug, query, strict
+from rest.pages import fitting, listed
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
+    from baton.domain.route import Route as WorkRoute
     from baton.ports import Baton
 
 routes = Routes()
@@ -45,11 +47,15 @@ def put_route(baton: Baton, call: Call[RouteRequest, None]) -> Answer:
     return created(route_view(route), call.path) if is_new else ok(route_view(route))
 
 
-@routes.get("/routes", answers={200: RouteList})
-def list_routes(baton: Baton, call: Call[None, None]) -> Answer:
-    """All routes of the workspace, by `dispatch_rank` and then by work type."""
-    found = baton.store.routes(call.by.workspace)
-    return ok({"items": [route_view(route) for route in found], "next_cursor": None})
+@routes.get("/routes", query=query(PageQuery), answers={200: RouteList})
+def list_routes(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """The workspace's routes, by `dispatch_rank` and then by work type."""
+    found = sorted(baton.store.routes(call.by.workspace), key=_place)
+    return ok(fitting(call, listed(call, found, _place), _place, route_view))
+
+
+def _place(route: WorkRoute) -> str:
+    return f"{route.dispatch_rank:04d}#{route.work_type}"
 
 
 @routes.get("/routes/{work_type}", answers={200: RouteView})

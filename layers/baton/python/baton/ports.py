@@ -8,7 +8,7 @@ given with it: another workspace's is unknown. Stores raise ``Busy`` when they d
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from baton.domain.failure import failure_in
 
@@ -96,6 +96,15 @@ class Facts:
     parent: Dossier | None = None
     handoffs: int | None = None
     roots: Roots | None = None
+
+
+class MarkerFacts(NamedTuple):
+    """What a marker is decided on. ``roster``: the version that the workspace's agents have now."""
+
+    settings: Settings
+    direction: Direction
+    remembered: Remembered | None
+    roster: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -560,9 +569,7 @@ class HandoffStore(Protocol):
 
 
 class MarkerStore(Protocol):
-    def marker_facts(
-        self, workspace: str, pair: tuple[str, str] | None, once: Once | None
-    ) -> tuple[Settings, Direction, Remembered | None]:
+    def marker_facts(self, workspace: str, pair: tuple[str, str] | None, once: Once | None) -> MarkerFacts:
         """What a marker is decided on, in one reading. ``pair``: source and target slug; without one, the direction
         says nothing."""
 
@@ -578,7 +585,12 @@ class MarkerStore(Protocol):
 
 class AgentStore(Protocol):
     def roster(self, workspace: str) -> Roster:
-        """All agents of the workspace, in one reading."""
+        """All agents of the workspace as they are now. In one small reading where this process has read them before
+        and none has changed since, else in two."""
+
+    def known_roster(self, workspace: str) -> Roster:
+        """The agents as this process has read them last, without any reading; the first time as ``roster``. What is
+        decided on it holds only if the present version, read afterwards, is still that one."""
 
     def agent(self, workspace: str, slug: str) -> Agent | None:
         """One agent."""
@@ -632,6 +644,10 @@ class RouteStore(Protocol):
 class ToolStore(Protocol):
     def toolbox(self, workspace: str) -> Toolbox:
         """All tools of the workspace, in one reading."""
+
+    def listed_tools(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """By name; ``cursor``: a tool's name, any; those after it. At most 1 MB is read: a page may be shorter than
+        ``limit`` and still have a cursor."""
 
     def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         """Those of the names that there are, in one reading."""

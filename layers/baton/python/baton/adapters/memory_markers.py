@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.memory_registry import MemoryRegistry, page
 from baton.domain.direction import NO_PAIR, Direction, Escalation
 from baton.domain.errors import Conflict, Unknown
-from baton.ports import Closed, Opened, ReviewChanged, ReviewOpened, ReviewRequest
+from baton.ports import Closed, MarkerFacts, Opened, ReviewChanged, ReviewOpened, ReviewRequest
 
 if TYPE_CHECKING:
-    from baton.domain.idempotency import Once, Remembered
+    from baton.domain.idempotency import Once
     from baton.domain.review import Review
-    from baton.domain.settings import Settings
     from baton.ports import Page
 
 Pair = tuple[str, str, str]
@@ -28,12 +27,14 @@ class MemoryMarkers(MemoryRegistry):
         self._reviews: dict[tuple[str, str], Review] = {}
         self._requests: dict[tuple[str, str], dict[str, Any]] = {}
 
-    def marker_facts(
-        self, workspace: str, pair: tuple[str, str] | None, once: Once | None
-    ) -> tuple[Settings, Direction, Remembered | None]:
+    def marker_facts(self, workspace: str, pair: tuple[str, str] | None, once: Once | None) -> MarkerFacts:
         with self._lock:
-            direction = self._direction(workspace, *(pair or NO_PAIR))
-            return self.settings(workspace), direction, self.remembered(once) if once else None
+            return MarkerFacts(
+                settings=self.settings(workspace),
+                direction=self._direction(workspace, *(pair or NO_PAIR)),
+                remembered=self.remembered(once) if once else None,
+                roster=self.roster(workspace).version,
+            )
 
     def review(self, workspace: str, review_id: str) -> Review:
         with self._lock:

@@ -42,6 +42,10 @@ class MemoryRegistry:
         with self._lock:
             return self._rosters.get(workspace, Roster())
 
+    def known_roster(self, workspace: str) -> Roster:
+        """Always as they are now: nothing is kept twice here."""
+        return self.roster(workspace)
+
     def agent(self, workspace: str, slug: str) -> Agent | None:
         return next((agent for agent in self.roster(workspace) if agent.slug == slug), None)
 

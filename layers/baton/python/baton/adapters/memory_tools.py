@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from baton.adapters.memory_registry import MemoryRegistry
+from baton.adapters.memory_registry import MemoryRegistry, page
 from baton.domain.errors import Conflict
 from baton.domain.tool import Toolbox
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from baton.domain.tool import Tool
+    from baton.ports import Page
 
 
 class MemoryTools(MemoryRegistry):
@@ -23,6 +24,9 @@ class MemoryTools(MemoryRegistry):
     def toolbox(self, workspace: str) -> Toolbox:
         with self._lock:
             return deepcopy(self._toolboxes.get(workspace, Toolbox()))
+
+    def listed_tools(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        return page({tool.name: tool for tool in self.toolbox(workspace).tools}, limit, cursor)
 
     def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         return {tool.name: tool for tool in self.toolbox(workspace).tools if tool.name in names}

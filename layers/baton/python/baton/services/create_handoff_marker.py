@@ -10,7 +10,7 @@ from baton.domain.errors import Conflict, InvalidMarker
 from baton.domain.guardrails import checked
 from baton.domain.marker import Marker, parse_marker
 from baton.domain.mirror import Sync
-from baton.ports import Extra, Note, Remember, ReviewChanged, ReviewOpened
+from baton.ports import Extra, MarkerFacts, Note, Remember, ReviewChanged, ReviewOpened
 from baton.services.mirror_at_once import mirror_at_once, page_of
 from baton.services.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.services.retrying import decided_again
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from baton.domain.settings import Settings
     from baton.ports import Baton
     from baton.services.page_delivery import Sent
+
+# Of the agents, until none has changed between reading them and reading what else counts.
+READINGS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +52,9 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
     ``NotYourAgent``, ``GuardrailRefused``, ``KeyReused``; nothing was written then. What is answered is durable."""
 
     def attempt() -> MarkerAnswer:
-        marker = _understood(body, baton.store.roster(by.workspace))
-        pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
-        settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
-        first_answer = once.recall(remembered) if once else None
+        marker, facts = _understood(baton, by.workspace, body, once)
+        settings, direction = facts.settings, facts.direction
+        first_answer = once.recall(facts.remembered) if once else None
         if first_answer is not None:
             return _with_present_page(baton, settings, by.workspace, MarkerAnswer(**first_answer))
         if isinstance(marker, InvalidMarker):
@@ -65,9 +67,24 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
     return decided_again(baton.clock, attempt)
 
 
-def _understood(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
+def _understood(
+    baton: Baton, workspace: str, body: dict[str, Any], once: Once | None
+) -> tuple[Marker | InvalidMarker, MarkerFacts]:
     """What is asked, or why that can't be: not refused yet, as a repeat gets its first answer whatever has become of
-    the agents since."""
+    the agents since. Understood by the agents that this process knows, and once more where any has changed since: one
+    that was switched off a moment ago takes nothing."""
+    roster = baton.store.known_roster(workspace)
+    for _ in range(READINGS):
+        marker = _parsed(body, roster)
+        pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
+        facts = baton.store.marker_facts(workspace, pair, once)
+        if facts.roster == roster.version:
+            return marker, facts
+        roster = baton.store.roster(workspace)
+    raise Conflict("roster")
+
+
+def _parsed(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
     try:
         return parse_marker(body, roster)
     except InvalidMarker as refusal:

@@ -45,9 +45,11 @@ def seen_agent(baton: Baton, workspace: str, slug: str) -> SeenAgent:
     return SeenAgent(agent, _looked_after(baton, workspace, [slug], contacts)[slug])
 
 
-def seen_agents(baton: Baton, workspace: str) -> list[SeenAgent]:
-    """All of them, inactive ones too, by slug."""
-    agents = sorted(baton.store.roster(workspace), key=lambda agent: agent.slug)
+def seen_agents(baton: Baton, workspace: str, *, after: str | None = None, most: int | None = None) -> list[SeenAgent]:
+    """All of them, inactive ones too, by slug; or the first ``most`` after a slug, and nothing is looked up of
+    others."""
+    ordered = sorted(baton.store.roster(workspace), key=lambda agent: agent.slug)
+    agents = [agent for agent in ordered if after is None or agent.slug > after][:most]
     contacts = baton.store.last_contacts(workspace)
     seen = _looked_after(baton, workspace, [agent.slug for agent in agents], contacts)
     return [SeenAgent(agent, seen[agent.slug]) for agent in agents]

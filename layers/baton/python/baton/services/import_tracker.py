@@ -143,7 +143,7 @@ class Importer:
         """Task, direction and page in one transaction. It waits for a human: nobody has approved it here."""
         source, target, due = agents
         baton, workspace, now = self.baton, self.by.workspace, self.baton.clock.now()
-        _, direction, _ = baton.store.marker_facts(workspace, (source.slug, target.slug), None)
+        direction = baton.store.marker_facts(workspace, (source.slug, target.slug), None).direction
         task_id, handoff_id = baton.ids.new("task", now), baton.ids.new("ho", now)
         new = Task(
             workspace=workspace,

@@ -37,7 +37,7 @@ def release_review(
     def attempt() -> tuple[Review, Dossier]:
         review = baton.store.review(by.workspace, review_id)
         pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
-        settings, direction, remembered = baton.store.marker_facts(by.workspace, pair, once)
+        settings, direction, remembered, _ = baton.store.marker_facts(by.workspace, pair, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
             first = from_snapshot(first_answer)

@@ -207,6 +207,11 @@ def tool(workspace: str, name: str) -> Key:
     return Key(tools(workspace), f"TOOL#{name}")
 
 
+def tools_after(workspace: str, name: str | None) -> tuple[Key, str]:
+    """A space sorts before whatever a name may go on with."""
+    return tool(workspace, "" if name is None else name + " "), "TOOL#" + _END
+
+
 def tool_version(workspace: str, name: str, version: int) -> Key:
     return Key(f"WS#{workspace}#TOOL-VERSIONS#{name}", f"VERSION#{version:08d}")
 

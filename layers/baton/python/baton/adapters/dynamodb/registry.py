@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
@@ -17,6 +18,7 @@ from baton.ports import Page
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from baton.adapters.dynamodb.table import Table
     from baton.domain.agent import Agent
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
@@ -25,13 +27,42 @@ if TYPE_CHECKING:
     from baton.domain.token import Token
 
 
+# What a process keeps of rosters: the least lately used workspaces' are forgotten beyond it.
+MAX_KEPT_AGENTS = 5_000
+
+
 class Registry(Contacts):
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self._rosters: OrderedDict[str, Roster] = OrderedDict()
+
     def roster(self, workspace: str) -> Roster:
-        found = list(self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)}))
-        roster = keys.roster(workspace)
-        agents = tuple(items.agent_from(item) for item in found if item["sk"] != roster.sk)
-        version = next((int(item["version"]) for item in found if item["sk"] == roster.sk), 0)
-        return Roster(agents, version)
+        """The version is read first: agents that change between the two readings are newer than it says, and are read
+        again by whoever compares it next. Read the other way round, old agents would be kept under a new version."""
+        version = roster_version(self._table.get(keys.roster(workspace)))
+        kept = self._rosters.get(workspace)
+        if kept is not None and kept.version == version:
+            self._rosters.move_to_end(workspace)
+            return kept
+        found = self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)})
+        place = keys.roster(workspace).sk
+        roster = Roster(tuple(items.agent_from(item) for item in found if item["sk"] != place), version)
+        self._keep(workspace, roster)
+        return roster
+
+    def known_roster(self, workspace: str) -> Roster:
+        kept = self._rosters.get(workspace)
+        return self.roster(workspace) if kept is None else kept
+
+    def forget_rosters(self) -> None:
+        """As a process that begins."""
+        self._rosters.clear()
+
+    def _keep(self, workspace: str, roster: Roster) -> None:
+        self._rosters[workspace] = roster
+        self._rosters.move_to_end(workspace)
+        while len(self._rosters) > 1 and sum(len(each.agents) for each in self._rosters.values()) > MAX_KEPT_AGENTS:
+            self._rosters.popitem(last=False)
 
     def agent(self, workspace: str, slug: str) -> Agent | None:
         item = self._table.get(keys.agent(workspace, slug))
@@ -59,6 +90,7 @@ class Registry(Contacts):
             ]
 
         self._table.transact(writes_for, kept)
+        self._keep(agent.workspace, roster.saved(agent))  # nobody else has changed any: the write has held on that
 
     def settings(self, workspace: str) -> Settings:
         return items.settings_from(self._table.get(keys.settings(workspace)))
@@ -124,6 +156,11 @@ class Registry(Contacts):
         found = self._table.query(condition, values, limit=limit + 1, newest_first=True)
         page = found[:limit]
         return page, page[-1]["sk"] if len(found) > limit else None
+
+
+def roster_version(item: Item | None) -> int:
+    """0 where no agent was ever registered."""
+    return 0 if item is None else int(item["version"])
 
 
 def kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:

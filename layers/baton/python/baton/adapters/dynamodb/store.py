@@ -11,6 +11,7 @@ from baton.adapters.dynamodb.alerts import Alerts
 from baton.adapters.dynamodb.event_outbox import EventOutbox
 from baton.adapters.dynamodb.outbox import Outbox
 from baton.adapters.dynamodb.queues import Queues
+from baton.adapters.dynamodb.registry import roster_version
 from baton.adapters.dynamodb.renewal import renew
 from baton.adapters.dynamodb.routing import Routing
 from baton.adapters.dynamodb.runs import Runs
@@ -20,18 +21,16 @@ from baton.adapters.dynamodb.workflows import Workflows
 from baton.adapters.dynamodb.writes import commit_writes, witness
 from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Busy, Unknown
-from baton.ports import Also, ErrandDone, Page
+from baton.ports import Also, ErrandDone, MarkerFacts, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from baton.domain.change import Change
-    from baton.domain.direction import Direction
-    from baton.domain.idempotency import Once, Remembered
+    from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.domain.review import Review
-    from baton.domain.settings import Settings
     from baton.domain.task import Claim
     from baton.domain.workflow import DueErrand
     from baton.ports import Extra
@@ -76,18 +75,17 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Event
 
     # Markers
 
-    def marker_facts(
-        self, workspace: str, pair: tuple[str, str] | None, once: Once | None
-    ) -> tuple[Settings, Direction, Remembered | None]:
-        settings_key = keys.settings(workspace)
+    def marker_facts(self, workspace: str, pair: tuple[str, str] | None, once: Once | None) -> MarkerFacts:
+        settings_key, roster_key = keys.settings(workspace), keys.roster(workspace)
         direction_key = keys.direction(workspace, *pair) if pair else None
         once_key = keys.once(workspace, once.digest) if once else None
-        found = self._table.get_many([key for key in (settings_key, direction_key, once_key) if key])
+        found = self._table.get_many([key for key in (settings_key, roster_key, direction_key, once_key) if key])
         direction = found.get(direction_key) if direction_key else None
-        return (
-            items.settings_from(found.get(settings_key)),
-            items.direction_from(workspace, *(pair or NO_PAIR), direction),
-            items.remembered_from(found.get(once_key)) if once_key else None,
+        return MarkerFacts(
+            settings=items.settings_from(found.get(settings_key)),
+            direction=items.direction_from(workspace, *(pair or NO_PAIR), direction),
+            remembered=items.remembered_from(found.get(once_key)) if once_key else None,
+            roster=roster_version(found.get(roster_key)),
         )
 
     def review(self, workspace: str, review_id: str) -> Review:

@@ -115,6 +115,20 @@ class Table:
                 return found
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
+    def query_page(self, condition: str, values: Item, *, limit: int) -> tuple[list[Item], bool]:
+        """At most ``limit``, and what fits into one answer of 1 MB; and whether there are more, as far as that is known
+        without looking."""
+        answer = self._read(
+            self._client.query,
+            KeyConditionExpression=condition,
+            ExpressionAttributeNames=_key_names(condition),
+            ExpressionAttributeValues=to_wire(values),
+            ConsistentRead=True,
+            Limit=limit + 1,
+        )
+        found = list(map(from_wire, answer["Items"]))
+        return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
+
     def query_all(self, condition: str, values: Item) -> Iterator[Item]:
         """Every page of one partition's range."""
         start: Item = {}

@@ -8,6 +8,7 @@ from baton.adapters.dynamodb import keys, tool_items
 from baton.adapters.dynamodb.puts import put_version
 from baton.adapters.dynamodb.registry import Registry, kept_version
 from baton.domain.tool import Toolbox
+from baton.ports import Page
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,6 +24,13 @@ class Tools(Registry):
         tools = tuple(tool_items.tool_from(item) for item in found if item["sk"] != toolbox.sk)
         version = next((int(item["version"]) for item in found if item["sk"] == toolbox.sk), 0)
         return Toolbox(tools, version)
+
+    def listed_tools(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        first, last = keys.tools_after(workspace, cursor)
+        values = {":pk": first.pk, ":first": first.sk, ":last": last}
+        found, has_more = self._table.query_page("#pk = :pk AND #sk BETWEEN :first AND :last", values, limit=limit)
+        tools = tuple(map(tool_items.tool_from, found))
+        return Page(tools, tools[-1].name if has_more else None)
 
     def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         if not names:
