@@ -10,7 +10,7 @@ from baton.domain.times import rfc3339
 from rest.answers import FieldError
 
 if TYPE_CHECKING:
-    from baton.domain.tool import Tool, Variable
+    from baton.domain.tool import Suspension, Tool, Variable
 
 ModeName = Literal["transfer", "delegate"]
 HistoryName = Literal["full", "last_message", "none"]
@@ -34,7 +34,19 @@ class ToolConfigView(TypedDict):
     history: HistoryName
 
 
+class SuspensionView(TypedDict):
+    """Why no model is offered the tool, and a call of it is refused: ``by`` changed these ``fields`` of its target,
+    which is at ``target_version`` now. A human's PUT of the tool resumes it."""
+
+    reason: str
+    by: str
+    fields: list[str]
+    target_version: int
+
+
 class ToolView(TypedDict):
+    """``target_version``: that of its target as a human last approved it; 0 where that wasn't kept yet."""
+
     name: str
     type: Literal["handoff"]
     description: str
@@ -44,6 +56,8 @@ class ToolView(TypedDict):
     created_at: str
     updated_at: str
     updated_by: str
+    target_version: int
+    suspended: SuspensionView | None
 
 
 class ToolList(TypedDict):
@@ -73,7 +87,7 @@ class DryRunView(TypedDict):
     context: dict[str, Any] | None
 
 
-def tool_view(tool: Tool) -> ToolView:
+def tool_view(tool: Tool, suspension: Suspension | None) -> ToolView:
     return {
         "name": tool.name,
         "type": tool.type.value,
@@ -90,6 +104,17 @@ def tool_view(tool: Tool) -> ToolView:
         "created_at": rfc3339(tool.created_at),
         "updated_at": rfc3339(tool.updated_at),
         "updated_by": tool.updated_by,
+        "target_version": tool.target_version,
+        "suspended": _suspension_view(suspension) if suspension else None,
+    }
+
+
+def _suspension_view(suspension: Suspension) -> SuspensionView:
+    return {
+        "reason": f"{suspension.reason[0].upper()}{suspension.reason[1:]}. PUT the tool to resume it.",
+        "by": suspension.by,
+        "fields": list(suspension.fields),
+        "target_version": suspension.target_version,
     }
 
 

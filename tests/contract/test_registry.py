@@ -33,6 +33,9 @@ FULL = an_agent(
     max_concurrent=100,
     dispatch_rank=0,
     active=False,
+    service_version=1,
+    service_by="service:ci",
+    service_fields=("runtime", "model"),
 )
 EVERY_SETTING = Settings(
     time_zone="America/Chicago",
@@ -70,6 +73,12 @@ def test_an_agent_from_before_it_could_be_limited_has_no_limit() -> None:
     item = items.agent_item(an_agent())
     del item["max_concurrent"], item["dispatch_rank"]
     assert items.agent_from(item) == an_agent()
+
+
+def test_an_agent_from_before_that_was_kept_was_changed_by_no_service() -> None:
+    item = items.agent_item(an_agent(max_concurrent=1))
+    del item["service_version"], item["service_by"], item["service_fields"]
+    assert items.agent_from(item) == an_agent(max_concurrent=1)
 
 
 def test_the_roster_lists_all_agents_by_slug_and_counts_every_change(store: Store) -> None:

@@ -34,6 +34,7 @@ FULL = a_tool(
     active=False,
     created_at=NOON - MS,
     updated_at=NOON + MS,
+    target_version=7,
 )
 # Of its one kind, and of its first version.
 ALIKE = {"type"}
@@ -56,6 +57,12 @@ def test_a_tool_is_read_back_as_it_was_saved(store: Store, tool: Tool) -> None:
     found = store.tools(WORKSPACE, ["ask_auditor"])
     assert found == {"ask_auditor": tool}
     assert repr(found["ask_auditor"]) == repr(tool), "1 is neither 1.0 nor true"
+
+
+def test_a_tool_from_before_its_target_was_remembered_has_seen_no_version_of_it() -> None:
+    item = tool_items.tool_item(a_tool(target_version=7))
+    del item["target_version"]
+    assert tool_items.tool_from(item) == a_tool()
 
 
 def test_the_full_tool_is_a_full_one() -> None:

@@ -66,6 +66,8 @@ def test_tool_is_made_once_and_changed_after(world: World, gateway: Gateway) -> 
         "created_at": at,
         "updated_at": at,
         "updated_by": "human:alice",
+        "target_version": 1,
+        "suspended": None,
     }
     world.clock.advance(60)
     second = gateway.put(BOB, PATH, {"config": {"mode": "delegate"}, "version": 1})
@@ -586,3 +588,41 @@ def test_a_dry_run_says_what_the_workspaces_rules_would_refuse(gateway: Gateway)
         None,
         ["arguments.lead_id"],
     )
+
+
+# Suspended
+
+
+def test_a_tool_whose_target_a_service_changed_is_shown_as_suspended_until_a_human_puts_it(gateway: Gateway) -> None:
+    made = defined(gateway)
+    assert (made["target_version"], made["suspended"]) == (1, None)
+    assert gateway.put(service(act_as=False), "/agents/auditor", {"system_prompt": "Mine now."}).status == 200
+    (listed,) = gateway.get(ALICE, "/tools").json["items"]
+    one = gateway.get(ALICE, PATH).json
+    assert listed == one
+    assert one["suspended"] == {
+        "reason": "Is suspended: service:ci changed its target auditor (system_prompt). PUT the tool to resume it.",
+        "by": "service:ci",
+        "fields": ["system_prompt"],
+        "target_version": 2,
+    }
+    dry = gateway.post(ALICE, f"{PATH}/dry-run", {"arguments": {"repo": "core"}}).json
+    told = {each["field"]: each["message"] for each in dry["errors"]}
+    assert (dry["ok"], told["name"]) == (False, "is suspended: service:ci changed its target auditor (system_prompt)")
+    stale = gateway.put(ALICE, PATH, {"target_version": 1})
+    assert (stale.status, stale.code) == (409, "version_conflict")
+    assert gateway.get(ALICE, PATH).json == one
+    assert gateway.put(service(), PATH, {"target_version": 2}).code == "human_required"
+    resumed = gateway.put(ALICE, PATH, {"target_version": 2}).json
+    assert (resumed["target_version"], resumed["suspended"]) == (2, None)
+    assert gateway.get(ALICE, "/tools").json["items"] == [resumed]
+
+
+@pytest.mark.parametrize("body", [{"max_tokens": 1_000_000}, {"max_turns": 100}, {"join": "any"}])
+def test_a_service_raises_no_limit_of_an_agent_with_a_handoff_tool(gateway: Gateway, body: Any) -> None:
+    defined(gateway)
+    gateway.put(ALICE, "/agents/scout", {"tools": [NAME]})
+    before = gateway.get(ALICE, "/agents/scout").json
+    reply = gateway.put(service(act_as=False), "/agents/scout", body)
+    assert (reply.status, reply.code) == (403, "human_required")
+    assert gateway.get(ALICE, "/agents/scout").json == before

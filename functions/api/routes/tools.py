@@ -20,7 +20,7 @@ from baton.domain.tool import (
     Variable,
     VariableType,
 )
-from baton.services.define_tool import define_tool, dry_run, find_tool
+from baton.services.define_tool import define_tool, dry_run, find_tool, suspensions
 from rest.answers import Answer, created, ok
 from rest.handoff_models import Name
 from rest.models import Body, Changes, PageQuery, Part, query, strict
@@ -28,6 +28,7 @@ from rest.pages import cursor_of, fitting
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
+    from baton.domain.tool import Tool
     from baton.ports import Baton
 
 routes = Routes()
@@ -61,17 +62,24 @@ class ToolConfigRequest(Part):
 
 class ToolRequest(Changes):
     """Fields left out keep their value, those of ``config`` too. ``active``: switched off, it is offered to nobody.
-    ``version``: the one that was seen (0: must not exist yet), for refusing the change if it isn't the present one."""
+    ``version``: the one that was seen (0: must not exist yet), for refusing the change if it isn't the present one;
+    ``target_version``: the same of its target."""
 
     type: ToolType = ToolType.HANDOFF
     description: Annotated[str, StringConstraints(max_length=MAX_TOOL_DESCRIPTION)] = ""
     config: ToolConfigRequest = ToolConfigRequest()
     active: bool = True
+    target_version: Annotated[int, Field(ge=1, lt=2**53)] = 1
+
+    @property
+    def seen_target(self) -> int | None:
+        return self.target_version if "target_version" in self.model_fields_set else None
 
     def values(self) -> dict[str, Any]:
         """As the tool's own, in one."""
         given = {**self.given(), **self.config.given()}
         given.pop("config", None)
+        given.pop("target_version", None)
         if "context_variables" in given:
             given["context_variables"] = tuple(each.variable() for each in self.config.context_variables)
         return given
@@ -93,24 +101,37 @@ def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
     """Define a tool, change it, or switch it off. A workspace holds at most 200.
 
     A handoff tool is a standing approval: what is handed off with it needs no other, while it and its target are
-    active. Agents are given tools with PUT /agents/{slug}.
+    active, and the target is as a human saw it: once a service has changed the target, the tool is `suspended`, offered
+    to no model and refused when called, until a human looks and sends any change of it (also an empty one). Agents are
+    given tools with PUT /agents/{slug}.
     """
-    name = call.params["name"]
-    tool, is_new = define_tool(baton, call.by, name, call.body.values(), call.body.expected_version)
-    return created(tool_view(tool), call.path) if is_new else ok(tool_view(tool))
+    name, asked = call.params["name"], call.body
+    tool, is_new = define_tool(baton, call.by, name, asked.values(), asked.expected_version, asked.seen_target)
+    shown = _shown(baton, call.by.workspace, tool)
+    return created(shown, call.path) if is_new else ok(shown)
 
 
 @routes.get("/tools", query=query(PageQuery), answers={200: ToolList})
 def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """The workspace's tools, by name. A page may be shorter than `limit` and still have a `next_cursor`."""
-    page = baton.store.listed_tools(call.by.workspace, call.query.limit, cursor_of(call))
-    return ok(fitting(call, page, lambda tool: str(tool.name), tool_view))
+    workspace = call.by.workspace
+    page = baton.store.listed_tools(workspace, call.query.limit, cursor_of(call))
+    suspended = suspensions(baton, workspace, page.items)
+
+    def view(tool: Tool) -> ToolView:
+        return tool_view(tool, suspended.get(tool.name))
+
+    return ok(fitting(call, page, lambda tool: str(tool.name), view))
 
 
 @routes.get("/tools/{name}", answers={200: ToolView})
 def get_tool(baton: Baton, call: Call[None, None]) -> Answer:
     """One tool."""
-    return ok(tool_view(find_tool(baton, call.by.workspace, call.params["name"])))
+    return ok(_shown(baton, call.by.workspace, find_tool(baton, call.by.workspace, call.params["name"])))
+
+
+def _shown(baton: Baton, workspace: str, tool: Tool) -> ToolView:
+    return tool_view(tool, suspensions(baton, workspace, [tool]).get(tool.name))
 
 
 @routes.get("/tools/{name}/schema", answers={200: ToolSchemaView})

@@ -23,6 +23,9 @@ MAX_DESCRIPTION = 2_000
 MAX_CONCURRENT = 100
 MAX_DISPATCH_RANK = 1_000
 DEFAULT_RANK = 100
+# What of it a human who defines a handoff tool to it has seen, beside its run profile: a service that changes any of it
+# suspends the tool (``Tool.suspended_by``). What only says when and how much it works isn't among them.
+SEEN = ("name", "accepts", "produces", "runtime")
 # Of an agent that declares neither what it accepts nor what it produces: it takes anything, and is made for nothing.
 UNDECLARED_MATCH = 0.5
 
@@ -49,7 +52,8 @@ class Requeue(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """``max_concurrent``: how many claims it may hold at once, None for no limit. ``dispatch_rank``: the lower is rung
-    first."""
+    first. ``service_version``: the last one in which a service changed what the agent is (0: none did), with
+    ``service_by``, who, and ``service_fields``, what."""
 
     workspace: str
     slug: str
@@ -68,6 +72,9 @@ class Agent:
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    service_version: int = 0
+    service_by: str = ""
+    service_fields: tuple[str, ...] = ()
 
     @property
     def is_run(self) -> bool:
@@ -103,21 +110,31 @@ class Agent:
             raise InactiveAgent(self.slug)
         return self
 
-    def changed(self, by: Principal, at: datetime, **values: Any) -> Agent:
+    def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
         """A new version. A standing approval is a human's word on what that human saw (truth 8): a service can't give
-        one, and a change by a service ends one."""
+        one, and a change by a service ends one. ``of_profile``: what changes of its run profile with it."""
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
                 raise HumanNeeded("give a standing approval (approval: auto)")
             values["approval"] = Approval.MANUAL
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
-        return replace(
+        after = replace(
             after,
             name=canonical(after.name),
             aliases=distinct(after.aliases),
             accepts=distinct(after.accepts),
             produces=distinct(after.produces),
         )
+        fields = (*(name for name in SEEN if _seen(after, name) != _seen(self, name)), *of_profile)
+        if by.is_human or not fields:
+            return after
+        return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
+
+
+def _seen(agent: Agent, name: str) -> Any:
+    """In which order types are named says nothing."""
+    value = getattr(agent, name)
+    return frozenset(value) if isinstance(value, tuple) else value
 
 
 def unregistered(slug: str, by: Principal, at: datetime) -> Agent:

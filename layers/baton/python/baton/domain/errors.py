@@ -22,6 +22,7 @@ BatonError
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
+│   ├── ToolSuspended     a service changed the tool's target: a human has to look
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── BadSignature          a delivery that the tracker didn't sign
 ├── Conflict              somebody else changed it first: read again and decide again
@@ -351,6 +352,13 @@ class ConversationBusy(Refused):
             f"The conversation's last message is still being answered ({task_id} is {state}). Try again after that."
         )
         super().__init__(message, conversation_id=conversation_id, task_id=task_id, state=state)
+
+
+class ToolSuspended(Refused):
+    code = "tool_suspended"
+
+    def __init__(self, tool: str, reason: str) -> None:
+        super().__init__(f"The tool {tool!r} {reason}. Only a human can resume it.", tool=tool)
 
 
 class LoopTripped(Refused):

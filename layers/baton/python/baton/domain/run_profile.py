@@ -40,17 +40,34 @@ class RunProfile:
 
     def changed(self, by: Principal, **values: Any) -> RunProfile:
         """Raises ``HumanNeeded`` where anybody else gives it a tool, or makes another agent of one that has handoff
-        tools: they let it hand work on unasked, as a human saw it (truth 8)."""
+        tools, or raises its limits: they let it hand work on unasked, as a human saw it (truth 8). A tool may be taken
+        away, and a limit lowered."""
         after = replace(self, **values)
         if not by.is_human:
             if not set(after.tools) <= set(self.tools):
                 raise HumanNeeded("give an agent a tool")
-            is_another = (after.system_prompt, after.model) != (self.system_prompt, self.model)
-            if is_another and any(name not in BUILT_IN for name in after.tools):
-                raise HumanNeeded("change the prompt or the model of an agent that may hand work on")
+            if after.hands_on and self._gives_way_to(after):
+                raise HumanNeeded(
+                    "change the prompt, the model, the join or raise a limit of an agent that may hand on"
+                )
         if (after.join is Policy.QUORUM) != (after.quorum is not None):
             raise InvalidInput("quorum", "is given with join: quorum, and only with it")
         return after
+
+    @property
+    def hands_on(self) -> bool:
+        """Whether it has a handoff tool."""
+        return any(name not in BUILT_IN for name in self.tools)
+
+    def _gives_way_to(self, after: RunProfile) -> bool:
+        """To another agent, or to one that may do more. It may always be let do less."""
+        return any(
+            getattr(after, name) > getattr(self, name) if name in BOUNDS else name != "tools"
+            for name in self.differs(after)
+        )
+
+    def differs(self, other: RunProfile) -> tuple[str, ...]:
+        return tuple(f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name))
 
 
 NAMES = frozenset(f.name for f in fields(RunProfile)) - {"workspace", "slug"}

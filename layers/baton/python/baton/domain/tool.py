@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from baton.domain.agent import Agent
     from baton.domain.principal import Principal
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
@@ -101,6 +102,21 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspension:
+    """Why a tool is offered to nobody until a human has looked: ``by`` (a service) changed these ``fields`` of its
+    target, which is at ``target_version`` now."""
+
+    target_agent: str
+    by: str
+    fields: tuple[str, ...]
+    target_version: int
+
+    @property
+    def reason(self) -> str:
+        return f"is suspended: {self.by} changed its target {self.target_agent} ({', '.join(self.fields)})"
+
+
+@dataclass(frozen=True, slots=True)
 class ArgumentProblem:
     field: str
     message: str
@@ -108,7 +124,8 @@ class ArgumentProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A handoff tool. ``target_agent``: a slug; ``active``: off, it is offered to nobody."""
+    """A handoff tool. ``target_agent``: a slug; ``active``: off, it is offered to nobody. ``target_version``: the
+    target as the human who defined it last may have seen it; 0 for a tool from before that was kept."""
 
     workspace: str
     name: str
@@ -124,6 +141,7 @@ class Tool:
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    target_version: int = 0
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -141,6 +159,12 @@ class Tool:
     def standing(self) -> dict[str, Any]:
         """The approval that it is, for the event (truth 8)."""
         return {"tool": self.name, "version": self.version, "given_by": self.updated_by}
+
+    def suspended_by(self, target: Agent | None) -> Suspension | None:
+        """A service has changed the target since a human looked: it isn't the agent that was approved (truth 8)."""
+        if target is None or target.service_version <= self.target_version:
+            return None
+        return Suspension(target.slug, target.service_by, target.service_fields, target.version)
 
     def problems(self, arguments: Json) -> tuple[ArgumentProblem, ...]:
         """Everything that is wrong with a call's arguments, so that a model can mend all of it at once."""

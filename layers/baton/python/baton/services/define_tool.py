@@ -13,17 +13,30 @@ from baton.ports import Wanted
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import named, slugs_among
 
+# In one reading, beside the settings.
+TARGETS_AT_ONCE = 90
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.agent import Agent
     from baton.domain.principal import Principal
+    from baton.domain.tool import Suspension
     from baton.ports import Baton
 
 
 def define_tool(
-    baton: Baton, by: Principal, name: str, values: dict[str, Any], expected_version: int | None = None
+    baton: Baton,
+    by: Principal,
+    name: str,
+    values: dict[str, Any],
+    expected_version: int | None = None,
+    seen_target: int | None = None,
 ) -> tuple[Tool, bool]:
     """The tool in its new version, and whether it is new. Fields left out keep their value; a new one needs
-    ``target_agent``. Raises ``UnknownAgent``, ``TargetInactive``, ``VersionConflict`` if ``expected_version`` (0: must
-    not exist) isn't the present one, ``LimitReached``."""
+    ``target_agent``. It approves its target as that is now, and so resumes a suspended tool, unless it only switches
+    the tool off. ``seen_target``: the target's version that the human saw. Raises ``UnknownAgent``, ``TargetInactive``,
+    ``VersionConflict`` if that or ``expected_version`` (0: must not exist) isn't the present one, ``LimitReached``."""
     by.must_be_human("define a handoff tool")
     check_tool(name, values)
 
@@ -34,22 +47,41 @@ def define_tool(
             raise VersionConflict("tool", before.version)
         if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
             raise LimitReached("tools", MAX_TOOLS)
-        after = before.changed(by, now, **{**values, "target_agent": _target(baton, by.workspace, before, values)})
+        target = _target(baton, by.workspace, before, values)
+        if target is not None:
+            if seen_target not in {None, target.version}:
+                raise VersionConflict("target", target.version)
+            approved = {"target_agent": target.slug, "target_version": target.version}
+        else:
+            approved = {}
+        after = before.changed(by, now, **{**values, **approved})
         baton.store.save_tool(after, toolbox)
         return after, before.version == 0
 
     return decided_again(baton.clock, attempt)
 
 
-def _target(baton: Baton, workspace: str, before: Tool, values: dict[str, Any]) -> str:
-    """The target's slug. It has to be active, unless the tool is only switched off."""
+def _target(baton: Baton, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:
+    """It has to be active, unless the tool is only switched off: nobody is approved then."""
     wanted: str = values.get("target_agent") or before.target_agent
     if not wanted:
         raise InvalidInput("config.target_agent", "is required")
     if "target_agent" not in values and not values.get("active", before.active):
-        return wanted
+        return None
     known = baton.store.handoff_facts(workspace, Wanted(agents=slugs_among(wanted))).agents
-    return named(baton, workspace, known, wanted, "config.target_agent").slug
+    return named(baton, workspace, known, wanted, "config.target_agent")
+
+
+def suspensions(baton: Baton, workspace: str, tools: Iterable[Tool]) -> dict[str, Suspension]:
+    """Of those that are suspended, by name."""
+    shown = list(tools)
+    targets = sorted({tool.target_agent for tool in shown})
+    agents: dict[str, Agent] = {}
+    for start in range(0, len(targets), TARGETS_AT_ONCE):
+        wanted = Wanted(agents=frozenset(targets[start : start + TARGETS_AT_ONCE]))
+        agents |= baton.store.handoff_facts(workspace, wanted).agents
+    found = ((tool.name, tool.suspended_by(agents.get(tool.target_agent))) for tool in shown)
+    return {name: suspension for name, suspension in found if suspension is not None}
 
 
 def find_tool(baton: Baton, workspace: str, name: str) -> Tool:
@@ -70,6 +102,8 @@ def dry_run(baton: Baton, workspace: str, name: str, arguments: Any) -> dict[str
         problems.append({"field": "name", "message": "is switched off: it is offered to nobody"})
     if target is None or not target.active:
         problems.append({"field": "target_agent", "message": "is not active: the tool isn't offered"})
+    if suspension := tool.suspended_by(target):
+        problems.append({"field": "name", "message": suspension.reason})
     if not problems:
         try:
             arguments = checked(arguments, facts.settings.guardrails, "arguments")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import Draft, under
+from baton.domain.errors import ToolSuspended
 from baton.domain.events import canonical_json
 from baton.domain.guardrails import checked
 from baton.domain.handoff import must_fit
@@ -144,6 +145,9 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
     task, body, tool = _task(facts), (facts.parent.body if facts.parent else None) or {}, call.tool
     source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
     agent = named(handing.baton, task.workspace, facts.agents, tool.target_agent, "target_agent")
+    # Read with the task, in this very attempt: what changed while the model thought counts.
+    if suspension := tool.suspended_by(agent):
+        raise ToolSuspended(tool.name, suspension.reason)
     variables = checked(call.variables, facts.settings.guardrails, "arguments")
     is_transfer = kind is Kind.TRANSFER
     context = context_after(body.get("context"), source, tool, variables)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import check_agent, unregistered
 from baton.domain.built_in_tools import BUILT_IN
-from baton.domain.errors import Busy, InvalidInput, Unknown, VersionConflict
+from baton.domain.errors import Busy, HumanNeeded, InvalidInput, Unknown, VersionConflict
 from baton.domain.run_profile import NAMES, check_profile
 from baton.services.retrying import decided_again
 
@@ -43,9 +43,10 @@ def register_agent(
             raise VersionConflict("agent", before.version)
         if before.version == 0:
             roster.must_have_room(1)
-        after = before.changed(by, now, **own)
+        profile, changes = _profile(baton, by, slug, of_runs) if of_runs else (None, ())
+        after = before.changed(by, now, changes, **own)
         roster.must_not_clash(after)
-        profile = _profile(baton, by, slug, of_runs) if of_runs else None
+        _must_not_begin_to_run(baton, by, before, after)
         baton.store.save_agent(after, roster, profile)
         if after.is_run and after.active and not (before.is_run and before.active):
             _ring_for_backlog(baton, after)
@@ -54,14 +55,25 @@ def register_agent(
     return decided_again(baton.clock, attempt)
 
 
-def _profile(baton: Baton, by: Principal, slug: str, values: dict[str, Any]) -> RunProfile:
-    """Raises ``HumanNeeded``, and ``InvalidInput`` for a tool that isn't there."""
-    after = baton.store.profile(by.workspace, slug).changed(by, **values)
+def _must_not_begin_to_run(baton: Baton, by: Principal, before: Agent, after: Agent) -> None:
+    """Raises ``HumanNeeded`` where a service lets Baton run, with handoff tools, what worked by itself till then."""
+    if (
+        not by.is_human
+        and after.runtime is not before.runtime
+        and baton.store.profile(by.workspace, after.slug).hands_on
+    ):
+        raise HumanNeeded("change the runtime of an agent that may hand work on")
+
+
+def _profile(baton: Baton, by: Principal, slug: str, values: dict[str, Any]) -> tuple[RunProfile, tuple[str, ...]]:
+    """With what changes of it. Raises ``HumanNeeded``, and ``InvalidInput`` for a tool that isn't there."""
+    before = baton.store.profile(by.workspace, slug)
+    after = before.changed(by, **values)
     named = [name for name in after.tools if name not in BUILT_IN]
     unknown = sorted(set(named) - set(baton.store.tools(by.workspace, named))) if named else []
     if unknown:
         raise InvalidInput("tools", f"has no tool named {unknown[0]}: define it with PUT /tools/{unknown[0]}")
-    return after
+    return after, before.differs(after)
 
 
 def _ring_for_backlog(baton: Baton, agent: Agent) -> None:

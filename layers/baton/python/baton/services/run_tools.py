@@ -48,7 +48,8 @@ ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
 
 
 def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Conversation) -> Tools:
-    """The agent's tools as they are now. One whose target gets no work isn't offered (spec/tools.md §1)."""
+    """The agent's tools as they are now. One whose target gets no work, or was changed by a service since a human
+    looked at it, isn't offered (spec/tools.md §1)."""
     workspace = work.dossier.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
     found = baton.store.tools(workspace, names) if names else {}
@@ -57,14 +58,14 @@ def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Convers
     handoffs = {
         name: found[name]
         for name in names
-        if name in found and found[name].active and _is_active(agents.get(found[name].target_agent))
+        if name in found and _may_be_offered(found[name], agents.get(found[name].target_agent))
     }
     built_in = [name for name in profile.tools if name in BUILT_IN]
     return Tools(baton, work, profile, conversation, handoffs, tuple(built_in))
 
 
-def _is_active(agent: Agent | None) -> bool:
-    return agent is not None and agent.active
+def _may_be_offered(tool: Tool, target: Agent | None) -> bool:
+    return tool.active and target is not None and target.active and tool.suspended_by(target) is None
 
 
 @dataclass(frozen=True, slots=True)

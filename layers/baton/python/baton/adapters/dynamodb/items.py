@@ -268,6 +268,9 @@ def agent_from(item: Item) -> Agent:
         created_at=parse_rfc3339(item["created_at"]),
         updated_at=parse_rfc3339(item["updated_at"]),
         updated_by=item["updated_by"],
+        service_version=int(item.get("service_version", 0)),
+        service_by=item.get("service_by", ""),
+        service_fields=tuple(item.get("service_fields", ())),
     )
 
 

@@ -41,6 +41,7 @@ def tool_from(item: Item) -> Tool:
         created_at=parse_rfc3339(item["created_at"]),
         updated_at=parse_rfc3339(item["updated_at"]),
         updated_by=item["updated_by"],
+        target_version=int(item.get("target_version", 0)),
     )
 
 
