@@ -87,10 +87,10 @@ def asked_view(baton: Baton, dossier: Dossier) -> AskedView:
 
 
 def conversation_view(seen: Overview) -> ConversationView:
-    root = seen.tasks[0]
+    root = seen.root
     return {
         "conversation_id": root.workflow_id,
-        "agent": seen.holder.target_agent,
+        "agent": seen.holder.agent,
         "agent_name": seen.agent.name if seen.agent else None,
         "state": "open" if seen.is_open else "idle",
         "message": seen.message,
@@ -115,7 +115,7 @@ def message_view(said: Said) -> MessageView:
 def _task_view(task: Task) -> ConversationTask:
     return {
         "id": task.id,
-        "agent": task.target_agent,
+        "agent": task.agent,
         "state": task.state.value,
         "parent_id": task.parent_id,
         "kind": Kind(task.kind).value,

@@ -145,7 +145,8 @@ class TaskMetadata(Piece):
 
 
 class Metadata(TaskMetadata):
-    """``workflow_id``: of a workflow that this belongs to; left out, a root begins a new one."""
+    """``workflow_id``: of a workflow that this belongs to; left out, a root begins a new one. One that there is may be
+    named by humans and by whoever began it."""
 
     workflow_id: Id = LEFT_OUT
     parent_handoff: Ignored = None

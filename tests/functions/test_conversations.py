@@ -367,6 +367,8 @@ def test_conversation_that_was_handed_on_is_held_by_the_last(world: World, gatew
     target = {"agent": "scout", "reason": "Yours"}
     body = {"claim_id": claim["claim_id"], "target": target}
     assert gateway.post(agent("auditor"), f"/tasks/{made['task']['id']}/transfer", body).status == 200
+    child_id = shown(gateway, made["conversation_id"])["tasks"][1]["id"]
+    assert gateway.post(ALICE, f"/tasks/{child_id}/approve").status == 200
     seen = shown(gateway, made["conversation_id"])
     assert (seen["agent"], seen["agent_name"], seen["state"]) == ("scout", "Scout", "open")
     assert [each["parent_id"] for each in seen["tasks"]] == [None, made["task"]["id"]]
@@ -630,14 +632,18 @@ def test_other_workspaces_conversation_answers_like_an_unknown_one(world: World,
     assert gateway.post(STRANGER, "/conversations", {**BODY, "agent": "runner"}).status == 201
 
 
-def test_workflow_that_began_otherwise_can_be_read_and_gone_on_with(world: World, gateway: Gateway) -> None:
+def test_workflow_that_began_otherwise_can_be_read_and_not_talked_into(world: World, gateway: Gateway) -> None:
     asked = {"source": {"agent": "alice"}, "target": {"agent": "auditor", "reason": "Sign the release"}}
     task = gateway.post(ALICE, "/handoffs", asked).json["task"]
     seen = shown(gateway, task["workflow_id"])
     assert (seen["message"], seen["agent"], seen["state"]) == ("Sign the release", "auditor", "open")
     assert read(gateway, task["workflow_id"])["items"] == []
-    ended(world, gateway, task["id"])
-    assert more(gateway, task["workflow_id"]).json["task"]["target_agent"] == "auditor"
+    for _ in range(2):
+        before = stored(world)
+        reply = more(gateway, task["workflow_id"])
+        assert (reply.status, reply.code) == (404, "not_found")
+        assert stored(world) == before
+        ended(world, gateway, task["id"]) if world.task(task["id"]).state is State.DELEGATED else None
 
 
 def test_ended_task_says_so_last(world: World, gateway: Gateway) -> None:

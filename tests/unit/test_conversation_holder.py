@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agent import Approval
 from baton.domain.errors import ConversationBusy
 from baton.domain.places import Places, places_in
 from baton.domain.tool import History, ToolMode
+from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
-from baton.services.converse import say
+from baton.services.converse import Opening, say, start_conversation
 from baton.services.define_tool import define_tool
 from baton.services.list_reviews import list_reviews
 from baton.services.register_agent import register_agent
@@ -20,6 +22,7 @@ from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
 from support.hooked import HookedStore
 from support.studio import Studio, calls, says
+from support.team import Team
 from support.world import WORKSPACE, World, human
 
 NO = calls(("fail_task", {"description": "I can't."}))
@@ -59,6 +62,7 @@ def test_a_part_that_a_human_lets_through_later_doesnt_get_the_conversation() ->
     studio.run()
     assert (studio.task(part.id).state, studio.output(part.id)) == ("done", {"message": "Here it is."})
     assert studio.body(part.id)["input"] == {"message": "Hello"}
+    change_settings(studio.baton, human(), {"max_handoffs_per_workflow": 3})  # what the user says counts too
     assert studio.say(root.workflow_id, "And now?").target_agent == "boss"
 
 
@@ -102,6 +106,21 @@ def test_who_says_something_while_another_does_is_told_to_wait() -> None:
     with pytest.raises(ConversationBusy):
         say(studio.baton, human(), root.workflow_id, "Second")
     assert [studio.body(each.id)["input"]["message"] for each in studio.tasks(root.workflow_id)] == ["Hello", "First"]
+
+
+@pytest.mark.parametrize("moment", ["talk", "workflow", "handoff_facts"])
+def test_what_is_approved_while_the_user_goes_on_is_seen(moment: str) -> None:
+    """It was passed over, as nobody had approved it: the message waits for it after all."""
+    store = HookedStore()
+    team = Team("anna", "bert", world=World(store=store), dispatch_delay_seconds=0)
+    register_agent(team.baton, human(), "bert", {"approval": Approval.MANUAL})
+    opening = Opening(agent="anna", message="Hello", context={})
+    root = start_conversation(team.baton, human(), opening).task
+    child = team.transfer(team.take("anna", root.id), "bert").task.successors[0]
+    store.after[moment] = lambda: approve_task(team.baton, human(), child, None)
+    with pytest.raises(ConversationBusy):
+        say(team.baton, human(), root.workflow_id, "And now?")
+    assert len(team.tasks()) == 2
 
 
 def test_the_conversations_budget_holds_for_all_that_is_said() -> None:

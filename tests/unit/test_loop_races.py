@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.domain.errors import Busy, LoopTripped
+import pytest
+
+from baton.domain.errors import Busy, InvalidInput, LoopTripped
 from baton.domain.idempotency import Once
 from baton.domain.task import Policy
 from baton.ports import Dossier
@@ -13,8 +15,9 @@ from baton.services.delegate_task import delegate_task
 from baton.services.release_review import release_review
 from baton.services.split_task import split_task
 from support.crew import at_once, race
+from support.hooked import HookedStore
 from support.team import Halt, Leg, Team
-from support.world import agent, human
+from support.world import World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 THREADS = 16
@@ -58,6 +61,31 @@ def test_many_at_once_begin_as_many_workflows_as_the_hour_allows() -> None:
         if stopped:
             assert made == 5
             assert [review.count for review in team.reviews()] == [stopped]
+
+
+def test_of_many_who_begin_a_workflow_of_one_name_one_does() -> None:
+    slugs = tuple(f"agent-{number}" for number in range(8))
+    for _ in range(10):
+        team = Team(A, *slugs)
+        still = team.still()
+
+        def begin(_: int, runner: int, b: Any = still) -> Dossier:
+            slug = slugs[runner % len(slugs)]
+            said = {"source": {"agent": slug}, "target": {"agent": A, "reason": f"part {runner}"}}
+            return create_handoff(b, agent(slug), Asked(message={**said, "metadata": {"workflow_id": "release-7"}}))
+
+        (answers,) = race(len(slugs), 1, begin)
+        assert {type(each) for each in answers} <= {Dossier, InvalidInput, Busy}
+        assert sum(isinstance(each, Dossier) for each in answers) == len(team.tasks()) == 1
+
+
+def test_of_two_who_begin_a_workflow_of_one_name_the_slower_is_told_so() -> None:
+    store = HookedStore()
+    team = Team(A, B, C, world=World(store=store))
+    store.after["workflow"] = lambda: team.ask(A, by=agent(B), metadata={"workflow_id": "release-7"})
+    with pytest.raises(InvalidInput, match=r"metadata\.workflow_id"):
+        team.ask(A, by=agent(C), metadata={"workflow_id": "release-7"})
+    assert [task.created_by for task in team.tasks()] == [agent(B).key]
 
 
 def test_many_knocks_at_once_are_one_entry_that_has_counted_them_and_one_release() -> None:

@@ -95,7 +95,8 @@ def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
 def create_message(baton: Baton, call: Call[MessageRequest, None]) -> Answer:
     """Say something more, to the agent that holds the conversation.
 
-    Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for.
+    Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for; with 409 `loop_guard`
+    where the workflow has had its handoffs; and with 404 where no message began the workflow.
     """
     dossier = say(baton, call.by, call.params["conversation_id"], call.body.message, call.once)
     return created(asked_view(baton, dossier), f"/tasks/{dossier.task.id}")

@@ -318,14 +318,24 @@ class NotCancelled:
 
 
 @dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Holds only while the task is in this version, else ``Conflict``: what was decided on it is decided again."""
+
+    task_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class HandoffsCounted:
     """``number`` more of a workflow. ``start``: how many it has had if nobody has counted yet. Holds only if there are
-    at most ``most`` then, else ``Conflict``."""
+    at most ``most`` then, else ``Conflict``. ``is_first``: holds only if nobody has counted yet, so that of all who
+    begin a workflow of one name exactly one does."""
 
     workflow_id: str
     number: int
     start: int
     most: int
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,10 +401,12 @@ class RetryOpened:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The conversation that ``task_id`` was the last of goes on with another task. Holds once, else ``Conflict``."""
+    """The conversation that ``task_id`` held goes on with another task. Holds only if its next one is ``seen`` (None:
+    none yet), else ``Conflict``."""
 
     task_id: str
     next_id: str
+    seen: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,6 +462,7 @@ Extra = (
     | Also
     | UnderClaim
     | NotCancelled
+    | Unchanged
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
@@ -537,8 +550,11 @@ class TaskStore(Protocol):
     def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
         """Those that exist, by id; one reading for a hundred."""
 
+    def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
+        """The same, and which task each was ``Followed`` by; one reading for fifty, as of one moment per item."""
+
     def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
-        """The same with output, completion and failure, but nothing else; one reading for about thirty."""
+        """Tasks with output, completion and failure, but nothing else; one reading for about thirty."""
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Their bodies, by task."""

@@ -43,6 +43,7 @@ from baton.ports import (
     ReviewRequest,
     RootsCounted,
     Spent,
+    Unchanged,
     UnderClaim,
     WebhookSaved,
 )
@@ -110,6 +111,8 @@ def places_of(owner: Change | None, what: Change | Extra) -> list[Place]:
             return [("head", claimed_id)]
         case NotCancelled(above_id):
             return [("head", above_id)]
+        case Unchanged(seen_id):
+            return [("head", seen_id)]
         case HandoffsCounted(workflow_id):
             return [("handoffs", workflow_id)]
         case RootsCounted(roots):

@@ -79,6 +79,12 @@ class MemoryTasks(MemoryOutbox):
         with self._lock:
             return {each: self._tasks[workspace, each] for each in task_ids if (workspace, each) in self._tasks}
 
+    def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
+        with self._lock:
+            followed = {each: self._beside(workspace, each).followed_by for each in task_ids}
+            tasks = self.tasks(workspace, task_ids)
+        return tasks, {task_id: next_id for task_id, next_id in followed.items() if next_id is not None}
+
     def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
         with self._lock:
             return {task_id: self._papers(task) for task_id, task in self.tasks(workspace, task_ids).items()}

@@ -24,6 +24,7 @@ from baton.ports import (
     NotCancelled,
     RetryOpened,
     RootsCounted,
+    Unchanged,
     UnderClaim,
 )
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 WorkflowExtra = (
     UnderClaim
     | NotCancelled
+    | Unchanged
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
@@ -105,7 +107,13 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
                 above = self._tasks.get((workspace, task_id))
                 if above is None or above.state is State.CANCELLED:
                     raise Conflict("task")
-            case HandoffsCounted(workflow_id, number, start, most):
+            case Unchanged(task_id, version):
+                task = self._tasks.get((workspace, task_id))
+                if task is None or task.version != version:
+                    raise Conflict("task")
+            case HandoffsCounted(workflow_id, number, start, most, is_first):
+                if is_first and (workspace, workflow_id) in self._handoffs:
+                    raise Conflict("workflow")
                 if self._handoffs.get((workspace, workflow_id), start) + number > most:
                     raise Conflict("workflow")
             case RootsCounted(roots):
@@ -117,8 +125,8 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
             case RetryOpened(task_id, _, seen):
                 if self._beside(workspace, task_id).retry_id != seen:
                     raise Conflict("retry")
-            case Followed(task_id):
-                if self._beside(workspace, task_id).followed_by is not None:
+            case Followed(task_id, _, seen):
+                if self._beside(workspace, task_id).followed_by != seen:
                     raise Conflict("conversation")
             case _:
                 pass
@@ -148,5 +156,5 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
                 self._keep(workspace, task_id).retry_id = retry_id
             case Followed(task_id, next_id):
                 self._keep(workspace, task_id).followed_by = next_id
-            case UnderClaim() | NotCancelled():
+            case UnderClaim() | NotCancelled() | Unchanged():
                 pass

@@ -60,12 +60,11 @@ def under(parent: Task, body: Message | None) -> Lineage:
 
 
 def beside(task: Task, body: Message | None) -> Lineage:
-    """In the place of ``task``: with its parent and its ancestors."""
+    """In the place of ``task``: with its root, its parent and its ancestors."""
     metadata = (body or {}).get("metadata") or {}
-    is_root = task.parent_id is None
     return Lineage(
         workflow_id=task.workflow_id,
-        master_task_id=None if is_root else task.master_task_id,
+        master_task_id=task.master_task_id,
         parent_id=task.parent_id,
         parent_handoff_id=metadata.get("parent_handoff"),
         hops=hops_of(task, body)[:-1],

@@ -66,6 +66,7 @@ _IMPLIED: dict[str, Any] = {
     "waits": 0,
     "wait": None,
     "started_at": None,
+    "taken_by": None,
 }
 _TIMES = {
     *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),

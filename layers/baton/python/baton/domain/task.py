@@ -165,7 +165,8 @@ class Task:
     ``target_agent`` is None for open work: any agent takes it that declares what it ``requires``. ``source_agent`` is a
     slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose
     branch ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a
-    split). ``started_at``: its first claim."""
+    split). ``started_at``: its first claim. ``taken_by``: the agent that last claimed it, kept for open work only: all
+    other work is its target's."""
 
     workspace: str
     id: str
@@ -204,6 +205,7 @@ class Task:
     origin: State | None = None
 
     started_at: datetime | None = None
+    taken_by: str | None = None
     attempt: int = 0
     releases: int = 0
     fence: int = 0
@@ -231,6 +233,21 @@ class Task:
     @property
     def is_ended(self) -> bool:
         return self.state in ENDED
+
+    @property
+    def is_root(self) -> bool:
+        """Of a workflow: it doesn't descend from another task, nor stand in for one, nor go on after one."""
+        return self.master_task_id == self.id
+
+    @property
+    def agent(self) -> str | None:
+        """Whose it is: the target, or whoever claimed open work; None for open work that nobody has claimed."""
+        return self.target_agent or self.taken_by
+
+    @property
+    def was_approved(self) -> bool:
+        """At some time, and not undone: only then may anything have come of it."""
+        return self.fence > 0 or self.ready_at is not None
 
     @property
     def is_escalation(self) -> bool:

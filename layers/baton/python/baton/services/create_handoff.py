@@ -13,11 +13,11 @@ from baton.domain.handoff import merged, requires_of
 from baton.domain.principal import Kind as Who
 from baton.domain.route import Mode
 from baton.domain.task import Kind
-from baton.domain.workflow import ANY_AGENT
+from baton.domain.workflow import ANY_AGENT, Roots
 from baton.ports import Dossier, Facts, Remember, RootsCounted, UnderClaim, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.kill_switch import must_be_let_act
-from baton.services.make_handoff import counted, make, must_not_be_refused, so_far, stopped
+from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named, registered, slugs_among, speaker
 
@@ -126,20 +126,22 @@ def _hand_off(
     parent = _parent(by, asked, source, held, facts)
     if parent is None and by.kind is not Who.HUMAN and asked.claim_id is None and held:
         raise ClaimRequired(source)
+    start = _so_far(baton, by, asked, parent, facts)
     draft, agent = _drafted(baton, by, asked, source, parent, facts)
     now = baton.clock.now()
     is_agents_root = parent is None and by.kind is not Who.HUMAN
+    extras: list[Extra] = []
     try:
-        start = _so_far(baton, by.workspace, asked, draft, facts)
+        if is_agents_root:
+            # By the agent that it goes to in the end: a route's, where no target was named. What the guard stops counts
+            # too, or else nothing would bound the entries that it leaves for humans.
+            extras.append(RootsCounted(_roots(baton, by.workspace, draft, facts).one_more(now, facts.settings)))
         draft.check(facts.settings, start, now)
-        # By the agent that it goes to in the end: a route's, where no target was named.
-        roots = _roots(baton, by.workspace, draft, facts) if is_agents_root else None
-        extras: list[Extra] = [RootsCounted(roots.one_more(now, facts.settings))] if roots else []
     except LoopTripped as trip:
-        raise stopped(baton, by, draft, trip, now, once) from trip
+        raise stopped(baton, by, draft, trip, now, once, extras) from trip
     new = make(baton, by, draft, agent, facts.settings, now)
-    if not _is_first(asked, draft):
-        extras += counted(draft, facts.settings, start=start)
+    if parent is not None or asked.workflow_id is not None:
+        extras += counted(draft, facts.settings, start=start, is_first=start == 0)
     if parent is not None and asked.claim_id is not None:
         extras.append(UnderClaim(parent.id, asked.claim_id))
     if once:
@@ -216,20 +218,34 @@ def _completed(
     return said
 
 
-def _is_first(asked: Asked, draft: Draft) -> bool:
-    """Of a workflow that nobody but the caller knows."""
-    return draft.lineage.is_root and asked.workflow_id is None
+def _so_far(baton: Baton, by: Principal, asked: Asked, parent: Task | None, facts: Facts) -> int:
+    """How many handoffs the workflow has had; none of one that begins with this. Raises ``InvalidInput`` where it is a
+    stranger's."""
+    if parent is not None:
+        return facts.handoffs or 1
+    if asked.workflow_id is None:
+        return 0
+    members = baton.store.workflow(by.workspace, asked.workflow_id)
+    if members and not by.is_human:
+        _must_have_begun(baton, by, [each.task_id for each in members if each.parent_id is None])
+    return facts.handoffs or len(members)
 
 
-def _so_far(baton: Baton, workspace: str, asked: Asked, draft: Draft, facts: Facts) -> int:
-    return 0 if _is_first(asked, draft) else so_far(baton, workspace, draft, facts.handoffs)
+def _must_have_begun(baton: Baton, by: Principal, ids: list[str]) -> None:
+    """Else whoever learns its name would fill it, spend what it may cost, and stand in its conversation. Roots beside
+    the first are humans' and its own, so any of them tells."""
+    found = baton.store.tasks(by.workspace, ids).values()
+    if not any(task.is_root and task.created_by == by.key for task in found):
+        told = "is of a workflow that somebody else began: leave it out, or name the claim that you hold in it"
+        raise InvalidInput("metadata.workflow_id", told)
 
 
-def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Any:
+def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Roots:
     target = draft.target or ANY_AGENT
     if facts.roots is not None and facts.roots.target == target:
         return facts.roots
-    return baton.store.handoff_facts(workspace, Wanted(roots=(draft.source, target))).roots
+    found = baton.store.handoff_facts(workspace, Wanted(roots=(draft.source, target))).roots
+    return found or Roots(draft.source, target)
 
 
 def _answered_again(baton: Baton, workspace: str, first: dict[str, Any]) -> Dossier:

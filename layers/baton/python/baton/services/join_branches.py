@@ -104,7 +104,7 @@ def _result(call_id: str, of: Dossier) -> dict[str, Any]:
         "call_id": call_id,
         "task_id": task.id,
         "handoff_id": task.handoff_id,
-        "agent": task.target_agent,
+        "agent": task.agent,
         "state": str(task.state),
         "output": of.output if task.state is State.DONE else None,
         "completion": of.completion if task.state is State.DONE else None,

@@ -13,6 +13,7 @@ from baton.domain.review import LOOP_GUARD, Review
 from baton.domain.task import Branch, Wait
 from baton.domain.times import seconds
 from baton.domain.transitions import create
+from baton.domain.workflow import ROOT_RATE
 from baton.ports import (
     Also,
     Body,
@@ -148,21 +149,22 @@ def over_to(child: New) -> dict[str, Any]:
     }
 
 
-def so_far(baton: Baton, workspace: str, draft: Draft, counted_: int | None = None) -> int:
-    """How many handoffs the workflow has had. Nobody counts what only has a root."""
-    if counted_ is not None:
-        return counted_
+def so_far(baton: Baton, workspace: str, draft: Draft) -> int:
+    """How many handoffs the workflow has had if nobody has counted them. Nobody counts what only has a root."""
     if draft.lineage.is_root and draft.retry_of is None:
         return len(baton.store.workflow(workspace, draft.lineage.workflow_id))
     return 1
 
 
-def counted(draft: Draft, settings: Settings, number: int = 1, *, start: int = 1, is_let: bool = False) -> list[Extra]:
+def counted(
+    draft: Draft, settings: Settings, number: int = 1, *, start: int = 1, is_let: bool = False, is_first: bool = False
+) -> list[Extra]:
     """So that however many hand off at once, a workflow has no more than it may. ``start``: how many it has had, if
-    nobody has counted yet. ``is_let``: a human lets them happen, however many there are."""
+    nobody has counted yet. ``is_let``: a human lets them happen, however many there are. ``is_first``: the workflow
+    begins with it."""
     limits = [settings.max_handoffs_per_workflow if settings.loop_guard else None, draft.budget.max_handoffs]
     most = min((limit for limit in limits if limit is not None and not is_let), default=_NO_LIMIT)
-    return [HandoffsCounted(draft.lineage.workflow_id, number, start, most)]
+    return [HandoffsCounted(draft.lineage.workflow_id, number, start, most, is_first)]
 
 
 def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> Refused:
@@ -199,14 +201,20 @@ def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: d
 
 
 def stopped(
-    baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime, once: Once | None
+    baton: Baton,
+    by: Principal,
+    draft: Draft,
+    trip: LoopTripped,
+    now: datetime,
+    once: Once | None,
+    extras: Sequence[Extra] = (),
 ) -> LoopTripped:
     """The refusal of something that was asked for, with the entry that it leaves for a human. A repeat with the same
-    key is refused alike, and counts once."""
+    key is refused alike, and counts once. ``extras``: written along."""
     entry = refused(baton, by, draft, trip, now)
     told = {"rule": trip.rule, "message": trip.message, "chain": list(trip.chain), "review_id": entry.review.id}
     remember = [Remember(once, {REFUSED: told})] if once else []
-    baton.store.commit(by.workspace, None, [*entry.extras, *remember])
+    baton.store.commit(by.workspace, None, [*entry.extras, *remember, *extras])
     return LoopTripped(trip.rule, trip.message, trip.chain, entry.review.id)
 
 
@@ -220,9 +228,10 @@ def must_not_be_refused(first_answer: dict[str, Any]) -> None:
 def _review_id(draft: Draft, rule: str) -> str:
     """The same for every trip of a chain over a rule, sorted by when its root began. A chain is told by its last task:
     what is stopped elsewhere in the workflow has an entry of its own, as the entry takes the place of a child. One that
-    nobody has begun is told by its direction, since each asking would begin another workflow."""
+    nobody has begun is told by its direction, since each asking would begin another workflow; and so is whatever comes
+    too often in a direction."""
     lineage = draft.lineage
-    is_of_workflow = draft.retry_of is not None or rule in _OF_WORKFLOW
-    chain = lineage.parent_id or f"{draft.source} {draft.target} {lineage.workflow_id if is_of_workflow else ''}"
-    began = (lineage.master_task_id or "").removeprefix("task_")[:10]
+    is_known = rule != ROOT_RATE and (lineage.master_task_id is not None or rule in _OF_WORKFLOW)
+    chain = lineage.parent_id or f"{draft.source} {draft.target} {lineage.workflow_id if is_known else ''}"
+    began = (lineage.master_task_id or "").removeprefix("task_")[:10] if is_known or lineage.parent_id else ""
     return f"review_{began}{hashlib.sha256(f'{chain} {rule}'.encode()).hexdigest()[:16]}"

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from baton.domain.draft import draft_from, unbranched
-from baton.domain.errors import ReviewClosed, Unknown, VersionConflict
+from baton.domain.errors import ConversationBusy, ReviewClosed, Unknown, VersionConflict
 from baton.domain.events import from_snapshot, snapshot
+from baton.domain.history import conversation_in
 from baton.domain.marker import parse_marker
 from baton.domain.review import LOOP_GUARD
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
 from baton.services.change_task import commit_and_ring, row_of
+from baton.services.converse import asked_in, going_on
+from baton.services.find_conversation import find_conversation
 from baton.services.make_handoff import counted, make, so_far
 from baton.services.open_escalation import commit_escalation, open_escalation
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import must_be_able, named
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from baton.domain.direction import Direction
+    from baton.domain.draft import Draft
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
     from baton.domain.review import Review
     from baton.domain.settings import Settings
     from baton.ports import Baton
+    from baton.services.make_handoff import New
 
 
 def release_review(
@@ -76,18 +84,44 @@ def _release_handoff(
     kept = baton.store.review_request(by.workspace, review.id)
     if kept is None:
         raise Unknown("manual review")
-    draft = unbranched(draft_from(kept))
+    now = baton.clock.now()
+    draft = _in_its_workflow(baton, unbranched(draft_from(kept)), now)
     agent = named(baton, by.workspace, {}, draft.target, "target_agent") if draft.target is not None else None
     must_be_able(baton, by.workspace, agent, draft.requires, draft.source)
-    now = baton.clock.now()
     new = make(baton, by, draft, agent, settings, now, created_by=review.requested_by)
     task = new.change.task
     released = review.released(by, now, task.id)
-    start = so_far(baton, by.workspace, draft)
-    extras: list[Extra] = [ReviewChanged(released), *counted(draft, settings, start=start, is_let=True)]
+    extras: list[Extra] = [ReviewChanged(released), *_counted(baton, by.workspace, draft, settings)]
+    extras += _said(baton, draft, new, review)
     if once:
         extras.append(Remember(once, snapshot(task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])
     if new.mirror:
         baton.tracker_bell.ring(by.workspace, task.id)
     return released, new.dossier
+
+
+def _in_its_workflow(baton: Baton, draft: Draft, now: datetime) -> Draft:
+    """What would have begun a workflow of its own begins one now: the id that it was to have has been shown since, and
+    may be somebody else's."""
+    is_named = (draft.message.get("metadata") or {}).get("workflow_id") is not None
+    if draft.lineage.master_task_id is not None or is_named:
+        return draft
+    return replace(draft, lineage=replace(draft.lineage, workflow_id=baton.ids.new("wf", now)))
+
+
+def _counted(baton: Baton, workspace: str, draft: Draft, settings: Settings) -> list[Extra]:
+    start = so_far(baton, workspace, draft)
+    return counted(draft, settings, start=start, is_let=True, is_first=start == 0)
+
+
+def _said(baton: Baton, draft: Draft, new: New, review: Review) -> list[Extra]:
+    """Where it is a user's message: that, and with what the conversation goes on. Raises ``ConversationBusy``."""
+    if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.body) is None:
+        return []
+    if draft.lineage.master_task_id is None:
+        return [asked_in(new, review.requested_by)]
+    found = find_conversation(baton, review.workspace, draft.lineage.workflow_id)
+    if not found.holder.is_ended:
+        raise ConversationBusy(draft.lineage.workflow_id, found.holder.id, str(found.holder.state))
+    return going_on(found, new, review.requested_by)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from baton.domain.handoff import budget_of
 from baton.domain.history import conversation_in
 from baton.domain.prompt import ask_in
-from baton.services.converse import conversation_tasks
+from baton.services.find_conversation import find_conversation
 
 if TYPE_CHECKING:
     from baton.domain.agent import Agent
@@ -24,6 +24,7 @@ class Overview:
     taken. ``message``: the first."""
 
     tasks: tuple[Task, ...]
+    root: Task
     holder: Task
     agent: Agent | None
     message: str
@@ -37,15 +38,16 @@ class Overview:
 
 def see_conversation(baton: Baton, workspace: str, conversation_id: str) -> Overview:
     """Five readings, of which the second takes one more for each hundred tasks. Raises ``Unknown``."""
-    tasks, holder = conversation_tasks(baton, workspace, conversation_id)
-    root = tasks[0]
-    body = baton.store.bodies(workspace, [root.id]).get(root.id)
+    found = find_conversation(baton, workspace, conversation_id)
+    root, holder = found.root, found.holder
+    body = found.root_body or baton.store.bodies(workspace, [root.id]).get(root.id)
     conversation = conversation_in(body)
     _, usage = baton.store.usage(workspace, conversation_id, root.id)
     return Overview(
-        tasks=tasks,
+        tasks=found.tasks,
+        root=root,
         holder=holder,
-        agent=baton.store.agent(workspace, holder.target_agent) if holder.target_agent else None,
+        agent=baton.store.agent(workspace, holder.agent) if holder.agent else None,
         message=conversation.message if conversation else ask_in(body),
         usage=usage,
     )

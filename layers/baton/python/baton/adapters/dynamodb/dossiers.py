@@ -24,7 +24,7 @@ Found = dict[keys.Key, dict[str, Any]]
 # How often a task can have come back before a human has looked at it again: one attempt less than it has.
 LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 # What fits into one batch of a hundred, and into the 16 MB of its answer.
-TASKS_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 33, 40
+TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
 MOST_LATE_RESULTS = 100
 # Of what a claimer needs, until all of it is of one moment.
 READINGS = 3
@@ -123,6 +123,16 @@ class Dossiers(Registry):
     def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
         found = self._many(workspace, task_ids, TASKS_AT_ONCE, keys.HEAD)
         return {task_id: items.task_from(beside[keys.HEAD]) for task_id, beside in found if keys.HEAD in beside}
+
+    def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
+        tasks: dict[str, Task] = {}
+        followed: dict[str, str] = {}
+        for task_id, beside in self._many(workspace, task_ids, TALK_AT_ONCE, keys.HEAD, keys.FOLLOWED):
+            if keys.HEAD in beside:
+                tasks[task_id] = items.task_from(beside[keys.HEAD])
+            if keys.FOLLOWED in beside:
+                followed[task_id] = beside[keys.FOLLOWED]["next_id"]
+        return tasks, followed
 
     def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
         found = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.OUTPUT, keys.FAILURE)

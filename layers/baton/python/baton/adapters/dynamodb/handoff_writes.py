@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import handoff_items, items, keys
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, VERSION_UNCHANGED, delete, put, put_version
 from baton.adapters.dynamodb.table import Write, to_wire
 from baton.domain.errors import Conflict, KeyTaken, SlotTaken
 from baton.domain.task import State
@@ -20,6 +20,7 @@ from baton.ports import (
     NotCancelled,
     RetryOpened,
     RootsCounted,
+    Unchanged,
     UnderClaim,
 )
 
@@ -35,12 +36,17 @@ IS_NOT_CANCELLED = "attribute_exists(#state) AND #state <> :cancelled"
 # There is room for as many more, or nobody has counted and there is room from the start.
 HAS_ROOM = "#count <= :room"
 HAS_ROOM_OR_IS_NEW = "attribute_not_exists(#count) OR #count <= :room"
+# Nobody has begun a workflow of this name.
+IS_NEW = "attribute_not_exists(#count)"
 # The task's latest retry is still the one that was seen.
 RETRY_IS_SEEN = "#retry_id = :seen"
+# What the conversation goes on with is still what was seen.
+NEXT_IS_SEEN = "#next_id = :seen"
 
 HandoffExtra = (
     UnderClaim
     | NotCancelled
+    | Unchanged
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
@@ -83,6 +89,8 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
             return [_under_claim(workspace, extra)]
         case NotCancelled(task_id):
             return [_not_cancelled(workspace, task_id)]
+        case Unchanged():
+            return [_unchanged(workspace, extra)]
         case HandoffsCounted():
             return [_counted(workspace, extra)]
         case RootsCounted(roots):
@@ -100,9 +108,8 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
             return [put({**handoff_items.late_item(key, result), **stamp}, NOT_THERE_YET, KeyTaken)]
         case RetryOpened():
             return [_retry_opened(workspace, extra)]
-        case Followed(task_id, next_id):
-            followed = {**keys.beside(workspace, task_id, keys.FOLLOWED)._asdict(), "next_id": next_id, **stamp}
-            return [put(followed, NOT_THERE_YET, lambda: Conflict("conversation"))]
+        case Followed():
+            return [_followed(workspace, extra, token)]
         case ErrandDone():
             return []  # by itself, after the rest: its condition must not refuse anything
 
@@ -127,13 +134,36 @@ def _not_cancelled(workspace: str, task_id: str) -> Write:
     return Write("ConditionCheck", request, lambda: Conflict("task"))
 
 
+def _unchanged(workspace: str, unchanged: Unchanged) -> Write:
+    request = {
+        "Key": to_wire(keys.head(workspace, unchanged.task_id)._asdict()),
+        "ConditionExpression": VERSION_UNCHANGED,
+        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeValues": to_wire({":seen": unchanged.version}),
+    }
+    return Write("ConditionCheck", request, lambda: Conflict("task"))
+
+
+def _followed(workspace: str, followed: Followed, token: str) -> Write:
+    key = keys.beside(workspace, followed.task_id, keys.FOLLOWED)
+    item = {**key._asdict(), "next_id": followed.next_id, "written_by": token}
+    if followed.seen is None:
+        return put(item, NOT_THERE_YET, lambda: Conflict("conversation"))
+    return put(item, NEXT_IS_SEEN, lambda: Conflict("conversation"), seen=followed.seen)
+
+
 def _counted(workspace: str, counted: HandoffsCounted) -> Write:
     fits_from_the_start = counted.start + counted.number <= counted.most
-    values = {":start": counted.start, ":number": counted.number, ":room": counted.most - counted.number}
+    values = {":start": counted.start, ":number": counted.number}
+    condition = IS_NEW if counted.is_first and fits_from_the_start else HAS_ROOM
+    if fits_from_the_start and not counted.is_first:
+        condition = HAS_ROOM_OR_IS_NEW
+    if condition != IS_NEW:
+        values[":room"] = counted.most - counted.number
     request = {
         "Key": to_wire(keys.handoff_count(workspace, counted.workflow_id)._asdict()),
         "UpdateExpression": "SET #count = if_not_exists(#count, :start) + :number",
-        "ConditionExpression": HAS_ROOM_OR_IS_NEW if fits_from_the_start else HAS_ROOM,
+        "ConditionExpression": condition,
         "ExpressionAttributeNames": {"#count": "count"},
         "ExpressionAttributeValues": to_wire(values),
     }

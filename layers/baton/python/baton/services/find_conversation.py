@@ -1,0 +1,51 @@
+"""A conversation's tasks, its root, and who holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Unknown
+from baton.domain.history import conversation_in
+from baton.domain.thread import thread_from
+
+if TYPE_CHECKING:
+    from baton.domain.task import Task
+    from baton.domain.thread import Thread
+    from baton.ports import Baton
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``tasks``: in the order of their creation. ``root_body``: the root's record, where it had to be read."""
+
+    tasks: tuple[Task, ...]
+    root: Task
+    thread: Thread
+    root_body: dict[str, Any] | None = None
+
+    @property
+    def holder(self) -> Task:
+        return self.thread.holder
+
+
+def find_conversation(baton: Baton, workspace: str, conversation_id: str) -> Found:
+    """Of any workflow, to be read along; two readings, and one more where it has several roots. Raises ``Unknown``."""
+    ids = [each.task_id for each in baton.store.workflow(workspace, conversation_id)]
+    tasks, followed = baton.store.talk(workspace, ids) if ids else ({}, {})
+    if not tasks:
+        raise Unknown("conversation")
+    in_order = tuple(tasks[each] for each in sorted(tasks))
+    root, body = _root(baton, in_order)
+    return Found(in_order, root, thread_from(root, tasks, followed), body)
+
+
+def _root(baton: Baton, tasks: tuple[Task, ...]) -> tuple[Task, dict[str, Any] | None]:
+    """The one that a user's message began, or else the first: others may hang more roots into a workflow."""
+    roots = sorted((task for task in tasks if task.is_root), key=lambda task: (task.created_at, task.id)) or [tasks[0]]
+    if len(roots) == 1:
+        return roots[0], None
+    bodies = baton.store.bodies(roots[0].workspace, [each.id for each in roots])
+    talked = [each for each in roots if conversation_in(bodies.get(each.id)) is not None]
+    root = (talked or roots)[0]
+    return root, bodies.get(root.id)
