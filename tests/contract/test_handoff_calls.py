@@ -32,7 +32,7 @@ from support.emulator import Rig
 from support.world import WORKSPACE, agent, human, service
 
 AUDITOR = agent("auditor")
-READ, MANY, WRITE = "query", "batch_get_item", "transact_write_items"
+ONE, READ, MANY, WRITE = "get_item", "query", "batch_get_item", "transact_write_items"
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
@@ -67,7 +67,7 @@ def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
     assert root == [READ, MANY, WRITE]
     rung = spent(rig, lambda: create(rig.world.baton, agent("scout"), asked("scout", "runner")))
     assert rung == [READ, MANY, WRITE, "ring"]
-    assert spent(rig, lambda: create(rig.world.baton, human(), asked("alice", "auditor"))) == [MANY, READ, WRITE]
+    assert spent(rig, lambda: create(rig.world.baton, human(), asked("alice", "auditor"))) == [MANY, ONE, WRITE]
     for_it = spent(rig, lambda: create(rig.world.baton, service(), asked("auditor", "runner"), once(service())))
     assert for_it == [READ, MANY, WRITE, "ring"]
 
@@ -89,13 +89,13 @@ def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
 
 def test_an_open_handoff_reads_the_roster_too(rig: Rig) -> None:
     calls = spent(rig, lambda: create_handoff(rig.world.baton, agent("scout"), asked("scout", None)))
-    assert calls == [READ, MANY, READ, WRITE]
+    assert calls == [READ, MANY, ONE, WRITE]
 
 
 def test_a_target_by_its_name_costs_the_roster_and_its_direction(rig: Rig) -> None:
     by_name = asked("scout", "Client Repo Auditor")
     calls = spent(rig, lambda: create_handoff(rig.world.baton, agent("scout"), by_name))
-    assert calls == [READ, MANY, READ, MANY, WRITE]
+    assert calls == [READ, MANY, ONE, MANY, WRITE]
 
 
 def test_a_repeat_writes_nothing(rig: Rig) -> None:
