@@ -148,7 +148,7 @@ def _parameters(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
     if route.query is not None:
         for name, schema in schemas.shape(route.query.schema)["properties"].items():
             found.append({"name": name, "in": "query", "required": False, "schema": _without_null(schema)})
-    named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": route.raw}
+    named = {"IdempotencyKey": route.is_idempotent, "NotionSignature": route.raw and not route.any_value}
     headers = ["RequestId", *(name for name, is_taken in named.items() if is_taken)]
     return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in headers)]
 
@@ -165,7 +165,7 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
         found["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
     kind = "marker" if route.path == "/handoff-markers" else "problem"
     refusals = {str(status): {"$ref": f"#/components/responses/{kind}-{status}"} for status in _refusals(route)}
-    if route.raw:
+    if route.raw and not route.any_value:
         refusals["401"] = {"$ref": "#/components/responses/unsigned-401"}
     return found | refusals
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from baton.services.approve_many import MAX_APPROVALS, Approval
 from baton.services.split_task import MAX_PARTS, MIN_PARTS
 from rest.handoff_models import LEFT_OUT, Context, Expectations, Line, Name, Piece, TaskMetadata
-from rest.models import Body, Id, Instant, Reason
+from rest.models import Body, Id, Instant, Reason, few
 
 Revision = Annotated[int, Field(ge=1, lt=2**53)]
 
@@ -58,7 +58,7 @@ class PartRequest(Piece):
 class SplitRequest(Body):
     """``revision``: the content that was seen; left out, the current one."""
 
-    parts: Annotated[tuple[PartRequest, ...], Field(min_length=MIN_PARTS, max_length=MAX_PARTS)]
+    parts: Annotated[tuple[PartRequest, ...], few(MAX_PARTS, MIN_PARTS)]
     revision: Revision | None = None
 
 
@@ -75,4 +75,4 @@ class ApprovalItem(Body):
 
 
 class ApprovalsRequest(Body):
-    items: Annotated[tuple[ApprovalItem, ...], Field(min_length=1, max_length=MAX_APPROVALS)]
+    items: Annotated[tuple[ApprovalItem, ...], few(MAX_APPROVALS, 1)]

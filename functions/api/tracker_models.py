@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
 from baton.domain.tracker import MAX_DATABASE, MAX_WORD, MAX_WORDS
-from rest.models import Part
+from rest.models import Part, few
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD)]
-Words = Annotated[tuple[Word, ...], Field(max_length=MAX_WORDS)]
+Words = Annotated[tuple[Word, ...], few(MAX_WORDS)]
 
 
 class PropertyNames(Part):

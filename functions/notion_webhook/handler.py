@@ -10,7 +10,7 @@ from notion_webhook.shapes import NotionDelivery, ReceivedView
 from rest.answers import Answer, ok
 from rest.app import App
 from rest.routing import Call, Reader, Routes
-from rest.strict_json import read_json
+from rest.strict_json import Unread
 
 if TYPE_CHECKING:
     from baton.ports import Baton
@@ -20,9 +20,9 @@ routes = Routes()
 
 
 def delivery_of(request: Request) -> Delivery:
-    """Raises ``MalformedJson``, ``TooLarge``."""
-    raw = request.body
-    return Delivery(raw=raw, content=read_json(raw).value, signature=request.header("x-notion-signature"))
+    """Small, and not read yet. Raises ``MalformedJson``, ``TooLarge``."""
+    raw = request.strangers_body
+    return Delivery(raw=raw, content=Unread(raw), signature=request.header("x-notion-signature"))
 
 
 @routes.post(

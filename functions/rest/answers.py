@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
+from baton.domain.numbers import dumps
 from rest.errors import MethodNotAllowed, status_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
 
 
 def _json(body: Mapping[str, Any]) -> str:
-    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _problem(status: int, code: str, detail: str, request_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:

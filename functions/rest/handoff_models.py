@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from baton.domain.times import rfc3339
-from rest.models import Id, Instant, Part, Slug
+from rest.models import Id, Instant, Part, Slug, few, plain, without
 
 MAX_TEXT = 2_000
 MAX_NAME = 100
@@ -27,7 +27,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 # Something else than blanks, told in a way that every reader of a pattern understands alike: they differ in what \S is.
 SAYS_SOMETHING = r"[^\u0000-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=SAYS_SOMETHING)]
-Texts = Annotated[tuple[Text, ...], Field(max_length=MAX_LIST)]
+Texts = Annotated[tuple[Text, ...], few(MAX_LIST)]
 Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
 Time = Annotated[Instant, PlainSerializer(rfc3339, return_type=str, when_used="json")]
 Positive = Annotated[int, Field(ge=1, lt=MAX_NUMBER)]
@@ -53,7 +53,7 @@ class Piece(Part):
 
     def said(self) -> dict[str, Any]:
         """As plain JSON, for keeping."""
-        return self.model_dump(mode="json", exclude_unset=True)
+        return plain(self)
 
 
 class Source(Piece):
@@ -83,7 +83,7 @@ class Result(Piece):
 class Project(Piece):
     name: Name = LEFT_OUT
     path: Text = LEFT_OUT
-    tech_stack: Annotated[tuple[Name, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    tech_stack: Annotated[tuple[Name, ...], few(MAX_LIST)] = LEFT_OUT
 
 
 class Artifact(Piece):
@@ -100,7 +100,7 @@ class Context(Piece):
     """Together with what was handed on before at most 262,144 bytes; where both say something, this one holds."""
 
     project: Project = LEFT_OUT
-    artifacts: Annotated[tuple[Artifact, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    artifacts: Annotated[tuple[Artifact, ...], few(MAX_LIST)] = LEFT_OUT
     state: dict[str, Any] = LEFT_OUT
     relevant_memories: Texts = LEFT_OUT
     variables: Variables = LEFT_OUT
@@ -113,13 +113,13 @@ class Deliverable(Piece):
     type: Name
     description: Text
     files: Texts = LEFT_OUT
-    acceptance_criteria: Annotated[tuple[Criterion, ...], Field(max_length=MAX_CRITERIA)] = LEFT_OUT
+    acceptance_criteria: Annotated[tuple[Criterion, ...], few(MAX_CRITERIA)] = LEFT_OUT
 
 
 class Expectations(Piece):
     """``fail_on_deadline``: the task fails when ``deadline`` passes, instead of only raising an alert."""
 
-    deliverables: Annotated[tuple[Deliverable, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    deliverables: Annotated[tuple[Deliverable, ...], few(MAX_LIST)] = LEFT_OUT
     constraints: Texts = LEFT_OUT
     estimated_duration: Name = LEFT_OUT
     deadline: Time = LEFT_OUT
@@ -184,7 +184,7 @@ class HandoffRequest(Piece):
     source: Source
     target: Target
     summary: Line = LEFT_OUT
-    results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    results: Annotated[tuple[Result, ...], few(MAX_LIST)] = LEFT_OUT
     context: Context = LEFT_OUT
     expectations: Expectations = LEFT_OUT
     rollback: Rollback = LEFT_OUT
@@ -198,4 +198,4 @@ class HandoffRequest(Piece):
 
     def message(self) -> dict[str, Any]:
         """What of it is the handoff itself."""
-        return self.model_dump(mode="json", exclude_unset=True, exclude={"kind", "claim_id", "work_type"})
+        return without(plain(self), {"kind", "claim_id", "work_type"})

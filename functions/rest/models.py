@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
+from enum import Enum
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -19,18 +22,21 @@ from pydantic import (
 
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
-from baton.domain.times import parse_rfc3339, whole_ms
+from baton.domain.times import parse_rfc3339, rfc3339
 from rest.errors import InvalidFields
 from rest.routing import Reader
 from rest.strict_json import JsonBody, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 MAX_REASON = 2_000
 MAX_PAGE = 100
 FIRST_YEAR, LAST_YEAR = 2, 9_998
 MAX_DIGITS = 15
+NOT_A_TIME = "must be a time with an offset, such as 2026-01-31T12:00:00Z"
+# Told of one request. More tell nothing new, and cost time.
+MAX_ERRORS = 20
 _MESSAGES = {
     "missing": "is required",
     "extra_forbidden": "is not a known field",
@@ -89,6 +95,16 @@ Worker = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
 
 
+def _instant(text: object) -> datetime:
+    """RFC 3339, and nothing that merely could be meant as a time: ``"-1"`` is a text."""
+    if not isinstance(text, str):
+        raise ValueError(NOT_A_TIME)  # noqa: TRY004 - what pydantic takes for a refusal
+    try:
+        return parse_rfc3339(text)
+    except ValueError as exc:
+        raise ValueError(NOT_A_TIME) from exc
+
+
 def _in_our_years(at: datetime) -> datetime:
     if not FIRST_YEAR <= at.year <= LAST_YEAR:
         raise ValueError(f"must be in the years {FIRST_YEAR} to {LAST_YEAR}")
@@ -98,7 +114,10 @@ def _in_our_years(at: datetime) -> datetime:
 # In UTC it may fall into the year before or after, and there is none before the first and after the last.
 YEARS = "^(?!0000|0001|9999)[0-9]{4}-"
 Instant = Annotated[
-    AwareDatetime, AfterValidator(_in_our_years), AfterValidator(whole_ms), Field(json_schema_extra={"pattern": YEARS})
+    AwareDatetime,
+    BeforeValidator(_instant),
+    AfterValidator(_in_our_years),
+    Field(json_schema_extra={"pattern": YEARS}),
 ]
 LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
 
@@ -128,13 +147,6 @@ def _day(text: object) -> date:
         raise ValueError("is not a day of the calendar") from exc
 
 
-def _instant(text: object) -> datetime:
-    try:
-        return parse_rfc3339(str(text))
-    except ValueError as exc:
-        raise ValueError("must be a time with an offset, such as 2026-01-31T12:00:00Z") from exc
-
-
 from_digits = BeforeValidator(_digits)
 from_seconds = BeforeValidator(_seconds)
 Day = Annotated[date, BeforeValidator(_day)]
@@ -148,10 +160,70 @@ class PageQuery(Query):
     cursor: Annotated[str | None, StringConstraints(max_length=2_000)] = None
 
 
+def few(most: int, least: int = 0) -> Any:
+    """Bounds of a list. Its first wrong item is told, not each of a hundred."""
+    return Field(min_length=least or None, max_length=most, fail_fast=True)
+
+
+class Bounds:
+    """How many items and fields a model may be given, from its own schema. Looked at before anything else of them: what
+    is wrong with 100,000 items takes seconds to find out, and nobody reads it."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return self._model.model_json_schema()
+
+    def check(self, value: Any) -> None:
+        """Raises ``InvalidFields``."""
+        self._check(value, self._schema, ())
+
+    def _check(self, value: Any, schema: dict[str, Any], path: tuple[int | str, ...]) -> None:
+        if isinstance(value, list):
+            self._check_list(value, self._of_type(schema, "array"), path)
+        elif isinstance(value, dict):
+            self._check_object(value, self._of_type(schema, "object"), path)
+
+    def _check_list(self, value: list[Any], schema: dict[str, Any], path: tuple[int | str, ...]) -> None:
+        _must_be_few(len(value), schema.get("maxItems"), "items", path)
+        for number, item in enumerate(value if "items" in schema else ()):
+            self._check(item, schema["items"], (*path, number))
+
+    def _check_object(self, value: dict[str, Any], schema: dict[str, Any], path: tuple[int | str, ...]) -> None:
+        known, others = schema.get("properties", {}), schema.get("additionalProperties")
+        _must_be_few(len(value), schema.get("maxProperties"), "fields", path)
+        if others is False and len(value) > len(known) + MAX_ERRORS:
+            unknown = islice((name for name in value if name not in known), MAX_ERRORS)
+            raise InvalidFields((_path((*path, name)), _MESSAGES["extra_forbidden"]) for name in unknown)
+        for name, item in value.items():
+            below = known.get(name, others)
+            if isinstance(below, dict):
+                self._check(item, below, (*path, name))
+
+    def _of_type(self, schema: dict[str, Any], type_: str) -> dict[str, Any]:
+        """What of the schema is said about such a value, if anything is."""
+        if "$ref" in schema:
+            return self._of_type(self._schema["$defs"][schema["$ref"].rpartition("/")[2]], type_)
+        if schema.get("type") == type_:
+            return schema
+        return next((found for each in schema.get("anyOf", ()) if (found := self._of_type(each, type_))), {})
+
+
+def _must_be_few(count: int, most: int | None, what: str, path: tuple[int | str, ...]) -> None:
+    if most is not None and count > most:
+        raise InvalidFields([(_path(path), f"must have at most {most} {what}")])
+
+
 def strict(model: type[Model]) -> Reader[Model]:
+    bounds = Bounds(model)
+
     def read(body: JsonBody) -> Model:
+        bounds.check(body.value)
         # From the text: in strict mode only JSON input may hold dates and enumerations as texts.
-        return _validated(lambda: model.model_validate_json(body.text), _path)
+        found = _validated(lambda: model.model_validate_json(body.text), _path)
+        return _exact(found, body.value) if body.is_exact else found
 
     return Reader(model, read)
 
@@ -163,6 +235,54 @@ def query(model: type[Model], *lists: str) -> Reader[Model]:
         return _validated(lambda: model.model_validate(_gathered(pairs, lists)), lambda loc: _path(loc[:1]))
 
     return Reader(model, read)
+
+
+def plain(model: BaseModel) -> dict[str, Any]:
+    """What was given, as plain JSON with the numbers as they were written. ``Any`` in a model holds that already."""
+    fields, extra = type(model).model_fields, model.__pydantic_extra__ or {}
+    given = {name: getattr(model, name) for name in fields if name in model.model_fields_set}
+    return {name: _plain(value) for name, value in given.items() if not fields[name].exclude} | extra
+
+
+def without(said: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name not in names}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case BaseModel():
+            return plain(value)
+        case tuple():
+            return [_plain(each) for each in value]
+        case datetime():
+            return rfc3339(value)
+        case Enum():
+            return value.value
+        case _:
+            return value
+
+
+def _exact(model: Model, given: dict[str, Any]) -> Model:
+    """With the numbers of free content as they were written: pydantic reads them as ``float``."""
+    for name, field in type(model).model_fields.items():
+        alias = field.alias or name
+        if name in model.model_fields_set and alias in given:
+            model.__dict__[name] = _given(model.__dict__[name], given[alias])
+    for name in model.__pydantic_extra__ or ():
+        model.__pydantic_extra__[name] = given[name]  # type: ignore[index]
+    return model
+
+
+def _given(value: Any, given: Any) -> Any:
+    match value:
+        case BaseModel():
+            return _exact(value, given)
+        case tuple():
+            return tuple(map(_given, value, given))
+        case dict() | list() | float():
+            return given
+        case _:
+            return value
 
 
 def _gathered(pairs: list[tuple[str, str]], lists: tuple[str, ...]) -> dict[str, Any]:
@@ -183,7 +303,7 @@ def _validated(validate: Callable[[], Model], path: Callable[[tuple[int | str, .
     except ValidationError as exc:
         # Never ``input``: what was sent is neither logged nor sent back.
         errors = _innermost(exc.errors(include_url=False, include_context=False, include_input=False))
-        said = dict.fromkeys((path(error["loc"]), _message(error)) for error in errors[:20])
+        said = dict.fromkeys((path(error["loc"]), _message(error)) for error in errors[:MAX_ERRORS])
         raise InvalidFields(list(said)) from None
 
 

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from baton.domain.errors import InvalidInput
+from baton.domain.errors import InvalidInput, TooLarge
 from baton.domain.idempotency import Once
 from baton.domain.principal import Kind, Principal
 from rest.errors import MalformedJson, NotAuthenticated
+from rest.strict_json import MAX_BYTES, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_QUERY_FIELDS = 100
+# In base 64, with room for padding.
+MAX_ENCODED = MAX_BYTES * 4 // 3 + 4
+# Of a body that is too large and sent by anybody.
+STRANGERS_MARKS = 2_000
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _KEY = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
@@ -50,14 +55,26 @@ class Request:
 
     @property
     def body(self) -> bytes:
-        """Raises ``MalformedJson`` for what claims to be base 64 and isn't."""
+        """Raises ``MalformedJson`` for what claims to be base 64 and isn't, and ``TooLarge`` for what is so in any
+        case: it isn't decoded first."""
         body = self.event.get("body") or ""
         if not self.event.get("isBase64Encoded"):
             return str(body).encode("utf-8", "surrogatepass")
+        if len(body) > MAX_ENCODED:
+            raise TooLarge("body", f"is larger than {MAX_BYTES} bytes")
         try:
             return base64.b64decode(body, validate=True)
         except ValueError as exc:
             raise MalformedJson("body", "is not base 64") from exc
+
+    @property
+    def strangers_body(self) -> bytes:
+        """Where nobody has a token: nothing is done about it before it is known to be small. Raises ``MalformedJson``
+        and ``TooLarge``."""
+        body = self.body
+        if len(body) > MAX_BYTES:
+            raise too_large(body, STRANGERS_MARKS)
+        return body
 
     @property
     def query(self) -> list[tuple[str, str]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from baton.domain.errors import InvalidInput, Unknown
-from baton.domain.events import canonical_json
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
+from baton.domain.numbers import fingerprint
 from baton.domain.principal import Principal
 from baton.domain.tool import NAME_PATTERN
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
@@ -146,7 +145,7 @@ class Route:
         self._check_ids(params)
         query = self._query(request)
         body = EMPTY if self.body is None or self.raw else self._body(request)
-        body_hash = hashlib.sha256(canonical_json(body.value).encode()).hexdigest()
+        body_hash = fingerprint(body.value)
         return Call(
             by=by,
             path=request.path,

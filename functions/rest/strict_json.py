@@ -7,31 +7,43 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from itertools import accumulate, islice, repeat
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import TooLarge
 from baton.domain.marker import one_line
+from baton.domain.numbers import Number, OutOfRange, fraction, integer
 from rest.errors import MalformedJson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 MAX_BYTES = 262_144
 MAX_DEPTH = 16
-# What a DynamoDB number holds.
-MAX_DIGITS = 38
-MIN_EXPONENT, MAX_EXPONENT = -130, 125
+
+# So many of a body that is too large are looked at to name its largest field.
+MAX_MARKS = 50_000
 
 # Possessive, so that an unterminated string costs one pass.
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_DEEPER = {"[": 1, "{": 1, "]": -1, "}": -1}
 _MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}:,]', re.DOTALL)
+# Only so can a NUL or a lone surrogate be in what is JSON and UTF-8.
+_ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class JsonBody:
-    """``value``: an object, where nothing else was let through."""
+    """``value``: an object, where nothing else was let through. ``is_exact``: numbers in it are kept as they were
+    written."""
 
     text: str
     value: Any
+    is_exact: bool = False
 
 
 # Of JSON; Python knows more.
@@ -43,22 +55,55 @@ NULL = JsonBody("null", None)
 def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
     """An empty body is an empty object, or null where it may be ``any_value``. Raises ``TooLarge`` and
     ``MalformedJson``, naming the field."""
+    if len(body) > MAX_BYTES:
+        raise too_large(body)
     if not body.strip(BLANKS):
         return NULL if any_value else EMPTY
     try:
         text = body.decode()
     except UnicodeDecodeError as exc:
         raise MalformedJson("body", "must be UTF-8") from exc
-    outline = _outline(text)
-    if len(body) > MAX_BYTES:
-        raise TooLarge(outline.largest, f"the body is larger than {MAX_BYTES} bytes, and this is its largest field")
-    if outline.too_deep is not None:
-        raise MalformedJson(outline.too_deep, f"must not be nested more than {MAX_DEPTH} levels deep")
-    value = _parse(text)
-    _check(value, "")
+    if _depth(text) > MAX_DEPTH:
+        field = _outline(text, most=len(text)).too_deep or "body"
+        raise MalformedJson(field, f"must not be nested more than {MAX_DEPTH} levels deep")
+    parser = _Parser()
+    value = parser.parse(text)
+    if parser.is_bad or _ESCAPED.search(text):
+        _check(value, "")
     if not isinstance(value, dict) and not any_value:
         raise MalformedJson("body", "must be a JSON object")
-    return JsonBody(text, value)
+    return JsonBody(text, value, is_exact=parser.is_exact)
+
+
+class Unread(Mapping[str, Any]):
+    """A body that is an object, read at the first look at it; raises then what ``read_json`` does."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    @cached_property
+    def _value(self) -> dict[str, Any]:
+        return dict(read_json(self._body).value)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._value[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+
+def too_large(body: bytes, marks: int = MAX_MARKS) -> TooLarge:
+    """Names the largest field, as far as a look at so many ``marks`` tells: it isn't worth more."""
+    largest = _outline(body.decode(errors="replace"), most=marks).largest
+    return TooLarge(largest, f"the body is larger than {MAX_BYTES} bytes, and this is its largest field")
+
+
+def _depth(text: str) -> int:
+    """Without a step of Python for each mark: brackets outside of texts, counted."""
+    return max(accumulate(map(_DEEPER.get, _TEXT.sub("", text), repeat(0))), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +114,19 @@ class _Outline:
     too_deep: str | None
 
 
-def _outline(text: str) -> _Outline:
+def _outline(text: str, *, most: int) -> _Outline:
+    """``most``: so many marks are looked at; what comes after them counts to the field that was reached."""
     depth, start, last = 0, 0, ""
     field: str | None = None
     sizes: dict[str, int] = {}
     too_deep: str | None = None
-    for match in _MARK.finditer(text):
+    for match in islice(_MARK.finditer(text), most):
         mark = match[0]
         if mark in "[{":
             depth += 1
-            if depth > MAX_DEPTH and too_deep is None:
+            if depth > MAX_DEPTH:
                 too_deep = field or "body"
+                break
         elif mark in "]}":
             depth -= 1
         elif depth == 1 and mark == ":":
@@ -88,6 +135,9 @@ def _outline(text: str) -> _Outline:
             last = mark
         if field is not None:
             sizes[field] = match.end() - start
+    else:
+        if field is not None:
+            sizes[field] = len(text) - start
     return _Outline(max(sizes, key=lambda name: sizes[name], default="body"), too_deep)
 
 
@@ -111,41 +161,53 @@ class _Bad:
     below: str = ""
 
 
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text, parse_int=_int, parse_float=_float, parse_constant=_constant, object_pairs_hook=_object)
-    except ValueError as exc:
-        raise MalformedJson("body", "is not JSON") from exc
+@dataclass(slots=True)
+class _Parser:
+    """``is_bad``: there is a ``_Bad`` somewhere. ``is_exact``: there is a ``Number``, which other parsers round."""
 
+    is_bad: bool = False
+    is_exact: bool = False
 
-def _constant(name: str) -> _Bad:
-    return _Bad(f"must not be {name}")
+    def parse(self, text: str) -> Any:
+        try:
+            return json.loads(
+                text,
+                parse_int=self._int,
+                parse_float=self._float,
+                parse_constant=self._constant,
+                object_pairs_hook=self._object,
+            )
+        except ValueError as exc:
+            raise MalformedJson("body", "is not JSON") from exc
 
+    def _bad(self, message: str, below: str = "") -> _Bad:
+        self.is_bad = True
+        return _Bad(message, below)
 
-def _int(digits: str) -> int | _Bad:
-    too_long = len(digits.lstrip("-")) > MAX_DIGITS
-    return _Bad(f"must have at most {MAX_DIGITS} digits") if too_long else int(digits)
+    def _constant(self, name: str) -> _Bad:
+        return self._bad(f"must not be {name}")
 
+    def _int(self, digits: str) -> Any:
+        return self._number(integer, digits)
 
-def _float(digits: str) -> float | _Bad:
-    try:
-        number = Decimal(digits)
-    except ArithmeticError:
-        return _Bad("is out of range")
-    if len(number.as_tuple().digits) > MAX_DIGITS:
-        return _Bad(f"must have at most {MAX_DIGITS} digits")
-    if number and not MIN_EXPONENT <= number.adjusted() <= MAX_EXPONENT:
-        return _Bad("is out of range")
-    return float(number)
+    def _float(self, digits: str) -> Any:
+        return self._number(fraction, digits)
 
+    def _number(self, read: Callable[[str], Any], digits: str) -> Any:
+        try:
+            number = read(digits)
+        except OutOfRange as exc:
+            return self._bad(str(exc))
+        self.is_exact = self.is_exact or isinstance(number, Number)
+        return number
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Bad:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            return _Bad("is given twice", key)
-        found[key] = value
-    return found
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Bad:
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return self._bad("is given twice", twice)
 
 
 def _check(value: Any, path: str) -> None:

@@ -24,7 +24,7 @@ from rest.handoff_models import (
     Text,
     Texts,
 )
-from rest.models import Body, Id, Instant, LeaseSeconds, Reason
+from rest.models import Body, Id, Instant, LeaseSeconds, Reason, few, plain, without
 
 # Every criterion of every deliverable that a handoff may ask for.
 MAX_REPORTS = MAX_LIST * MAX_CRITERIA
@@ -68,7 +68,7 @@ class Verification(OpenPiece):
     tests_passing: bool = LEFT_OUT
     type_check_passing: bool = LEFT_OUT
     lint_passing: bool = LEFT_OUT
-    acceptance_criteria_met: Annotated[tuple[Report, ...], Field(max_length=MAX_REPORTS)] = LEFT_OUT
+    acceptance_criteria_met: Annotated[tuple[Report, ...], few(MAX_REPORTS)] = LEFT_OUT
 
 
 class ContextForNext(Context):
@@ -89,14 +89,14 @@ class CompletionRequest(Piece):
 
     claim_id: Id
     output: Any = None
-    deliverables: Annotated[tuple[Delivered, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    deliverables: Annotated[tuple[Delivered, ...], few(MAX_LIST)] = LEFT_OUT
     verification: Verification = LEFT_OUT
     notes: Texts = LEFT_OUT
-    results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    results: Annotated[tuple[Result, ...], few(MAX_LIST)] = LEFT_OUT
     continuation: Continuation = LEFT_OUT
 
     def message(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude_unset=True, exclude={"claim_id", "output"})
+        return without(plain(self), {"claim_id", "output"})
 
 
 class Blocker(Piece):
@@ -115,7 +115,7 @@ class FailureRequest(Piece):
 
     type: Literal["blocker", "error", "timeout", "validation", "capability"]
     description: Line
-    blockers: Annotated[tuple[Blocker, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    blockers: Annotated[tuple[Blocker, ...], few(MAX_LIST)] = LEFT_OUT
     partial_progress: PartialProgress = LEFT_OUT
 
 
@@ -153,12 +153,12 @@ class TransferRequest(Piece):
     claim_id: Id
     target: Target
     summary: Line = LEFT_OUT
-    results: Annotated[tuple[Result, ...], Field(max_length=MAX_LIST)] = LEFT_OUT
+    results: Annotated[tuple[Result, ...], few(MAX_LIST)] = LEFT_OUT
     context: Context = LEFT_OUT
     metadata: TaskMetadata = LEFT_OUT
 
     def message(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude_unset=True, exclude={"claim_id"})
+        return without(plain(self), {"claim_id"})
 
 
 class BranchRequest(Piece):
@@ -183,7 +183,7 @@ class Join(Body):
 
 class DelegationRequest(Piece):
     claim_id: Id
-    branches: Annotated[tuple[BranchRequest, ...], Field(min_length=1, max_length=MAX_BRANCHES)]
+    branches: Annotated[tuple[BranchRequest, ...], few(MAX_BRANCHES, 1)]
     join: Join = Join()
 
     def messages(self) -> list[dict[str, Any]]:

@@ -59,9 +59,6 @@ BAD: dict[str, tuple[str | bytes, int, str]] = {
 }
 
 
-NO_OBJECT = {"an array", "a number", "null"}
-
-
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("route", BODY_ROUTES, ids=lambda route: route.name)
 def test_bad_json_is_4xx_names_the_field_and_writes_nothing(
@@ -71,7 +68,7 @@ def test_bad_json_is_4xx_names_the_field_and_writes_nothing(
     path = route.path.format_map(IDS | {"task_id": world.needing()})
     before = stored(world)
     reply = gateway.send(ALICE, route.method, path, body)
-    if route.any_value and name in NO_OBJECT:
+    if route.raw and status != 413:  # nothing is read at an address that isn't known
         assert (reply.status, reply.code) == (404, "not_found")
         return
     assert (reply.status, reply.fields) == (status, [field])

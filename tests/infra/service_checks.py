@@ -24,6 +24,8 @@ ASKING_THE_TRACKER = GRANTED_ONLY_TO[("secretsmanager:GetSecretValue", SECRETS)]
 GIVING_OUT_NO_WORK = {"Authorize", "NotionWebhook", "PublishEvents"}
 EVERY_MINUTE = ["PublishEvents", "SweepStaleClaims"]
 OPEN_ROUTES = {"GET /healthz", "POST /notion/webhook/{secret}", "POST /callbacks/{token}"}
+STAGE = "AWS::ApiGatewayV2::Stage"
+LIMITS = ("ThrottlingRateLimit", "ThrottlingBurstLimit")
 GATEWAY_SECONDS = 30  # an HTTP API gives up on an integration after that, whatever is configured
 
 
@@ -229,6 +231,26 @@ def requests_are_limited(template: Template) -> Problems:
     limits = stage.get("DefaultRouteSettings", {})
     if limits.get("ThrottlingRateLimit") != {"Ref": "RequestsPerSecond"} or "ThrottlingBurstLimit" not in limits:
         yield "anybody may run up the bill"
+
+
+@check
+def routes_without_a_token_have_limits_of_their_own(template: Template) -> Problems:
+    (stage,) = of_type(template, STAGE).values()
+    settings = stage.get("RouteSettings", {})
+    open_routes = {
+        name: route["RouteKey"]
+        for name, route in of_type(template, "AWS::ApiGatewayV2::Route").items()
+        if route.get("AuthorizationType") == "NONE"
+    }
+    for key in open_routes.values():
+        limits = settings.get(key, {})
+        if any(limits.get(name) != {"Ref": "StrangersPerSecond"} for name in LIMITS):
+            yield f"{key} has no limit of its own: a flood there takes what those with a token need"
+    for key in settings.keys() - set(open_routes.values()):
+        yield f"{key} has a limit of its own, and needs a token or isn't there"
+    (needed,) = [each.get("DependsOn", []) for each in template["Resources"].values() if each["Type"] == STAGE]
+    for name in open_routes.keys() - set(needed):
+        yield f"the stage may be made before {name}, and refuses settings for it"
 
 
 # ---- time ------------------------------------------------------------------------------------------------------------

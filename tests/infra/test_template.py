@@ -501,6 +501,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         put("HttpStage/AccessLogSettings/Format", "$context.requestId $context.path"),
     ),
     (service_checks.requests_are_limited, "unlimited", drop("HttpStage/DefaultRouteSettings")),
+    (service_checks.routes_without_a_token_have_limits_of_their_own, "none", drop("HttpStage/RouteSettings")),
     (service_checks.what_looks_every_minute_does, "no telling", drop("PublishEvents/Events/EveryMinute")),
     (service_checks.what_looks_every_minute_does, "disabled", put(f"{TICK}/State", "DISABLED")),
     (service_checks.what_looks_every_minute_does, "hourly", put(f"{TICK}/ScheduleExpression", "rate(1 hour)")),

@@ -37,7 +37,7 @@ from baton.services.discover_agents import agents_for, seen_agent, seen_agents
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
 from rest.answers import Answer, created, ok
-from rest.models import Body, Changes, PageQuery, Part, Slug, query, strict
+from rest.models import Body, Changes, PageQuery, Part, Slug, few, query, strict
 from rest.pages import cursor_of, fitting, listed
 from rest.routing import Call, Routes, not_agent
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 routes = Routes()
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
-Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ALIASES)]
-Types = Annotated[tuple[Name, ...], Field(max_length=MAX_TYPES)]
+Names = Annotated[tuple[Name, ...], few(MAX_ALIASES)]
+Types = Annotated[tuple[Name, ...], few(MAX_TYPES)]
 # Commas stand between types there.
 AskedType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, pattern="^[^,]+$")]
-AskedTypes = Annotated[frozenset[AskedType], Field(min_length=1, max_length=MAX_TYPES)]
+AskedTypes = Annotated[frozenset[AskedType], few(MAX_TYPES, 1)]
 
 
 ToolName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
@@ -86,7 +86,7 @@ class AgentRequest(Changes):
     active: bool = True
     system_prompt: Annotated[str, StringConstraints(max_length=MAX_SYSTEM_PROMPT)] = ""
     model: Annotated[str, StringConstraints(max_length=MAX_MODEL)] = ""
-    tools: Annotated[tuple[ToolName, ...], Field(max_length=MAX_TOOLS_OF_AGENT)] = ()
+    tools: Annotated[tuple[ToolName, ...], few(MAX_TOOLS_OF_AGENT)] = ()
     max_turns: Annotated[int, bounds("max_turns")] = 0
     max_tokens: Annotated[int, bounds("max_tokens")] = 0
     max_reply_tokens: Annotated[int, bounds("max_reply_tokens")] = 0

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from api.callback_views import AcceptedView
-from baton.services.wait_for_callback import answer_callback
+from baton.services.wait_for_callback import answer_unread
 from rest.answers import Answer, ok
-from rest.routing import Call, Reader, Routes, whole
+from rest.routing import Call, Reader, Routes
+from rest.strict_json import read_json
 
 if TYPE_CHECKING:
     from baton.ports import Baton
+    from rest.request import Request
 
 routes = Routes()
 
 
+def bytes_of(request: Request) -> bytes:
+    """Small, and not looked at: that is for whoever knows the address. Raises ``MalformedJson``, ``TooLarge``."""
+    return request.strangers_body
+
+
 @routes.post(
     "/callbacks/{token}",
-    body=Reader(object, whole),
+    body=Reader(object, bytes_of),
     answers={200: AcceptedView},
     is_idempotent=False,
     needs_token=False,
+    raw=True,
     any_value=True,
 )
-def answer_a_callback(baton: Baton, call: Call[Any, None]) -> Answer:
+def answer_a_callback(baton: Baton, call: Call[bytes, None]) -> Answer:
     """Answer a task that waits for this callback, once, with any JSON value; an empty body is null.
 
     Takes no token: the address is a secret. The same answer may be repeated; another one, or one after the wait, is
     refused with 409 `callback_used`.
     """
-    answer_callback(baton, call.params["token"], call.body)
+    answer_unread(baton, call.params["token"], lambda: read_json(call.body, any_value=True).value)
     return ok({"accepted": True})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from baton.domain.task import State
@@ -12,7 +11,7 @@ from baton.domain.times import rfc3339
 from baton.services.list_tasks import tasks_of_agent
 from baton.services.read_inbox import acknowledge, must_exist, read_inbox
 from rest.answers import Answer, ok
-from rest.models import MAX_PAGE, Body, Id, PageQuery, query, strict
+from rest.models import MAX_PAGE, Body, Id, PageQuery, few, query, strict
 from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes
 from rest.task_views import TaskPage, listed_task
@@ -53,7 +52,7 @@ class InboxPage(TypedDict):
 
 
 class Acknowledgement(Body):
-    ids: Annotated[tuple[Id, ...], Field(min_length=1, max_length=MAX_PAGE)]
+    ids: Annotated[tuple[Id, ...], few(MAX_PAGE, 1)]
 
 
 class AcknowledgedView(TypedDict):

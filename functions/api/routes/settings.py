@@ -12,7 +12,7 @@ from baton.domain.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TE
 from baton.domain.settings import BOUNDS, MAX_HOLIDAYS
 from baton.services.change_settings import change_settings
 from rest.answers import Answer, ok
-from rest.models import Changes, Day, Part, strict
+from rest.models import Changes, Day, Part, few, strict
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class GuardrailsRequest(Part):
     ``max_text_characters``: of any one text; ``max_items``: of any one array or object."""
 
     secrets: Literal["refuse", "mask", "off"] = "refuse"
-    forbidden_patterns: Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)] = ()
+    forbidden_patterns: Annotated[tuple[Pattern, ...], few(MAX_PATTERNS)] = ()
     max_text_characters: Annotated[int, Field(ge=MIN_TEXT, le=MAX_TEXT)] = 0
     max_items: Annotated[int, Field(ge=MIN_ITEMS, le=MAX_ITEMS)] = 0
 
@@ -45,7 +45,7 @@ class SettingsRequest(Changes):
     ``version``: the one that was seen, for refusing the change if it isn't the present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
-    holidays: Annotated[frozenset[Day], Field(max_length=MAX_HOLIDAYS)] = frozenset()
+    holidays: Annotated[frozenset[Day], few(MAX_HOLIDAYS)] = frozenset()
     handoff_window_days: Annotated[int, bounds("handoff_window_days")] = 0
     escalation_cap: Annotated[int, bounds("escalation_cap")] = 0
     breaker_scope: Literal["open", "any"] = "open"

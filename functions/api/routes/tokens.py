@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-
 from api.views import NewToken, TokenPage, TokenView, new_token, token_view
 from baton.domain.principal import SCOPES, Kind
 from baton.services.issue_token import TokenRequest, issue_token, revoke_token
 from rest.answers import Answer, created, ok
-from rest.models import Body, Instant, PageQuery, Slug, query, strict
+from rest.models import Body, Instant, PageQuery, Slug, few, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
 
@@ -25,7 +23,7 @@ class NewTokenRequest(Body):
 
     kind: Kind
     subject: Slug
-    scopes: Annotated[frozenset[str], Field(max_length=len(SCOPES))] = frozenset()
+    scopes: Annotated[frozenset[str], few(len(SCOPES))] = frozenset()
     expires_at: Instant | None = None
 
 

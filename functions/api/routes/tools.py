@@ -23,7 +23,7 @@ from baton.domain.tool import (
 from baton.services.define_tool import define_tool, dry_run, find_tool, suspensions
 from rest.answers import Answer, created, ok
 from rest.handoff_models import Name
-from rest.models import Body, Changes, PageQuery, Part, query, strict
+from rest.models import Body, Changes, PageQuery, Part, few, query, strict
 from rest.pages import cursor_of, fitting
 from rest.routing import Call, Routes, human
 
@@ -41,7 +41,7 @@ class VariableRequest(Body):
     type: VariableType = VariableType.STRING
     required: bool = False
     description: Annotated[str, StringConstraints(max_length=MAX_VARIABLE_DESCRIPTION)] = ""
-    enum: Annotated[tuple[Any, ...], Field(max_length=MAX_CHOICES)] = ()
+    enum: Annotated[tuple[Any, ...], few(MAX_CHOICES)] = ()
 
     def variable(self) -> Variable:
         return Variable(
@@ -55,7 +55,7 @@ class ToolConfigRequest(Part):
 
     target_agent: Name = ""
     mode: ToolMode = ToolMode.TRANSFER
-    context_variables: Annotated[tuple[VariableRequest, ...], Field(max_length=MAX_VARIABLES)] = ()
+    context_variables: Annotated[tuple[VariableRequest, ...], few(MAX_VARIABLES)] = ()
     handoff_instructions: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] = ""
     history: History = History.FULL
 

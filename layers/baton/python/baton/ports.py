@@ -494,7 +494,8 @@ class TaskStore(Protocol):
         """The task and the agent that a bell names, in one reading."""
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
-        """All of it or nothing, in one write of at most ``MAX_ITEMS``, each once: else ``ValueError``. With a change,
+        """All of it or nothing, in one write of at most ``MAX_ITEMS``, each once: else ``ValueError``. What makes an
+        item larger than the store takes is ``TooLarge``, named by its field. With a change,
         holds only if the task's version is still that of ``change.before`` (or if it is new), else ``Conflict``; the
         extras say what else they hold on. A claim that the change begins is ``held`` by its agent, and no more so with
         its end; taking a ``slot`` that another claim holds is ``SlotTaken``. After a success, repeated or unclear

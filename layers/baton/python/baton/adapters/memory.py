@@ -10,6 +10,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from baton.adapters.dynamodb.sizes import must_fit as items_must_fit
+from baton.adapters.dynamodb.writes import commit_writes
 from baton.adapters.memory_alerts import MemoryAlerts
 from baton.adapters.memory_events import MemoryEvents
 from baton.adapters.memory_markers import MarkerExtra, MemoryMarkers
@@ -27,6 +29,7 @@ from baton.ports import (
     Body,
     ClaimCut,
     EndedClaim,
+    ErrandDone,
     Note,
     Output,
     Remember,
@@ -52,6 +55,9 @@ class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, Me
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
         steps = tuple(steps_of(change, extras))
         must_fit(steps)
+        # The very items of the table: what it wouldn't take isn't taken here either.
+        writes = commit_writes(workspace, change, [each for each in extras if not isinstance(each, ErrandDone)], "")
+        items_must_fit(write.request["Item"] for write in writes if write.kind == "Put")
         with self._lock:
             refusals = [refusal for _, what in steps if (refusal := self._refusal(workspace, what)) is not None]
             if refusals:  # a used key says more than a change that came too late

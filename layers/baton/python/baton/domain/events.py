@@ -8,12 +8,12 @@ event: the version, hints to the dispatcher and a live lease's extension are not
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.marker import Priority
+from baton.domain.numbers import dumps
 from baton.domain.task import Branch, Claim, Flag, Policy, State, Task, Wait
 from baton.domain.times import parse_rfc3339, rfc3339
 
@@ -96,7 +96,7 @@ class Event:
 
 def canonical_json(value: Any) -> str:
     """Sorted keys, no spaces, no escapes beyond JSON's own: the same bytes for the same value everywhere."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:

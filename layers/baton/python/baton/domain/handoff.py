@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import TooLarge
+from baton.domain.errors import InvalidInput, TooLarge
 from baton.domain.events import canonical_json
 from baton.domain.loop_guard import Budget
 from baton.domain.marker import PRIORITIES, Priority, one_line
@@ -80,6 +80,15 @@ def budget_of(message: Mapping[str, Any] | None) -> Budget:
 def time_of(message: Mapping[str, Any], part: str, name: str) -> datetime | None:
     given = _part(message, part).get(name)
     return None if given is None else parse_rfc3339(given)
+
+
+def must_be_ahead(message: Mapping[str, Any], now: datetime, at: str = "") -> None:
+    """A deadline that is over can't be kept by anybody. ``at``: what the message is called in the request. Raises
+    ``InvalidInput``."""
+    for part, name in (("expectations", "deadline"), ("budget", "deadline")):
+        given = time_of(message, part, name)
+        if given is not None and given <= now:
+            raise InvalidInput(".".join(filter(None, (at, part, name))), "must be in the future")
 
 
 def title_of(message: Mapping[str, Any]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.numbers import dumps
 from baton.domain.times import rfc3339, seconds
 
 if TYPE_CHECKING:
@@ -115,4 +115,4 @@ def _fitting(detail: dict[str, Any]) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+# Python reads more than that: numbers of seconds, weeks, days without an hour.
+_RFC3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
 
 
 def to_ms(at: datetime) -> int:
@@ -32,11 +37,10 @@ def rfc3339(at: datetime) -> str:
 
 
 def parse_rfc3339(text: str) -> datetime:
-    """Raises ``ValueError`` for anything that isn't a time with an offset."""
-    at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
+    """Raises ``ValueError`` for anything that isn't a time with an offset as RFC 3339 writes it."""
+    if not _RFC3339.fullmatch(text):
         raise ValueError(text)
-    return whole_ms(at)
+    return whole_ms(datetime.fromisoformat(text.upper()))
 
 
 def seconds(count: float) -> timedelta:

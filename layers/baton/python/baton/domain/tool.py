@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.built_in_tools import BUILT_IN
 from baton.domain.errors import InvalidInput
 from baton.domain.events import canonical_json
+from baton.domain.numbers import Number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +69,8 @@ _IS: Mapping[VariableType, Any] = {
     VariableType.STRING: lambda value: isinstance(value, str),
     # Not every int is a float: the ones that are too large for that would raise.
     VariableType.NUMBER: lambda value: (
-        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and math.isfinite(value))
+        (isinstance(value, int | Number) and not isinstance(value, bool))
+        or (isinstance(value, float) and math.isfinite(value))
     ),
     VariableType.BOOLEAN: lambda value: isinstance(value, bool),
     VariableType.OBJECT: lambda value: isinstance(value, dict),

@@ -9,7 +9,7 @@ from baton.domain.draft import Draft, Lineage, under
 from baton.domain.errors import ClaimRequired, InvalidInput, LoopTripped, StaleClaim
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.guardrails import checked
-from baton.domain.handoff import merged, requires_of
+from baton.domain.handoff import merged, must_be_ahead, requires_of
 from baton.domain.principal import Kind as Who
 from baton.domain.route import Mode
 from baton.domain.task import Kind
@@ -173,6 +173,7 @@ def _drafted(
     baton: Baton, by: Principal, asked: Asked, source: str, parent: Task | None, facts: Facts
 ) -> tuple[Draft, Agent | None]:
     message = checked(asked.message, facts.settings.guardrails, "")
+    must_be_ahead(message, baton.clock.now())
     mode, rank = Mode.DISPATCH, None
     target = asked.target
     if target is None and asked.work_type is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.draft import Draft, under
 from baton.domain.errors import InvalidInput
 from baton.domain.guardrails import checked
-from baton.domain.handoff import merged, requires_of
+from baton.domain.handoff import merged, must_be_ahead, requires_of
 from baton.domain.task import Kind, Policy
 from baton.domain.verbs import WaitFor
 from baton.ports import Wanted
@@ -64,6 +64,7 @@ def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Fa
     said = checked(
         {name: value for name, value in asked.items() if name != "call_id"}, facts.settings.guardrails, field
     )
+    must_be_ahead(said, baton.clock.now(), field)
     name = said["target"].get("agent")
     agent = named(baton, by.workspace, facts.agents, name, f"{field}.target.agent") if name is not None else None
     requires = requires_of(said)

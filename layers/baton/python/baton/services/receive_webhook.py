@@ -41,7 +41,8 @@ class Received(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """``raw``: the body's very bytes. ``content``: what they say, a JSON object. ``signature``: the header, if any."""
+    """``raw``: the body's very bytes. ``content``: what they say, a JSON object, which may be read at the first look at
+    it. ``signature``: the header, if any."""
 
     raw: bytes
     content: Mapping[str, Any]
@@ -49,12 +50,13 @@ class Delivery:
 
 
 def receive_webhook(baton: Baton, address: str, delivery: Delivery) -> Received:
-    """``address``: the secret part of the URL. Raises ``Unknown``, ``HandshakeClosed``, ``BadSignature``,
-    ``InvalidInput``."""
+    """``address``: the secret part of the URL. Nothing is read for a sender who doesn't know it. Raises
+    ``Unknown``, ``HandshakeClosed``, ``BadSignature``, ``InvalidInput``."""
     webhook = _webhook_at(baton, address)
-    token = delivery.content.get("verification_token")
-    if token is not None and (delivery.signature is None or webhook.token is None):
-        return _shake_hands(baton, webhook, token)
+    if delivery.signature is None or webhook.token is None:
+        token = delivery.content.get("verification_token")
+        if token is not None:
+            return _shake_hands(baton, webhook, token)
     webhook.must_have_signed(delivery.raw, delivery.signature or "")
     if webhook.verified_at is None:
         _note_first_delivery(baton, webhook)

@@ -8,7 +8,7 @@ from baton.domain.draft import Draft, beside
 from baton.domain.errors import Unknown
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.guardrails import checked
-from baton.domain.handoff import merged, requires_of
+from baton.domain.handoff import merged, must_be_ahead, requires_of
 from baton.domain.route import Mode
 from baton.domain.task import Kind
 from baton.domain.transitions import transition
@@ -77,6 +77,7 @@ def _split(
 def _part(baton: Baton, by: Principal, whole: Dossier, facts: Facts, asked: Message, number: int) -> Draft:
     task, body = whole.task, whole.body or {}
     said = checked(asked, facts.settings.guardrails, f"parts.{number}")
+    must_be_ahead(said, baton.clock.now(), f"parts.{number}")
     target = {**(body.get("target") or {}), **(said.get("target") or {})}
     name = target.get("agent") if "agent" in (said.get("target") or {}) else task.target_agent
     field = f"parts.{number}.target.agent"

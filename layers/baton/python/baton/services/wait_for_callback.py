@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.callback import Callback, callback_of
 from baton.domain.errors import CallbackUsed, InvalidInput, Unknown
-from baton.domain.events import canonical_json
+from baton.domain.numbers import fingerprint
 from baton.domain.principal import CALLBACK, system
 from baton.domain.task import State, Wait
 from baton.domain.times import rfc3339, seconds
@@ -18,6 +17,7 @@ from baton.services.end_claim import Ending, Word, end_claim
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from baton.domain.idempotency import Once
@@ -56,12 +56,17 @@ def wait_for_callback(
     return dossier, callback.token(key)
 
 
+def answer_unread(baton: Baton, token: str, read: Callable[[], Any]) -> None:
+    """What is posted is ``read`` only at an address that is ours: anybody may post. Raises what ``answer_callback`` and
+    ``read`` do."""
+    _callback_at(baton, token)
+    answer_callback(baton, token, read())
+
+
 def answer_callback(baton: Baton, token: str, content: Any) -> None:
     """What is posted goes to the next claimer. The exact repeat of the answer that was taken is taken too. Raises
     ``Unknown`` for an address that isn't ours, ``CallbackUsed``."""
-    callback = callback_of(token, baton.callback_key.get())
-    if callback is None:
-        raise Unknown("callback")
+    callback = _callback_at(baton, token)
 
     def attempt() -> None:
         task, _ = baton.store.load(callback.workspace, callback.task_id)
@@ -73,7 +78,7 @@ def answer_callback(baton: Baton, token: str, content: Any) -> None:
             "callback": content,
             "interaction_id": task.wait.interaction_id,
             "at": rfc3339(now),
-            "body_hash": _hash(content),
+            "body_hash": fingerprint(content),
         }
         by = system(callback.workspace, CALLBACK)
         commit_and_ring(
@@ -84,11 +89,15 @@ def answer_callback(baton: Baton, token: str, content: Any) -> None:
     decided_again(baton.clock, attempt)
 
 
+def _callback_at(baton: Baton, token: str) -> Callback:
+    """Raises ``Unknown``."""
+    callback = callback_of(token, baton.callback_key.get())
+    if callback is None:
+        raise Unknown("callback")
+    return callback
+
+
 def _must_be_a_repeat(baton: Baton, callback: Callback, content: Any) -> None:
     brought = baton.store.read(callback.workspace, callback.task_id).brought or {}
-    if brought.get("wait") != callback.wait or brought.get("body_hash") != _hash(content):
+    if brought.get("wait") != callback.wait or brought.get("body_hash") != fingerprint(content):
         raise CallbackUsed
-
-
-def _hash(content: Any) -> str:
-    return hashlib.sha256(canonical_json(content).encode()).hexdigest()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.domain.events import canonical_json
+from baton.domain.numbers import loads
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.domain.workflow import Checkpoint, DueErrand, Errand, Held, InboxItem, LateResult, Roots
 from baton.ports import Skills
@@ -49,7 +49,7 @@ def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) 
 
 
 def completion_from(item: Item | None) -> dict[str, Any] | None:
-    return None if item is None or "completion" not in item else dict(json.loads(item["completion"]))
+    return None if item is None or "completion" not in item else dict(loads(item["completion"]))
 
 
 def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
@@ -71,7 +71,7 @@ def checkpoint_from(item: Item) -> Checkpoint:
         workflow_id=item["workflow_id"],
         task_id=item["task_id"],
         step_name=item["step_name"],
-        state=json.loads(item["state"]),
+        state=loads(item["state"]),
         at=parse_rfc3339(item["at"]),
         by=item["by"],
     )
@@ -93,7 +93,7 @@ def errand_from(kind: Errand, task_id: str, item: Item | None) -> DueErrand | No
     """None too for one that was done."""
     if item is None or "stamp" not in item:
         return None
-    at, data = from_ms(int(item["due_ms"])), json.loads(item["data"])
+    at, data = from_ms(int(item["due_ms"])), loads(item["data"])
     return DueErrand(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
 
 
@@ -103,7 +103,7 @@ def inbox_item(workspace: str, item: InboxItem) -> Item:
 
 
 def inbox_from(agent: str, item: Item) -> InboxItem:
-    return InboxItem(agent, item["sk"], parse_rfc3339(item["at"]), json.loads(item["content"]))
+    return InboxItem(agent, item["sk"], parse_rfc3339(item["at"]), loads(item["content"]))
 
 
 def late_item(key: keys.Key, result: LateResult) -> Item:
@@ -118,7 +118,7 @@ def late_item(key: keys.Key, result: LateResult) -> Item:
 
 
 def late_from(item: Item) -> LateResult:
-    at, content = parse_rfc3339(item["at"]), json.loads(item["content"])
+    at, content = parse_rfc3339(item["at"]), loads(item["content"])
     return LateResult(int(item["fence"]), item["agent"], at, item["verb"], content)
 
 

@@ -5,7 +5,6 @@ Payloads are kept as JSON text: exactly what came in, whatever its depth and num
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from baton.domain.events import Event, canonical_json, facts, from_facts, told
 from baton.domain.guardrails import Guardrails
 from baton.domain.guardrails import from_public as rules_from
 from baton.domain.idempotency import Remembered
+from baton.domain.numbers import loads
 from baton.domain.principal import Kind
 from baton.domain.review import Review
 from baton.domain.settings import Settings
@@ -142,7 +142,7 @@ def event_from(item: Item) -> Event:
         principal_kind=item["principal_kind"],
         principal_id=item["principal_id"],
         fence=int(item["fence"]),
-        data=json.loads(item["data"]),
+        data=loads(item["data"]),
         prev_hash=item["prev_hash"],
         hash=item["hash"],
     )
@@ -153,7 +153,7 @@ def payload_item(key: keys.Key, content: Any) -> Item:
 
 
 def payload_from(item: Item | None) -> Any:
-    return None if item is None else json.loads(item["content"])
+    return None if item is None else loads(item["content"])
 
 
 def recovery_item(task: Task, recovery: Recovery) -> Item:
@@ -182,7 +182,7 @@ def remembered_item(key: keys.Key, remembered: Remembered) -> Item:
 
 
 def remembered_from(item: Item | None) -> Remembered | None:
-    return None if item is None else Remembered(item["body_hash"], json.loads(item["answer"]))
+    return None if item is None else Remembered(item["body_hash"], loads(item["answer"]))
 
 
 def direction_from(workspace: str, source: str, target: str, item: Item | None) -> Direction:
@@ -206,7 +206,7 @@ def note_item(workspace: str, note: Note) -> Item:
 
 
 def note_from(about: str, item: Item) -> Note:
-    return Note(about, item["sk"], parse_rfc3339(item["at"]), item["by"], json.loads(item["content"]))
+    return Note(about, item["sk"], parse_rfc3339(item["at"]), item["by"], loads(item["content"]))
 
 
 def review_item(review: Review) -> Item:
@@ -226,7 +226,7 @@ def review_from(item: Item) -> Review:
         chain=tuple(item.get("chain", ())),
         source_agent=item["source_agent"],
         target_agent=item.get("target_agent"),
-        request=json.loads(item["request"]),
+        request=loads(item["request"]),
         requested_by=item["requested_by"],
         opened_at=parse_rfc3339(item["opened_at"]),
         last_at=parse_rfc3339(item["last_at"]),
@@ -289,8 +289,8 @@ def settings_from(item: Item | None) -> Settings:
     values = {name: value for name, value in (item or {}).items() if name in known}
     numbers = {name: int(value) for name, value in values.items() if known[name] == "int"}
     holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
-    tracker = from_public(json.loads(values["tracker"])) if "tracker" in values else None
-    guardrails = rules_from(json.loads(values["guardrails"])) if "guardrails" in values else Guardrails()
+    tracker = from_public(loads(values["tracker"])) if "tracker" in values else None
+    guardrails = rules_from(loads(values["guardrails"])) if "guardrails" in values else Guardrails()
     read = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
     return Settings(**{**values, **numbers, **read})
 

@@ -415,6 +415,10 @@ def _wake_place(kind: str, at: datetime, task_id: str) -> Key:
     return Key(f"WAKE#{kind}#{crc32(task_id.encode()) % WAKE_SHARDS}", f"{_moment(at)}#{task_id}")
 
 
+# Sorts before every moment; before those too that were written with a sign once.
+EARLIEST = "!"
+
+
 def wake_until(now: datetime) -> str:
     """Sorts after every place that is due at ``now``, and before all later ones."""
     return _moment(now) + "#" + _END
@@ -452,10 +456,16 @@ def parse_task(partition: str) -> tuple[str, str]:
     return workspace, task_id
 
 
+def kind_of(partition: str) -> str:
+    """What a workspace's partition holds: ``TASK``, ``NOTES`` …"""
+    return partition.split("#", 3)[2] if partition.count("#") >= 2 else ""
+
+
 def parse_errand(sort_key: str) -> Errand | None:
     """What is due about the task, as an index shows it; None for the task itself."""
     return _ERRANDS.get(sort_key)
 
 
 def _moment(at: datetime) -> str:
-    return f"{to_ms(at):015d}"
+    """Sorts like the time itself. What is before 1970 is as early as anything can be: a sign would sort anywhere."""
+    return f"{max(0, to_ms(at)):015d}"

@@ -46,7 +46,7 @@ class Queues(Dossiers):
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, Errand | None]]:
         for shard in keys.wake_shards():
-            start, more = "0", True
+            start, more = keys.EARLIEST, True
             while more:
                 page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
                 for entry in page:

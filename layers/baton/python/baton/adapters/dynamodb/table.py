@@ -16,6 +16,7 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004 - botocore's own
 
 from baton.adapters.dynamodb.keys import Key
+from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain.errors import BatonError, Busy, Conflict
 from baton.ports import MAX_ITEMS
 
@@ -172,8 +173,9 @@ class Table:
 
     def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key) -> None:
         """All or nothing, exactly once. ``writes_for`` gets the token that the witness must carry as ``written_by``.
-        Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``; ``ValueError``, before anything is
-        sent, for more writes than one transaction takes or for two of one item."""
+        Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``; before anything is sent,
+        ``TooLarge`` for an item that the table wouldn't take, and ``ValueError`` for more writes than one transaction
+        takes or for two of one item."""
         token = uuid4().hex
         writes = writes_for(token)
         _must_fit(writes)
@@ -246,12 +248,13 @@ def from_wire(item: Item) -> Item:
 
 
 def _must_fit(writes: Sequence[Write]) -> None:
-    """Raises ``ValueError``."""
+    """Raises ``ValueError``, and ``TooLarge`` for an item that the table wouldn't take."""
     if len(writes) > MAX_ITEMS:
         raise ValueError(f"{len(writes)} items in one transaction")
     places = [write.request.get("Key") or write.request["Item"] for write in writes]
     if len({(place["pk"]["S"], place["sk"]["S"]) for place in places}) < len(writes):
         raise ValueError("one item twice in one transaction")
+    must_fit(write.request["Item"] for write in writes if write.kind == "Put")
 
 
 def _key_names(condition: str, prefix: str = "") -> dict[str, str]:

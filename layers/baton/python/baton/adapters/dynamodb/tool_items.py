@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, fields
 from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.domain.events import canonical_json
+from baton.domain.numbers import loads
 from baton.domain.times import parse_rfc3339, rfc3339
 from baton.domain.tool import History, Tool, ToolMode, ToolType, Variable, VariableType
 
@@ -33,7 +33,7 @@ def tool_from(item: Item) -> Tool:
         description=item["description"],
         target_agent=item["target_agent"],
         mode=ToolMode(item["mode"]),
-        context_variables=tuple(map(_variable_from, json.loads(item["context_variables"]))),
+        context_variables=tuple(map(_variable_from, loads(item["context_variables"]))),
         handoff_instructions=item["handoff_instructions"],
         history=History(item["history"]),
         active=item["active"],

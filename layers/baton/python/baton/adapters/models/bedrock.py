@@ -22,6 +22,7 @@ from baton.adapters.models.tool_calls import tool_use
 from baton.adapters.retry_after import retry_after
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.events import canonical_json
+from baton.domain.numbers import approximate
 from baton.domain.reply import clean
 from baton.domain.transcript import Usage
 from baton.run_ports import Reply, StopReason
@@ -116,7 +117,7 @@ def _call(request: Request) -> dict[str, Any]:
 
 def _spec(tool: dict[str, Any]) -> dict[str, Any]:
     described = {"description": tool["description"]} if tool["description"] else {}
-    return {"name": tool["name"], **described, "inputSchema": {"json": tool["input_schema"]}}
+    return {"name": tool["name"], **described, "inputSchema": {"json": approximate(tool["input_schema"])}}
 
 
 def _metadata(text: str) -> str:
@@ -125,7 +126,8 @@ def _metadata(text: str) -> str:
 
 def _sent(block: Block) -> Block:
     if "toolUse" in block:
-        return {"toolUse": {name: block["toolUse"][name] for name in ("toolUseId", "name", "input")}}
+        use = block["toolUse"]
+        return {"toolUse": {"toolUseId": use["toolUseId"], "name": use["name"], "input": approximate(use["input"])}}
     if "toolResult" in block:
         answer = block["toolResult"]
         return {"toolResult": {**answer, "content": [_result(each) for each in answer["content"]]}}
@@ -136,7 +138,8 @@ def _sent(block: Block) -> Block:
 def _result(content: Block) -> Block:
     """Bedrock takes JSON of objects only."""
     if "json" in content:
-        return content if isinstance(content["json"], dict) else {"text": canonical_json(content["json"])}
+        said = content["json"]
+        return {"json": approximate(said)} if isinstance(said, dict) else {"text": canonical_json(said)}
     return content if content["text"].strip() else {"text": _NOTHING}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from baton.adapters.models.openai_reply import json_in, reply_in
 from baton.adapters.models.openai_request import body_of
 from baton.adapters.retry_after import retry_after
 from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.numbers import dumps
 from baton.run_ports import Reply, StopReason
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class OpenAICompatibleModel:
 
     def _asked(self, deadline: Deadline, request: Request, model: str) -> tuple[Answer, int]:
         limit = "max_completion_tokens" if model in self._newer else "max_tokens"
-        content = json.dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
+        content = dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
         return self._ask(deadline, "POST", _COMPLETIONS, content), len(content)
 
     def _first_model(self, deadline: Deadline) -> str:

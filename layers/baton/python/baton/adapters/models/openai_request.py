@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.events import canonical_json
+from baton.domain.numbers import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def _said(blocks: list[Block]) -> Iterator[Message]:
 
 
 def _call(use: Block) -> dict[str, Any]:
-    arguments = json.dumps(use["input"], ensure_ascii=False)
+    arguments = dumps(use["input"], ensure_ascii=False)
     return {"id": use["toolUseId"], "type": "function", "function": {"name": use["name"], "arguments": arguments}}
 
 

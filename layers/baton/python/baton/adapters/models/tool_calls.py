@@ -10,6 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.numbers import Number, fraction, integer
 from baton.domain.reply import MAX_DEPTH, MAX_TOOL_NAME, SHOWN, clean
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _name(name: Any) -> str:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=integer, parse_float=fraction)
     except (ValueError, RecursionError):
         return None
 
@@ -47,13 +48,13 @@ def _read(text: str) -> Any:
 def _is_sound(value: Any, levels: int) -> bool:
     if isinstance(value, str):
         return _HALF_A_CHARACTER.search(value) is None
-    if isinstance(value, float):  # also what json makes of 1e999
+    if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
         return levels > 0 and all(_is_sound(each, levels - 1) for pair in value.items() for each in pair)
     if isinstance(value, list):
         return levels > 0 and all(_is_sound(each, levels - 1) for each in value)
-    return value is None or isinstance(value, bool | int)
+    return value is None or isinstance(value, bool | int | Number)
 
 
 def _worded(said: Any) -> str:

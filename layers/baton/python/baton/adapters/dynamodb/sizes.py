@@ -1,0 +1,58 @@
+"""What an item takes in DynamoDB, and which field of a request makes it large."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import keys
+from baton.domain.errors import TooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MAX_ITEM_BYTES = 400 * 1_024
+_PER_COLLECTION, _PER_MEMBER = 3, 1
+_FIELDS = {
+    keys.BODY: "context",
+    keys.BROUGHT: "body",
+    keys.CHECKPOINT: "state",
+    keys.FAILURE: "failure",
+    keys.OUTPUT: "output",
+    "CHECKPOINTS": "state",
+    "NOTES": "text",
+    "REVIEW-REQUEST": "context",
+}
+
+
+def must_fit(items: Iterable[Mapping[str, Any]]) -> None:
+    """``items``: as they are sent. Raises ``TooLarge`` for the first that the table wouldn't take: nothing is written
+    then, and the same would never be."""
+    for item in items:
+        if size_of(item) > MAX_ITEM_BYTES:
+            pk, sk = item["pk"]["S"], item["sk"]["S"]
+            field = _FIELDS.get(sk) or _FIELDS.get(keys.kind_of(pk), "body")
+            raise TooLarge(field, f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes")
+
+
+def size_of(item: Mapping[str, Any]) -> int:
+    """In bytes, by DynamoDB's rules, numbers rounded up."""
+    return sum(len(name.encode()) + _size(value) for name, value in item.items())
+
+
+def _size(value: Mapping[str, Any]) -> int:
+    ((kind, inner),) = value.items()
+    match kind:
+        case "S":
+            return len(inner.encode())
+        case "N":
+            return len(inner) // 2 + 3
+        case "M":
+            return _PER_COLLECTION + sum(len(name.encode()) + _size(each) + _PER_MEMBER for name, each in inner.items())
+        case "L":
+            return _PER_COLLECTION + sum(_size(each) + _PER_MEMBER for each in inner)
+        case "SS" | "NS":
+            return sum(len(each.encode()) for each in inner)
+        case "B":
+            return len(inner)
+        case _:
+            return 1

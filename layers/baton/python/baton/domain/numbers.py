@@ -1,0 +1,139 @@
+"""Numbers in free content, kept as they were written: json would give ``1e15`` back as ``1000000000000000.0``, and of
+38 digits only 16.
+
+What json spells like its writer is an ordinary ``int`` or ``float``; only what it would spell otherwise is a
+``Number``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+# Of a DynamoDB number; it is what every reader of JSON should be able to take.
+MAX_DIGITS = 38
+MIN_EXPONENT, MAX_EXPONENT = -130, 125
+# Well within, for numbers that a ``float`` holds.
+_LEAST, _MOST = 1e-129, 1e125
+_INTEGER_THAT_CHANGES = "-0"
+
+
+class Number(Decimal):
+    """Calculates like any other number. ``written``: its spelling, a number of JSON."""
+
+    written: str
+
+    def __new__(cls, written: str) -> Number:
+        number = super().__new__(cls, written)
+        number.written = written
+        return number
+
+    def __str__(self) -> str:
+        return self.written
+
+    def __repr__(self) -> str:
+        return f"Number({self.written!r})"
+
+
+class OutOfRange(ValueError):
+    """A number that Baton doesn't keep. Its text says why."""
+
+
+def integer(written: str) -> int | Number:
+    """Raises ``OutOfRange``."""
+    if len(written.lstrip("-")) > MAX_DIGITS:
+        raise OutOfRange(f"must have at most {MAX_DIGITS} digits")
+    return Number(written) if written == _INTEGER_THAT_CHANGES else int(written)
+
+
+@lru_cache(maxsize=4_096)
+def fraction(written: str) -> float | Number:
+    """What has a fraction or an exponent. Raises ``OutOfRange``."""
+    same = float(written)
+    if repr(same) == written and (not same or _LEAST <= abs(same) <= _MOST):
+        return same
+    try:
+        number = Number(written)
+    except ArithmeticError as exc:
+        raise OutOfRange("is out of range") from exc
+    if len(written) > MAX_DIGITS and len(number.as_tuple().digits) > MAX_DIGITS:
+        raise OutOfRange(f"must have at most {MAX_DIGITS} digits")
+    if number and not MIN_EXPONENT <= number.adjusted() <= MAX_EXPONENT:
+        raise OutOfRange("is out of range")
+    return number
+
+
+def loads(text: str) -> Any:
+    """What ``dumps`` wrote. Numbers are believed to be in range."""
+    if _INTEGER_THAT_CHANGES in text:
+        return json.loads(text, parse_int=_kept_integer, parse_float=_kept_fraction)
+    return json.loads(text, parse_float=_kept_fraction)
+
+
+def dumps(value: Any, **options: Any) -> str:
+    """Like ``json.dumps``, with every ``Number`` as it was written."""
+    return _spliced(json.dumps(value, default=_written, **options))
+
+
+def fingerprint(value: Any) -> str:
+    """SHA-256 of canonical JSON. Spellings of one number are told apart only where a ``float`` can't hold it: so the
+    same body had the same fingerprint before numbers were kept as written."""
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_as_float
+    )
+    return hashlib.sha256(_spliced(text).encode()).hexdigest()
+
+
+def approximate(value: Any) -> Any:
+    """For readers that know ``float`` only: ``value`` with each ``Number`` as the nearest one."""
+    match value:
+        case Number():
+            return float(value)
+        case dict():
+            return {key: approximate(each) for key, each in value.items()}
+        case list() | tuple():
+            return [approximate(each) for each in value]
+        case _:
+            return value
+
+
+# Stands before a number while it is a text. Nobody outside of the process can know it.
+_MARK = secrets.token_hex(16)
+_MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')
+
+
+def _spliced(text: str) -> str:
+    return _MARKED.sub(r"\1", text) if _MARK in text else text
+
+
+def _written(value: Any) -> str:
+    if not isinstance(value, Number):
+        raise TypeError(f"no JSON: {type(value).__name__}")
+    return _MARK + value.written
+
+
+def _as_float(value: Any) -> int | float | str:
+    _written(value)
+    return _same(value.written)
+
+
+@lru_cache(maxsize=4_096)
+def _same(written: str) -> int | float | str:
+    if written == _INTEGER_THAT_CHANGES:
+        return 0
+    same = float(written)
+    return same if Decimal(repr(same)) == Decimal(written) else _MARK + written
+
+
+def _kept_integer(written: str) -> int | Number:
+    return Number(written) if written == _INTEGER_THAT_CHANGES else int(written)
+
+
+def _kept_fraction(written: str) -> float | Number:
+    same = float(written)
+    return same if repr(same) == written else Number(written)

@@ -1,0 +1,70 @@
+"""What is larger than an item of the table may be is refused before anything is written, and its field is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.adapters.dynamodb.sizes import MAX_ITEM_BYTES, must_fit, size_of
+from baton.adapters.dynamodb.table import to_wire
+from baton.domain.errors import TooLarge
+from baton.domain.task import State
+from baton.domain.workflow import Checkpoint
+from baton.ports import Body, CheckpointKept, Note, Output, Store
+from support.changes import claimed, new, then
+from support.clock import NOON
+from support.world import WORKSPACE
+
+MUCH = "é" * (MAX_ITEM_BYTES // 2)
+
+
+def a_body(store: Store) -> None:
+    store.commit(WORKSPACE, new("task_9"), [Body({"text": MUCH})])
+
+
+def an_output(store: Store) -> None:
+    before = claimed(store)
+    store.commit(WORKSPACE, then(before, state=State.DONE, claim=None), [Output({"text": MUCH})])
+
+
+def a_checkpoint(store: Store) -> None:
+    kept = Checkpoint(
+        id="chk_1", workflow_id="wf_1", task_id="task_1", step_name="step", state={"text": MUCH}, at=NOON, by="agent:x"
+    )
+    store.commit(WORKSPACE, None, [CheckpointKept(kept)])
+
+
+def a_note(store: Store) -> None:
+    store.commit(WORKSPACE, None, [Note("task_1", "note_1", NOON, "agent:x", {"text": MUCH})])
+
+
+@pytest.mark.parametrize(
+    ("act", "field"), [(a_body, "context"), (an_output, "output"), (a_checkpoint, "state"), (a_note, "text")]
+)
+def test_what_no_item_can_hold_is_refused_by_its_field(store: Store, act: Callable[[Store], None], field: str) -> None:
+    with pytest.raises(TooLarge) as refused:
+        act(store)
+    assert refused.value.field == field
+    assert store.notes(WORKSPACE, "task_1", 10) == ()
+    assert "task_9" not in store.tasks(WORKSPACE, ["task_9"])
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 1_000, 12345, True, None, {"a": {"b": 1}}, ["x", 1, False], {"x", "yy"}],
+    ids=["text", "number", "truth", "nothing", "map", "list", "set"],
+)
+def test_an_item_counts_every_name_and_value(value: Any) -> None:
+    item = to_wire({"pk": "WS#acme", "sk": "HEAD", "v": value})
+    empty = size_of(to_wire({"pk": "WS#acme", "sk": "HEAD"}))
+    assert size_of(item) > empty if value is not None else size_of(item) == empty
+
+
+def test_the_largest_item_that_fits_fits() -> None:
+    item = {"pk": "p", "sk": "s", "t": "x" * (MAX_ITEM_BYTES - 7)}
+    assert size_of(to_wire(item)) == MAX_ITEM_BYTES
+    must_fit([to_wire(item)])
+    with pytest.raises(TooLarge):
+        must_fit([to_wire({**item, "t": item["t"] + "x"})])

@@ -1,0 +1,89 @@
+"""What anybody may send, where no token is asked for: its size is looked at first, then the address, then what it
+says; and none of it costs much."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import InvalidInput
+from baton.domain.events import canonical_json
+from baton.domain.numbers import fingerprint
+from rest.strict_json import MAX_BYTES, read_json
+from support.desk import Desk
+from support.gateway import Gateway, Reply
+from support.world import World
+
+SEAL = "a" * 64
+ADDRESSES = {"callback": f"/callbacks/bm9i.{SEAL}", "webhook": f"/notion/webhook/acme.{SEAL}"}
+HUGE = 5_900_000
+# CPU seconds, on a machine that others use too.
+MOST = 0.3
+BODIES: dict[str, Callable[[int], bytes]] = {
+    "brackets": lambda size: b"[" * size,
+    "empty lists": lambda size: b'{"a":[' + b"[]," * (size // 3) + b"1]}",
+    "empty texts": lambda size: b'{"a":[' + b'"",' * (size // 3) + b"1]}",
+    "colons": lambda size: b'{"a"' + b":" * size,
+    "names": lambda size: b"{" + b'"":1,' * (size // 5) + b"}",
+    "escapes": lambda size: b'{"a":"' + b"\\\\" * (size // 2),
+    "numbers": lambda size: b'{"a":[' + b"1e1," * (size // 4) + b"1]}",
+    "blanks": lambda size: b" " * size,
+}
+
+
+@pytest.fixture
+def desk(gateway: Gateway) -> Desk:
+    return Desk(gateway).hire()
+
+
+def seconds(act: Callable[[], Reply]) -> tuple[float, Reply]:
+    begun = time.process_time()
+    reply = act()
+    return time.process_time() - begun, reply
+
+
+@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
+@pytest.mark.parametrize("encoded", [True, False], ids=["base64", "text"])
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_of_megabytes_is_refused_for_its_size_at_once(
+    world: World, gateway: Gateway, name: str, encoded: bool, address: str
+) -> None:
+    body = BODIES[name](HUGE)
+    took, reply = seconds(lambda: gateway.send(None, "POST", address, body if encoded else body.decode()))
+    assert (reply.status, reply.code) == (413, "too_large")
+    assert took < MOST
+
+
+@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
+@pytest.mark.parametrize("body", [b"{", b"\xff", b'{"a": NaN}', b"[" * 1_000, b'{"a": 1, "a": 1}'])
+def test_nothing_is_read_of_what_comes_to_an_address_that_is_not_ours(
+    world: World, gateway: Gateway, body: bytes, address: str
+) -> None:
+    reply = gateway.send(None, "POST", address, body)
+    assert (reply.status, reply.code) == (404, "not_found")
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_just_fits_is_read_and_made_ready_to_be_kept_at_little_cost(name: str) -> None:
+    body = BODIES[name](MAX_BYTES - 20)
+    begun = time.process_time()
+    with suppress(InvalidInput):
+        read = read_json(body, any_value=True)
+        fingerprint(read.value)
+        canonical_json(read.value)
+    assert time.process_time() - begun < MOST
+
+
+def test_a_callback_is_kept_with_its_numbers_as_they_were_written(desk: Desk) -> None:
+    claim = desk.begun()
+    asked = desk.say(claim, "wait-callback", interaction_id="review")
+    address = asked.json["callback"]["url"].removeprefix("https://baton.example")
+    body = "[" + "1e15," * 40_000 + "-0, 0.10, 12345678901234567890.123456789012345678]"
+    assert desk.gateway.send(None, "POST", address, body).status == 200
+    assert desk.gateway.send(None, "POST", address, body).status == 200
+    other: Any = body.replace("0.10", "0.11")
+    assert desk.gateway.send(None, "POST", address, other).code == "callback_used"

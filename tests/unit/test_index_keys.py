@@ -1,0 +1,86 @@
+"""Every key of an index that holds a time sorts like the time, whatever the year."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.memory import MemoryStore
+from baton.domain.gate import Gate
+from baton.domain.mirror import opened
+from baton.domain.task import State
+from baton.domain.workflow import DueErrand, Errand
+from support.changes import claimed, new
+from support.clock import NOON
+
+YEARS = [datetime(year, 6, 1, 12, tzinfo=UTC) for year in (2, 1969, 2001, 9998)]
+
+
+def _ready(at: datetime) -> str | None:
+    place = keys.queue_place(new().task.changed(state=State.DELEGATED, ready_at=at))
+    return place and place.sk
+
+
+def _needing(at: datetime) -> str | None:
+    place = keys.queue_place(replace(new().task, created_at=at, state=State.NEEDS))
+    return place and place.sk
+
+
+def _waking(at: datetime) -> str | None:
+    place = keys.wake_place(new().task.changed(wake_at=at))
+    return place and place.sk
+
+
+def _claim(at: datetime) -> str | None:
+    place = keys.wake_place(claimed(MemoryStore()).changed(wake_at=at))
+    return place and place.sk
+
+
+def _mirror(at: datetime) -> str | None:
+    place = keys.mirror_place(replace(opened(new().task, None, 0), due_at=at))
+    return place and place.sk
+
+
+def _gate(at: datetime) -> str | None:
+    place = keys.gate_place(Gate(workspace="acme", wake_at=at))
+    return place and place.sk
+
+
+PLACES: dict[str, Callable[[datetime], str | None]] = {
+    "ready work": _ready,
+    "work that needs approval": _needing,
+    "a task that is looked at again": _waking,
+    "a claim": _claim,
+    "an errand": lambda at: (
+        keys.errand_place(DueErrand(kind=Errand.JOIN, task_id="task_1", stamp="s", at=at, data={})).sk
+    ),
+    "a page to send": _mirror,
+    "a tracker": _gate,
+    "what is due": lambda at: keys.due_place(at, "task_1"),
+    "an entry that nobody was told of": lambda at: keys.unsent_place("task_1", 1, at).sk,
+    "an hour of alerts": lambda at: keys.alert_count("acme", "agent:x", max(at, datetime(1970, 1, 1, tzinfo=UTC))).sk,
+    "a day's listing": lambda at: keys.tasks_of_day("acme", at.date()),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_keys_sort_like_their_times(name: str) -> None:
+    found = [PLACES[name](at) for at in YEARS]
+    assert None not in found
+    assert sorted(found) == found  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("name", [name for name in PLACES if "listing" not in name and "alerts" not in name])
+@pytest.mark.parametrize("at", YEARS[:3])
+def test_what_was_due_in_any_year_is_found_now(name: str, at: datetime) -> None:
+    place = PLACES[name](at)
+    assert place is not None
+    moment = place.removeprefix("P0#").removeprefix("P1#").removeprefix("P2#")
+    assert keys.EARLIEST + " " < "0" < moment < keys.wake_until(NOON)
+    later = PLACES[name](NOON + timedelta(days=1))
+    assert later is not None
+    assert later.removeprefix("P0#").removeprefix("P1#").removeprefix("P2#") > keys.wake_until(NOON)
