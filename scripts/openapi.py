@@ -41,6 +41,8 @@ MEANINGS = {
     409: "The state of things doesn't allow it; `code` says why",
     413: "The body is larger than 262,144 bytes; `errors` names its largest field",
     422: "A field, parameter or header is wrong; `errors` names it",
+    429: "More than this caller may ask for (the gateway's own body where it is the whole API's limit); again after "
+    "`Retry-After` seconds",
     500: "A fault of Baton's; the same request may be sent again",
     503: "Too busy, or the tracker doesn't answer; the same request may be sent again after `Retry-After` seconds",
 }
@@ -179,7 +181,7 @@ def _response(status: int, shape: type | None, schemas: Schemas) -> dict[str, An
 def _refusals(route: Route) -> list[int]:
     found = {422, 500, *route.refusals}
     if route.needs_token:
-        found |= {401, 403}
+        found |= {401, 403, 429}
     if route.needs_token or route.body is not None:
         found.add(503)
     if "{" in route.path:
@@ -203,9 +205,8 @@ def _all_refusals(schemas: Schemas) -> dict[str, Any]:
 
 def _refusal(status: int, problem: dict[str, Any]) -> dict[str, Any]:
     gateway = {"application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}}}
-    content: dict[str, Any] = {401: gateway, 403: {PROBLEM_JSON: {"schema": problem}, **gateway}}.get(
-        status, {PROBLEM_JSON: {"schema": problem}}
-    )
+    either = {PROBLEM_JSON: {"schema": problem}, **gateway}
+    content: dict[str, Any] = {401: gateway, 403: either, 429: either}.get(status, {PROBLEM_JSON: {"schema": problem}})
     return {"description": MEANINGS[status], "content": content}
 
 

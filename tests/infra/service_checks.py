@@ -140,6 +140,18 @@ def no_secret_is_in_the_environment(template: Template) -> Problems:
 
 
 @check
+def waiting_never_starves_work(template: Template) -> Problems:
+    """A reserve bounds it, too. An account has 1,000 as a rule, and 100 of them have to stay unreserved; who has less
+    sets another number."""
+    asked = template["Parameters"]["WaitConcurrency"]
+    if not 5 <= asked["Default"] <= 200 or asked.get("MinValue") != 0:
+        yield f"{asked} reserves nothing for the long polls, or too much, or can't be switched off"
+    reserved = template["Resources"]["Wait"]["Properties"].get("ReservedConcurrentExecutions")
+    if reserved != {"Fn::If": ["ReservesWait", {"Ref": "WaitConcurrency"}, {"Ref": "AWS::NoValue"}]}:
+        yield f"Wait reserves {reserved}"
+
+
+@check
 def timeouts_fit_what_calls_them(template: Template) -> Problems:
     every = functions(template)
     for name in _integrated(template) | {"Authorize"}:

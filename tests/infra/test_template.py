@@ -452,6 +452,10 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
         "a token",
         put("Api/Environment/Variables/NOTION_TOKEN", {"Ref": "NotionToken"}),
     ),
+    (service_checks.waiting_never_starves_work, "no reserve", put("/Parameters/WaitConcurrency/Default", 0)),
+    (service_checks.waiting_never_starves_work, "all there is", put("/Parameters/WaitConcurrency/Default", 1_000)),
+    (service_checks.waiting_never_starves_work, "no way out", put("/Parameters/WaitConcurrency/MinValue", 5)),
+    (service_checks.waiting_never_starves_work, "unbounded", drop("Wait/ReservedConcurrentExecutions")),
     (service_checks.timeouts_fit_what_calls_them, "waits too long", put("Wait/Timeout", 30)),
     (
         service_checks.timeouts_fit_what_calls_them,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
+import httpx
 import pytest
 
 from support.tenant import Tenant
@@ -77,3 +79,27 @@ def test_waiting_for_a_claim_gets_the_task_that_comes(tenant: Tenant, pool: Thre
     claim = woken(waiting, tenant, task_id, lambda: tenant.human.post(f"/tasks/{task_id}/approve"))
     assert (claim["task"]["id"], claim["fence"]) == (task_id, 1)
     assert tenant.reviewer.send("POST", "/agents/reviewer/claims/wait?timeout=0", {}).status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/agents/reviewer/claims/wait", "/tasks/{}/await", "/tasks/{}/events/wait"])
+def test_of_eight_polls_of_one_principal_five_wait(tenant: Tenant, path: str) -> None:
+    where, query = path.format(tenant.needing()), "?timeout=6" + ("&after=99" if "events" in path else "")
+    method = "POST" if "claims" in path else "GET"
+    together = Barrier(8)
+
+    def poll(_: int) -> httpx.Response:
+        together.wait()
+        return tenant.reviewer.send(method, where + query, {} if method == "POST" else None)
+
+    with ThreadPoolExecutor(8) as pool:
+        polls = [pool.submit(poll, number) for number in range(8)]
+        # Whoever works is served as before, and so is whoever else waits.
+        assert tenant.human.get(f"/tasks/{tenant.needing(target='runner')}/await?timeout=1")["timed_out"]
+        answers = [each.result() for each in polls]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert [answer.status_code for answer in answers if answer not in refused] == [204 if "claims" in path else 200] * 5
+    for answer in refused:
+        assert answer.json()["code"] == "too_many_polls"
+        assert 1 <= int(answer.headers["Retry-After"]) <= 25
+    # Their places are free again.
+    assert tenant.reviewer.send(method, where + query.replace("6", "1"), {} if method == "POST" else None).is_success

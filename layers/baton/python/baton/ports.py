@@ -124,6 +124,7 @@ class Ready:
     ready_at: datetime
     requires: tuple[str, ...] = ()
     source: str = ""
+    priority: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -694,6 +695,29 @@ class SettingsStore(Protocol):
         """The settings in their next version, else ``Conflict``."""
 
 
+@dataclass(frozen=True, slots=True)
+class PollPermit:
+    """Held by one long poll of a principal (its key). ``id``: whose it is, should it have been given to another
+    since."""
+
+    workspace: str
+    by: str
+    slot: int
+    id: str
+
+
+class PollStore(Protocol):
+    """How many long polls of a principal wait, whichever processes they are in."""
+
+    def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
+        """One of the principal's ``MAX_POLLS`` permits, held until ``until`` or ``end_poll``: never more of them at
+        once. In one write, or a few where others of the principal wait. Raises ``TooManyPolls``, with when the first
+        of them will be free."""
+
+    def end_poll(self, permit: PollPermit) -> None:
+        """It is free again; nothing, if somebody else holds it by now. One write."""
+
+
 class TokenStore(Protocol):
     def token(self, token_id: str) -> Token | None:
         """Found by id alone: the caller's workspace isn't known before."""
@@ -780,6 +804,7 @@ class Store(
     ToolStore,
     RunStore,
     SettingsStore,
+    PollStore,
     TokenStore,
     TrackerStore,
     EventStore,

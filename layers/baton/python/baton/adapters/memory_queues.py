@@ -74,7 +74,11 @@ class MemoryQueues(MemoryTasks):
             if task.target_agent == target and task.is_ready(now) and not task.parked
         ]
         found.sort(key=lambda task: (task.priority, task.ready_at, task.id))
-        return [Ready(t.id, t.ready_at, t.requires, t.source_agent) for t in found if t.ready_at is not None]
+        return [
+            Ready(t.id, t.ready_at, t.requires, t.source_agent, str(t.priority))
+            for t in found
+            if t.ready_at is not None
+        ]
 
     def _newest(self, workspace: str, matches: Callable[[Task], bool], limit: int, cursor: str | None) -> Page:
         with self._lock:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.liveness import MARKED_EVERY
+from baton.domain.polls import free_slots
 from baton.domain.settings import Settings
-from baton.ports import Page
+from baton.ports import Page, PollPermit
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,6 +34,7 @@ class MemoryRegistry:
         self._contacts: dict[tuple[str, str], datetime] = {}
         self._settings: dict[str, Settings] = {}
         self._tokens: dict[str, Token] = {}
+        self._polls: dict[tuple[str, str], dict[int, tuple[datetime, str]]] = {}
 
     def remembered(self, once: Once) -> Remembered | None:
         with self._lock:
@@ -85,6 +87,19 @@ class MemoryRegistry:
             if self.settings(workspace).version != settings.version - 1:
                 raise Conflict("settings")
             self._settings[workspace] = settings
+
+    def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
+        with self._lock:
+            held = self._polls.setdefault((by.workspace, by.key), {})
+            slot = free_slots({slot: ends for slot, (ends, _) in held.items()}, now)[0]
+            held[slot] = until, permit_id
+            return PollPermit(by.workspace, by.key, slot, permit_id)
+
+    def end_poll(self, permit: PollPermit) -> None:
+        with self._lock:
+            held = self._polls.get((permit.workspace, permit.by), {})
+            if permit.slot in held and held[permit.slot][1] == permit.id:
+                del held[permit.slot]
 
     def token(self, token_id: str) -> Token | None:
         with self._lock:

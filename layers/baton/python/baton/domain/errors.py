@@ -24,6 +24,8 @@ BatonError
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   ├── ToolSuspended     a service changed the tool's target: a human has to look
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
+├── TooMany               more than one caller may ask for
+│   └── TooManyPolls      too many of its long polls wait
 ├── BadSignature          a delivery that the tracker didn't sign
 ├── Conflict              somebody else changed it first: read again and decide again
 │   ├── SlotTaken         the same, where it was a permit of the claiming agent
@@ -309,6 +311,22 @@ class TooManyAlerts(Refused):
     def __init__(self, limit: int, retry_after: int) -> None:
         message = f"At most {limit} alerts an hour are taken from one caller."
         super().__init__(message, limit=limit, retry_after=retry_after)
+
+
+class TooMany(BatonError):
+    """More than one caller may ask for: later it may again. ``retry_after``: in whole seconds, 1 or more."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, retry_after: int, **fields: Any) -> None:
+        super().__init__(message, retry_after=max(1, retry_after), **fields)
+
+
+class TooManyPolls(TooMany):
+    code = "too_many_polls"
+
+    def __init__(self, limit: int, retry_after: int) -> None:
+        super().__init__(f"At most {limit} long polls of one caller wait at once.", retry_after, limit=limit)
 
 
 class AtCapacity(Refused):

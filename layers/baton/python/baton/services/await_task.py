@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.services.waiting import polled
+from baton.services.waiting import waited
 
 if TYPE_CHECKING:
     from baton.domain.events import Event
+    from baton.domain.principal import Principal
     from baton.domain.task import Task
     from baton.ports import Baton, Dossier
 
@@ -22,9 +23,12 @@ class Awaited:
     timed_out: bool
 
 
-def await_task(baton: Baton, workspace: str, task_id: str, state: str, timeout_seconds: float) -> Awaited:
+def await_task(
+    baton: Baton, workspace: str, task_id: str, state: str, timeout_seconds: float, by: Principal | None = None
+) -> Awaited:
     """Answers at once if the task is in ``state`` (or has ``ended``), else when it is, else at the end of the time.
-    An ended task never changes again, so waiting for another state of one ends too. Raises ``Unknown``."""
+    An ended task never changes again, so waiting for another state of one ends too. ``by``: who waits. Raises
+    ``Unknown``, ``TooManyPolls``."""
 
     def holds(task: Task) -> bool:
         return task.is_ended if state == ENDED else task.state == state
@@ -32,17 +36,24 @@ def await_task(baton: Baton, workspace: str, task_id: str, state: str, timeout_s
     def load() -> Task:
         return baton.store.load(workspace, task_id)[0]
 
-    task = polled(baton.clock, timeout_seconds, load(), load, lambda task: holds(task) or task.is_ended)
+    task = waited(baton, by, timeout_seconds, load(), load, lambda task: holds(task) or task.is_ended)
     return Awaited(baton.store.read(workspace, task_id), timed_out=not holds(task))
 
 
 def wait_for_events(
-    baton: Baton, workspace: str, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
+    baton: Baton,
+    workspace: str,
+    task_id: str,
+    after: int,
+    timeout_seconds: float,
+    limit: int = EVENTS_PER_PAGE,
+    by: Principal | None = None,
 ) -> tuple[Event, ...]:
-    """The entries after ``after``, as soon as there are any. Raises ``Unknown``."""
+    """The entries after ``after``, as soon as there are any. ``by``: who waits. Raises ``Unknown``,
+    ``TooManyPolls``."""
     baton.store.load(workspace, task_id)
 
     def read() -> tuple[Event, ...]:
         return baton.store.events(workspace, task_id, after, limit)
 
-    return polled(baton.clock, timeout_seconds, read(), read, bool)
+    return waited(baton, by, timeout_seconds, read(), read, bool)

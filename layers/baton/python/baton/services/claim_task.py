@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import lacking, requirements
@@ -31,7 +31,7 @@ from baton.ports import Dossier, Remember
 from baton.services.change_task import commit, row_of
 from baton.services.mark_contact import mark_contact
 from baton.services.retrying import decided_again
-from baton.services.waiting import polled
+from baton.services.waiting import waited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Extra
+    from baton.ports import Baton, Extra, Ready
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
+# Less than one page of the queue, so that spreading takes no further reading.
+SPREAD_OVER = 20
 # Why an agent doesn't get a task, though it may well get another.
 NOT_THIS_ONE = (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown)
 
@@ -96,63 +98,92 @@ def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Clai
 def claim_next_waiting(
     baton: Baton, claimer: Claimer, timeout_seconds: float, once: Once | None = None
 ) -> Claimed | None:
-    """The same, waiting up to ``timeout_seconds`` for a task to become ready."""
+    """The same, waiting up to ``timeout_seconds`` for a task to become ready. Raises ``TooManyPolls``. Those who wait
+    for the same agent's work look at moments of their own, and each begins with another task of the best priority."""
 
     def again() -> Claimed | None:
-        return claim_if_any(baton, claimer, once)
+        return claim_if_any(baton, claimer, once, is_contended=True)
 
-    return polled(baton.clock, timeout_seconds, claim_next(baton, claimer, once), again, bool)
+    found = claim_next(baton, claimer, once)
+    return waited(baton, claimer.by, timeout_seconds, found, again, bool, jittered=True)
 
 
-def claim_if_any(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
+def claim_if_any(
+    baton: Baton, claimer: Claimer, once: Once | None = None, *, is_contended: bool = False
+) -> Claimed | None:
+    """``is_contended``: others are likely to look for the same work at this moment."""
     claimer.by.acting_for(claimer.agent)
-    for task_id in islice(_candidates(baton, claimer), MAX_CANDIDATES):
-        try:
-            return _take_if_still_there(baton, claimer, task_id, once)
-        except (KeyTaken, InactiveAgent, AtCapacity):
-            break
-        except (
-            AlreadyClaimed,
-            NotClaimable,
-            TaskEnded,
-            OwnHandoff,
-            NotYourAgent,
-            CapabilityMismatch,
-            Unknown,
-            Conflict,
-        ):
-            continue
-    if once:
+    try:
+        claimed = _Search(baton, claimer, once, is_contended=is_contended).claim()
+    except (KeyTaken, InactiveAgent, AtCapacity):
+        claimed = None
+    if claimed is None and once:
         return _earlier_claim(baton, claimer, once)
-    return None
+    return claimed
 
 
-def _candidates(baton: Baton, claimer: Claimer) -> Iterator[str]:
-    """The agent's own queue first, then open work that it has declared the capabilities for, and didn't hand off
-    itself."""
-    workspace, now = claimer.by.workspace, baton.clock.now()
-    skills, own = baton.store.ready(workspace, claimer.agent, now)
-    for ready in own:
-        yield ready.task_id
-    if skills is None:
-        return
-    offers = frozenset(requirements(skills.accepts, skills.produces))
-    for ready in baton.store.open_work(workspace, now):
-        if ready.source != claimer.agent and not lacking(offers, ready.requires):
-            yield ready.task_id
+class _Search:
+    """Through the candidates: the agent's own queue first, then open work that it has declared the capabilities for,
+    and didn't hand off itself; by priority, then first in, first out. Once a race was lost, those of one priority come
+    in any order, so that many who search at once don't meet at each of them in turn."""
 
+    def __init__(self, baton: Baton, claimer: Claimer, once: Once | None, *, is_contended: bool) -> None:
+        self._baton, self._claimer, self._once = baton, claimer, once
+        self._is_contended = is_contended
+        self._lost: list[Ready] = []
 
-def _take_if_still_there(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:
-    """A lost race may have been against the sweeper's bookkeeping, which leaves the task as ready as it was: looked at
-    again, it tells. Raises what ``_take`` does."""
-    for _ in range(LOOKS_AGAIN):
+    def claim(self) -> Claimed | None:
+        """Raises ``KeyTaken``, ``InactiveAgent``, ``AtCapacity``."""
+        for ready in islice(self._candidates(), MAX_CANDIDATES):
+            if self._lost and self._lost[0].priority != ready.priority:
+                claimed = self._look_again()
+                if claimed is not None:
+                    return claimed
+            claimed = self._try(ready)
+            if claimed is not None:
+                return claimed
+        return self._look_again()
+
+    def _candidates(self) -> Iterator[Ready]:
+        workspace, now = self._claimer.by.workspace, self._baton.clock.now()
+        skills, own = self._baton.store.ready(workspace, self._claimer.agent, now)
+        yield from self._spread(own)
+        if skills is None:
+            return
+        offers = frozenset(requirements(skills.accepts, skills.produces))
+        for ready in self._spread(self._baton.store.open_work(workspace, now)):
+            if ready.source != self._claimer.agent and not lacking(offers, ready.requires):
+                yield ready
+
+    def _spread(self, queue: Iterator[Ready]) -> Iterator[Ready]:
+        for _, alike in groupby(queue, key=lambda ready: ready.priority):
+            while some := list(islice(alike, SPREAD_OVER if self._is_contended else 1)):
+                random.shuffle(some)
+                yield from some
+
+    def _try(self, ready: Ready) -> Claimed | None:
         try:
-            return _take(baton, claimer, task_id, once)
-        except (KeyTaken, AtCapacity):
+            return _take(self._baton, self._claimer, ready.task_id, self._once)
+        except KeyTaken:
             raise
+        except NOT_THIS_ONE:
+            return None
         except Conflict:
-            continue
-    return _take(baton, claimer, task_id, once)
+            self._is_contended = True
+            self._lost.append(ready)
+            return None
+
+    def _look_again(self) -> Claimed | None:
+        """A lost race may have been against the sweeper's bookkeeping, which leaves the task as ready as it was: looked
+        at again, after the others of its priority, it tells."""
+        for _ in range(LOOKS_AGAIN):
+            lost, self._lost = self._lost, []
+            for ready in lost:
+                claimed = self._try(ready)
+                if claimed is not None:
+                    return claimed
+        self._lost = []
+        return None
 
 
 def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:

@@ -1,7 +1,10 @@
-"""Long polling."""
+"""Long polling. Who has to wait does so under a permit: each principal has a few, counted in the store, as one process
+answers one request at a time and knows nothing of the others."""
 
 from __future__ import annotations
 
+import random
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from baton.domain.times import seconds
@@ -9,33 +12,78 @@ from baton.domain.times import seconds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from baton.ports import Clock
+    from baton.domain.principal import Principal
+    from baton.ports import Baton, Clock
 
 POLL_SECONDS = 0.5
+# After the end of its wait a poll answers; the permit of one that died is free from then on.
+PERMIT_MARGIN_SECONDS = 5
 
 Value = TypeVar("Value")
 
 
+def waited(
+    baton: Baton,
+    by: Principal | None,
+    timeout_seconds: float,
+    value: Value,
+    again: Callable[[], Value],
+    is_enough: Callable[[Value], bool],
+    *,
+    jittered: bool = False,
+) -> Value:
+    """As ``polled``, under one of the permits of ``by``, which is taken only if there is something to wait for. Raises
+    ``TooManyPolls``."""
+    if by is None or is_enough(value) or timeout_seconds <= 0:
+        return polled(baton.clock, timeout_seconds, value, again, is_enough, jittered=jittered)
+    with _permit(baton, by, timeout_seconds):
+        return polled(baton.clock, timeout_seconds, value, again, is_enough, jittered=jittered)
+
+
 def polled(
-    clock: Clock, timeout_seconds: float, value: Value, again: Callable[[], Value], is_enough: Callable[[Value], bool]
+    clock: Clock,
+    timeout_seconds: float,
+    value: Value,
+    again: Callable[[], Value],
+    is_enough: Callable[[Value], bool],
+    *,
+    jittered: bool = False,
 ) -> Value:
     """``value`` at once if it is enough, else the first of ``again``'s that is, or the last one when time is up."""
     if is_enough(value):
         return value
-    for _ in polls(clock, timeout_seconds):
+    for _ in polls(clock, timeout_seconds, jittered=jittered):
         value = again()
         if is_enough(value):
             break
     return value
 
 
-def polls(clock: Clock, timeout_seconds: float) -> Iterator[None]:
-    """Yields every half second, and once more at the end of ``timeout_seconds``."""
+def polls(clock: Clock, timeout_seconds: float, *, jittered: bool = False) -> Iterator[None]:
+    """Yields every half second, and once more at the end of ``timeout_seconds``. ``jittered``: of two pauses one is
+    drawn, and the other makes up for it."""
     deadline = clock.now() + seconds(timeout_seconds)
+    drawn = 0.0
     # Counted as well as timed: a clock that is set back must not make a function wait until it is killed.
-    for _ in range(int(timeout_seconds / POLL_SECONDS) + 1):
+    for number in range(int(timeout_seconds / POLL_SECONDS) + 1):
         left = (deadline - clock.now()).total_seconds()
         if left <= 0:
             return
-        clock.sleep(min(POLL_SECONDS, left))
+        if jittered:
+            drawn = -drawn if number % 2 else random.uniform(-0.5, 0.5) * POLL_SECONDS  # noqa: S311 - no secret
+        clock.sleep(min(round(POLL_SECONDS + drawn, 3), left))
         yield
+
+
+@contextmanager
+def _permit(baton: Baton, by: Principal, timeout_seconds: float) -> Iterator[None]:
+    now = baton.clock.now()
+    until = now + seconds(timeout_seconds + PERMIT_MARGIN_SECONDS)
+    permit = baton.store.begin_poll(by, baton.ids.new("poll", now), now, until)
+    try:
+        yield
+    finally:
+        try:
+            baton.store.end_poll(permit)
+        except Exception as exc:  # noqa: BLE001 - whatever a store raises; what was waited for stands
+            baton.log("permit not given back", action="permit_not_given_back", error=type(exc).__name__)

@@ -261,6 +261,11 @@ def contact(workspace: str, slug: str) -> Key:
     return Key(contacts(workspace), slug)
 
 
+def polls(workspace: str, by: str) -> Key:
+    """Of one principal, by its key."""
+    return Key(f"WS#{workspace}#POLLS#{by}", "POLLS")
+
+
 def settings(workspace: str) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", "SETTINGS")
 
@@ -379,7 +384,7 @@ def parse_due(sort_key: str) -> str:
 def parse_place(sort_key: str) -> tuple[str, Ready]:
     """Priority, and which task is ready when."""
     priority, ready_ms, task_id = sort_key.split("#", 2)
-    return priority, Ready(task_id, from_ms(int(ready_ms)))
+    return priority, Ready(task_id, from_ms(int(ready_ms)), priority=priority)
 
 
 def _place(priority: str, at: datetime, task_id: str) -> str:

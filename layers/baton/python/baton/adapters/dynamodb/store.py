@@ -10,6 +10,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.alerts import Alerts
 from baton.adapters.dynamodb.event_outbox import EventOutbox
 from baton.adapters.dynamodb.outbox import Outbox
+from baton.adapters.dynamodb.polls import Polls
 from baton.adapters.dynamodb.queues import Queues
 from baton.adapters.dynamodb.registry import roster_version
 from baton.adapters.dynamodb.renewal import renew
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 STILL_THE_SAME = "#stamp = :stamp"
 
 
-class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, EventOutbox):
+class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Polls, EventOutbox):
     # Writing
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
