@@ -230,7 +230,7 @@ def test_a_runner_that_raises_has_failed_retryably_and_its_words_stay_inside(wor
     assert ring(world, task_id, Recorder(raising(error))) is Handled.RAN
     dossier = world.store.read(WORKSPACE, task_id)
     assert dossier.task.state == "delegated"
-    assert dossier.why == {"type": "error", "description": f"The runner raised {type(error).__name__}."}
+    assert dossier.why == {"type": "error", "description": "The run broke off inside of Baton."}
     assert "secret" not in repr(world.logged)
 
 

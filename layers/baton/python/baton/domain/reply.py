@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.events import canonical_json
@@ -15,6 +16,7 @@ MAX_DEPTH = 16
 MAX_CALLS = 32
 MAX_TOOL_NAME = 64
 SHOWN = 200
+_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
 class BrokenReply(ValueError):
@@ -38,7 +40,7 @@ def kept_blocks(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 def _kept(block: Block) -> Block | None:
     if "text" in block:
         text = clean(str(block["text"]))
-        return {"text": text} if text.strip() else None
+        return None if is_blank(text) else {"text": text}
     if "toolUse" in block:
         return {"toolUse": _call(block["toolUse"])}
     if "reasoningContent" in block:
@@ -71,6 +73,11 @@ def _cleaned(value: Any, depth: int) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise BrokenReply("arguments have a number that JSON doesn't know")
     return value
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody would see anything: white space, control characters, and what only says how others are shown."""
+    return all(unicodedata.category(each) in _UNSEEN for each in text)
 
 
 def clean(text: str) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Block = dict[str, Any]
+# No model reads or writes more tokens for one reply.
+MAX_COUNT = 10_000_000
 # More than an entry can hold: what was kept is shown.
 MAX_TEXT_SHOWN = 10_000_000
 
@@ -66,12 +68,25 @@ class Usage:
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
+    def bounded(self) -> Usage:
+        """As far as it can be believed: a provider, or a server that stands in for one, may count anything."""
+        return Usage(self.model_calls, count_in(self.input_tokens), count_in(self.output_tokens))
+
     def plus(self, other: Usage) -> Usage:
         return Usage(
             self.model_calls + other.model_calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
         )
+
+
+def count_in(said: Any) -> int:
+    """Tokens of one reply, 0 to ``MAX_COUNT``, as somebody counted them; 0 for what is no number."""
+    if isinstance(said, str) and said.isascii() and said.isdigit():
+        return int(said) if len(said) < len(str(MAX_COUNT)) else MAX_COUNT
+    if isinstance(said, bool) or not isinstance(said, int | float) or said != said or said <= 0:
+        return 0
+    return MAX_COUNT if said >= MAX_COUNT else int(said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

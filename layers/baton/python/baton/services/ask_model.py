@@ -4,7 +4,7 @@ pause if the provider is throttled or out."""
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import ModelAway
@@ -77,6 +77,7 @@ class Asker:
             tried += 1
             try:
                 reply = model.converse(self._request(model_id))
+                reply = replace(reply, usage=reply.usage.bounded())
             except ModelAway as away:
                 if tried == MAX_TRIES or not self._paused(tried, away):
                     raise

@@ -177,7 +177,8 @@ def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Fut
             outcome.set_exception(exc)
         except Exception as exc:  # noqa: BLE001 - whatever a runner raises is a failed attempt, never a lost task
             baton.log("the runner raised", action="runner_raised", task_id=task_id, error=type(exc).__name__)
-            failure = {"type": "error", "description": f"The runner raised {type(exc).__name__}."}
+            # What broke is ours to read, in the log: its name would tell nobody else anything.
+            failure = {"type": "error", "description": "The run broke off inside of Baton."}
             outcome.set_result(NotDone(failure, retryable=True))
 
     Thread(target=work_on, name=f"run {task_id}", daemon=True).start()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import InvalidInput, ModelAway, ModelRefuses
 from baton.domain.history import Conversation, conversation_in
 from baton.domain.prompt import ask_in
+from baton.domain.reply import is_blank
 from baton.domain.times import seconds
 from baton.domain.tool import History
 from baton.domain.transcript import Entry, Message, MessageType, Transcript, Usage
@@ -187,7 +188,11 @@ def _broken(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:
         return f"it was cut off at {most_tokens} tokens: be briefer"
     if stop in MALFORMED:
         return "it isn't well-formed"
-    return None if reply.blocks or reply.output is not None else "it is empty"
+    if not reply.blocks and reply.output is None:
+        return "it is empty"
+    # Thoughts are no answer: the task would be done with nothing.
+    says_something = reply.calls or not is_blank(reply.text) or reply.output is not None
+    return None if says_something else "it says nothing: answer in words, or call a tool"
 
 
 def _away_seconds(away: ModelAway, task: Task) -> float:

@@ -66,7 +66,7 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
     except PageHeld:
         return _without_page(baton, delivery)
     except Exception as exc:  # noqa: BLE001 - a bug of ours must not stop the other pages, nor make this one twice
-        message = f"Sending failed inside of Baton ({type(exc).__name__}); it is tried again."
+        message = "Sending failed inside of Baton; it is tried again."
         delivery.let_go(lambda held: held.failed(baton.clock.now(), Sync.PENDING, message, unclear=True))
         baton.log("sending a page failed", action="page_failed", task_id=task_id, error=type(exc).__name__)
         return Sent(delivery.row.page, Sync.PENDING, message)

@@ -24,7 +24,7 @@ from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.events import canonical_json
 from baton.domain.numbers import approximate
 from baton.domain.reply import clean
-from baton.domain.transcript import Usage
+from baton.domain.transcript import Usage, count_in
 from baton.run_ports import Reply, StopReason
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class BedrockModel:
         except RecursionError:  # of what a model says, nothing else nests
             return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT)
         except BotoCoreError as exc:
-            raise ModelRefuses(f"Bedrock can't be asked that ({type(exc).__name__}).") from exc
+            raise ModelRefuses("Bedrock can't be asked that: boto3 can't write the request down.") from exc
         if "stopReason" not in answer:  # half of an answer, which botocore takes for an odd one
             raise ModelAway("Bedrock broke off its answer.")
         return _reply(answer)
@@ -145,7 +145,7 @@ def _result(content: Block) -> Block:
 
 def _reply(answer: dict[str, Any]) -> Reply:
     usage = answer.get("usage") or {}
-    counted = Usage(input_tokens=usage.get("inputTokens", 0), output_tokens=usage.get("outputTokens", 0))
+    counted = Usage(input_tokens=count_in(usage.get("inputTokens")), output_tokens=count_in(usage.get("outputTokens")))
     content = ((answer.get("output") or {}).get("message") or {}).get("content") or []
     try:
         reason = StopReason(answer["stopReason"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.models.tool_calls import tool_use
 from baton.domain.reply import clean
-from baton.domain.transcript import Usage
+from baton.domain.transcript import Usage, count_in
 from baton.run_ports import Reply, StopReason
 
 if TYPE_CHECKING:
@@ -86,14 +86,10 @@ def _text(said: Any) -> str:
 def _usage(answer: Any, sent_bytes: int, answered_bytes: int) -> Usage:
     """Estimated where it isn't told, so that a run's limit holds for every server."""
     told = _field(answer, "usage")
-    given, made = _count(_field(told, "prompt_tokens")), _count(_field(told, "completion_tokens"))
+    given, made = count_in(_field(told, "prompt_tokens")), count_in(_field(told, "completion_tokens"))
     if given or made:
         return Usage(input_tokens=given, output_tokens=made)
     return Usage(input_tokens=sent_bytes // _BYTES_PER_TOKEN, output_tokens=answered_bytes // _BYTES_PER_TOKEN)
-
-
-def _count(said: Any) -> int:
-    return max(0, said) if isinstance(said, int) and not isinstance(said, bool) else 0
 
 
 def _field(of: Any, name: str) -> Any:
