@@ -23,6 +23,7 @@ setup: $(env)/baton.stamp $(env)/sam.stamp $(env)/stack.stamp ## bring every too
 
 $(env)/uv.stamp: requirements/uv.txt
 	@echo "setup: uv, for Python $(firstword $(version))"
+	@mkdir -p .baton && chmod 700 .baton
 	@rm -rf $(env)/uv && $(PYTHON) -m venv $(env)/uv
 	@$(env)/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/uv.txt
 	@touch $@

@@ -71,6 +71,7 @@ class Background:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                umask=0o077,  # what it writes holds tokens
                 start_new_session=True,  # Ctrl-C in the terminal must not take it down before its state is saved
                 pass_fds=[lock.fileno()],  # the lock lives as long as the process does
             )
@@ -113,6 +114,14 @@ class Background:
         with (self.home / f"{self.name}.lock").open("a+") as file:
             file.seek(0)
             yield file
+
+
+def make_private(folder: Path, *, deep: bool = False) -> None:
+    """The folder is there, and it and what is in it is for its owner only, whoever made that; ``deep``: all of it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in (folder, *folder.glob("**/*" if deep else "*")):
+        if not path.is_symlink() and path.stat().st_mode & 0o077:
+            path.chmod(path.stat().st_mode & 0o700)
 
 
 def is_free(port: int) -> bool:

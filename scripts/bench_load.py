@@ -11,11 +11,9 @@ from statistics import quantiles
 from threading import Barrier, BrokenBarrierError, Thread
 from typing import Any
 
-import botocore.session
 import httpx
 from botocore.config import Config
 
-import deployment
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import CLIENT
@@ -25,7 +23,6 @@ from baton.services.create_handoff_marker import create_handoff_marker
 from bench_calls import new_table
 from bench_office import LEASE_SECONDS, OUTPUT, Office, marker
 from bench_tables import table
-from engine import REGION
 from stack import Stack
 
 SECONDS = 7.0
@@ -119,15 +116,7 @@ def _opened(store: DynamoStore, name: str, count: int) -> list[Office]:
 
 def _client(stack: Stack) -> Any:
     """As the functions have it, with room for all threads."""
-    settings = deployment.credentials(stack.port)
-    return botocore.session.Session().create_client(
-        "dynamodb",
-        endpoint_url=settings["AWS_ENDPOINT_URL"],
-        region_name=REGION,
-        aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
-        config=CLIENT.merge(Config(proxies={}, max_pool_connections=16)),
-    )
+    return stack.aws("dynamodb", CLIENT.merge(Config(max_pool_connections=16)))
 
 
 def _rows(name: str, operations: list[Operation]) -> list[list[str]]:

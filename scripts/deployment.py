@@ -16,7 +16,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from background import StackError, tail
-from engine import REGION
+from engine import REGION, Access
+from front_door import ENGINE_KEY
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -38,10 +39,11 @@ def environment_of_tools() -> Path:
     return folder
 
 
-def credentials(port: int) -> dict[str, str]:
-    """What points any AWS client at the engine on this port, and at nothing else."""
+def credentials(access: Access) -> dict[str, str]:
+    """What points any AWS client at this engine, and at nothing else."""
     return {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ENDPOINT_URL": access.url,
+        ENGINE_KEY: access.key,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": REGION,
@@ -53,22 +55,24 @@ def credentials(port: int) -> dict[str, str]:
     }
 
 
-def client(service: str, port: int) -> Any:
+def client(service: str, access: Access, config: Config | None = None) -> Any:
     """A client of the engine, under the account's own (unrestricted) credentials."""
-    settings = credentials(port)
+    settings = credentials(access)
     # Whatever profile the caller's shell names, and whether its files have it, is no business of the local engine's.
     nobody = {
         "profile": (None, None, None, None),
         "config_file": (None, None, os.devnull, None),
         "credentials_file": (None, None, os.devnull, None),
     }
-    return botocore.session.Session(session_vars=nobody).create_client(
+    session = botocore.session.Session(session_vars=nobody)
+    session.set_config_variable("user_agent_appid", access.key)
+    return session.create_client(
         service,
         endpoint_url=settings["AWS_ENDPOINT_URL"],
         region_name=settings["AWS_DEFAULT_REGION"],
         aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
-        config=Config(proxies={}),
+        config=(config or Config()).merge(Config(proxies={})),
     )
 
 
@@ -105,10 +109,10 @@ def build(inputs: str, say: Say) -> None:
     stamp.write_text(inputs)
 
 
-def deployed(port: int) -> dict[str, Any] | None:
+def deployed(access: Access) -> dict[str, Any] | None:
     """The stack as the engine knows it, if it was deployed to its end."""
     try:
-        stack: dict[str, Any] = client("cloudformation", port).describe_stacks(StackName=STACK_NAME)["Stacks"][0]
+        stack: dict[str, Any] = client("cloudformation", access).describe_stacks(StackName=STACK_NAME)["Stacks"][0]
     except ClientError as error:
         if error.response["Error"]["Code"] != "ValidationError":  # its word for "no such stack"
             raise
@@ -125,19 +129,19 @@ def is_current(stack: Mapping[str, Any] | None, inputs: str, wanted: Mapping[str
     return tags.get("inputs") == inputs and wanted.items() <= parameters.items()
 
 
-def deploy(inputs: str, port: int, parameters: Mapping[str, str], home: Path, say: Say) -> None:
+def deploy(inputs: str, access: Access, parameters: Mapping[str, str], home: Path, say: Say) -> None:
     """`sam deploy` with these parameters (none is a secret: they are in the command), and with the fingerprint of its
     inputs as a tag: the engine itself remembers what it was given."""
     bucket = f"{STACK_NAME}-artifacts"
-    client("s3", port).create_bucket(Bucket=bucket)
-    _forget_failed_creation(port)
+    client("s3", access).create_bucket(Bucket=bucket)
+    _forget_failed_creation(access)
     command: list[str | Path] = [environment_of_tools() / "sam" / "bin" / "sam", "deploy"]
     command += ["--template-file", BUILD / "template.yaml", "--stack-name", STACK_NAME, "--s3-bucket", bucket]
     command += ["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
     command += ["--no-progressbar", "--tags", f"inputs={inputs}"]
     command += ["--parameter-overrides", f"Runtime={RUNTIME}", "DeletionProtection=false"]
     command += [f'{name}="{value}"' for name, value in parameters.items()]  # quoted, or it can't be empty
-    extra = credentials(port) | {"SAM_CLI_POLL_DELAY": "0.5"}
+    extra = credentials(access) | {"SAM_CLI_POLL_DELAY": "0.5"}
     run("sam deploy", command, extra, home / "deploy.log", DEPLOY_SECONDS, say)
 
 
@@ -188,9 +192,9 @@ def _inputs() -> Iterator[Path]:
             yield from (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
 
 
-def _forget_failed_creation(port: int) -> None:
+def _forget_failed_creation(access: Access) -> None:
     """CloudFormation updates no stack whose creation failed; there is nothing in it to keep."""
-    cloudformation = client("cloudformation", port)
+    cloudformation = client("cloudformation", access)
     try:
         status = cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]["StackStatus"]
     except ClientError:

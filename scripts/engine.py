@@ -1,28 +1,50 @@
-"""MiniStack, the local engine, as a background process."""
+"""MiniStack, the local engine, as a background process behind our front door."""
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from background import Background, StackError, essentials, is_free
+from background import Background, StackError, essentials, is_free, make_private
+from front_door import ENGINE_KEY, READY
 
-__all__ = ["REGION", "Engine", "StackError"]
+__all__ = ["REGION", "Access", "Engine", "StackError"]
 
 REGION = "us-east-1"
+FRONT_DOOR = Path(__file__).with_name("front_door.py")
 QUEUE_ADDRESS = re.compile(r"//localhost:\d+/(?=\d{12}/)")
 
 
 @dataclass(frozen=True)
+class Access:
+    """Where an engine answers, and the key without which it refuses (scripts/front_door.py)."""
+
+    port: int
+    key: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True)
 class Engine:
-    """An engine whose files are all under `home`: its state, its log, and what it unpacks while it runs."""
+    """An engine whose files are all under `home`: its key, its state, its log, and what it unpacks while it runs.
+    ``python``: that of the environment which it is installed in."""
 
     home: Path
-    program: Path
+    python: Path
+
+    @property
+    def key(self) -> str:
+        """Made once, with the first start; empty before that."""
+        path = self.home / "engine.key"
+        return path.read_text() if path.exists() else ""
 
     @property
     def state(self) -> Path:
@@ -45,12 +67,13 @@ class Engine:
             raise StackError(f"port {port} is taken by another program; choose one: BATON_PORT={port + 1} make …")
         shutil.rmtree(self.scratch, ignore_errors=True)
         for folder in (self.scratch, self.state):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder, deep=True)
+        access = Access(port, self.key or self._new_key())
         return self._process.start(
-            [self.program],
-            self._environment(port, keep_state),
+            [self.python, "-P", FRONT_DOOR],
+            self._environment(access, keep_state),
             port,
-            is_ready=lambda: _is_ready(port),
+            is_ready=lambda: _is_ready(access),
             prepare=lambda: self._mend_state(port),
         )
 
@@ -64,6 +87,13 @@ class Engine:
     @property
     def _process(self) -> Background:
         return Background("the local engine", self.home, "engine")
+
+    def _new_key(self) -> str:
+        key = secrets.token_hex(20)
+        path = self.home / "engine.key"
+        path.touch(mode=0o600)
+        path.write_text(key)
+        return key
 
     def _mend_state(self, port: int) -> None:
         """The engine keeps its queues under addresses with the port, and on another port finds none of them. It keeps
@@ -79,11 +109,11 @@ class Engine:
             kept["payload"].get("dynamodb_stream_positions", {})["data"] = {}
             functions.write_text(json.dumps(kept))
 
-    def _environment(self, port: int, keep_state: bool) -> dict[str, str]:
+    def _environment(self, access: Access, keep_state: bool) -> dict[str, str]:
         return essentials() | {
+            ENGINE_KEY: access.key,  # the functions inherit it
             "AUTH": "true",  # the functions' roles are enforced
-            "BIND_HOST": "127.0.0.1",  # its default is every interface, and it runs posted code
-            "GATEWAY_PORT": str(port),
+            "GATEWAY_PORT": str(access.port),
             "AWS_DEFAULT_REGION": REGION,
             "MINISTACK_REGION": REGION,
             "PERSIST_STATE": "1" if keep_state else "0",
@@ -95,10 +125,10 @@ class Engine:
         }
 
 
-def _is_ready(port: int) -> bool:
-    connection = HTTPConnection("127.0.0.1", port, timeout=2)
+def _is_ready(access: Access) -> bool:
+    connection = HTTPConnection("127.0.0.1", access.port, timeout=2)
     try:
-        connection.request("GET", "/_ministack/ready")
+        connection.request(*READY, headers={"User-Agent": f"app/{access.key}"})
         return bool(json.load(connection.getresponse())["status"] == "completed")
     except (OSError, HTTPException):
         return False

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 import deployment
 from background import StackError
 from baton.config import ConfigError, model_key, model_url
+from engine import Access
 
 SECRET = f"{deployment.STACK_NAME}/model-key"
 _NAME = re.compile(r"[^\s\"'\\]*")
@@ -22,10 +23,10 @@ class LocalModel:
     url: str
     key: str = field(repr=False)
 
-    def parameters(self, port: int) -> dict[str, str]:
+    def parameters(self, access: Access) -> dict[str, str]:
         """Those of the template. The key itself is none of them: it goes into the engine's Secrets Manager, as it would
         in the cloud."""
-        return {"Model": self.name, "ModelUrl": self.url, "ModelKeySecret": _kept(self.key, port) if self.key else ""}
+        return {"Model": self.name, "ModelUrl": self.url, "ModelKeySecret": _kept(self.key, access) if self.key else ""}
 
 
 def of_environment() -> LocalModel:
@@ -39,9 +40,9 @@ def of_environment() -> LocalModel:
         raise StackError(str(error)) from error
 
 
-def _kept(key: str, port: int) -> str:
+def _kept(key: str, access: Access) -> str:
     """The secret's ARN."""
-    secrets = deployment.client("secretsmanager", port)
+    secrets = deployment.client("secretsmanager", access)
     try:
         arn = secrets.put_secret_value(SecretId=SECRET, SecretString=key)["ARN"]
     except ClientError as error:

@@ -32,12 +32,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from botocore.config import Config
 
 import deployment
 import local_model
-from background import StackError, free_port
+from background import StackError, free_port, make_private
 from deployment import ROOT, Say
-from engine import REGION, Engine
+from engine import REGION, Access, Engine
 from stand_in import StandIn, foreign_url, port_of, url_of
 
 HOME = ROOT / ".baton"
@@ -45,15 +46,19 @@ DEFAULT_PORT = 4566
 WORKSPACE = "demo"
 WORKING_SECONDS = 60.0
 # Of files that were written before there were these.
-UNKNOWN_YET = {"tracker_queue_url": "", "tracker_dlq_url": "", "notion_url": ""}
+UNKNOWN_YET = {"tracker_queue_url": "", "tracker_dlq_url": "", "notion_url": "", "engine_key": ""}
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A running stack: what .baton/stack.json holds. It carries tokens: neither print it nor log it."""
+    """A running stack: what .baton/stack.json holds. It carries tokens: neither print it nor log it.
+
+    ``engine_key``: what its AWS services ask for, beside the credentials "test"; the API at ``api_url`` doesn't.
+    """
 
     api_url: str
     endpoint_url: str
+    engine_key: str
     table: str
     queue_url: str
     dlq_url: str
@@ -74,9 +79,13 @@ class Stack:
             headers["Authorization"] = f"Bearer {token}"
         return httpx.Client(base_url=self.endpoint_url, headers=headers, timeout=timeout_seconds, trust_env=False)
 
-    def aws(self, service: str) -> Any:
+    def aws(self, service: str, config: Config | None = None) -> Any:
         """A client of one of its services, with an administrator's rights."""
-        return deployment.client(service, self.port)
+        return deployment.client(service, self.access, config)
+
+    @property
+    def access(self) -> Access:
+        return Access(self.port, self.engine_key)
 
 
 def up(
@@ -101,11 +110,12 @@ def up(
         saved = _saved(home)
         last_notion_url = saved.notion_url if saved and engine.running() else ""
         pid, port = _started(engine, port, keep_state=keep_state, say=say)
+        access = Access(port, engine.key)
         usual_port = port_of(last_notion_url) or port + 1
         notion_url = _notion(home, notion_port, usual_port, keep_state=keep_state, say=say)
-        wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | model.parameters(port)
-        _deploy(port, wanted, home, say)
-        stack = _describe(port, pid, notion_url, saved)
+        wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | model.parameters(access)
+        _deploy(access, wanted, home, say)
+        stack = _describe(access, pid, notion_url, saved)
         _await_api(stack)
         stack = _with_tokens(stack, say)
         _save(stack, home)
@@ -144,12 +154,16 @@ def _configured_port(name: str) -> int | None:
 
 
 def _engine(home: Path) -> Engine:
-    return Engine(home.resolve(), deployment.environment_of_tools() / "stack" / "bin" / "ministack")
+    return Engine(home.resolve(), deployment.environment_of_tools() / "stack" / "bin" / "python")
 
 
 def _started(engine: Engine, port: int | None, *, keep_state: bool, say: Say) -> tuple[int, int]:
     """Process id and port of the engine, which is started unless it runs."""
     found = engine.running()
+    if found is not None and not engine.key:  # one of an earlier version
+        say("the local engine is started again, behind its front door")
+        engine.stop()
+        port, found = port or found[1], None
     if found is None:
         port = port or DEFAULT_PORT
         pid = engine.start(port, keep_state=keep_state)
@@ -176,35 +190,36 @@ def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, 
     return url_of(found)
 
 
-def _deploy(port: int, wanted: dict[str, str], home: Path, say: Say) -> None:
+def _deploy(access: Access, wanted: dict[str, str], home: Path, say: Say) -> None:
     inputs = deployment.fingerprint()
-    if deployment.is_current(deployment.deployed(port), inputs, wanted):
+    if deployment.is_current(deployment.deployed(access), inputs, wanted):
         say("nothing changed since the last deployment")
         return
     deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
     with _alone(deployment.BUILD.parent, say):  # stacks share the build; none may change under another's deployment
         deployment.build(inputs, say)
-        deployment.deploy(inputs, port, wanted, home, say)
-    if deployment.deployed(port) is None:
+        deployment.deploy(inputs, access, wanted, home, say)
+    if deployment.deployed(access) is None:
         raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")
 
 
-def _describe(port: int, pid: int, notion_url: str, saved: Stack | None) -> Stack:
-    described = deployment.deployed(port)
+def _describe(access: Access, pid: int, notion_url: str, saved: Stack | None) -> Stack:
+    described = deployment.deployed(access)
     if described is None:
         raise StackError("the stack is gone from the engine")
     out = {each["OutputKey"]: each["OutputValue"] for each in described["Outputs"]}
     known = saved if saved is not None and saved.table == out["TableName"] else None
     return Stack(
         api_url=out["ApiUrl"],
-        endpoint_url=f"http://127.0.0.1:{port}",
+        endpoint_url=access.url,
+        engine_key=access.key,
         table=out["TableName"],
         queue_url=out["QueueUrl"],
         dlq_url=out["DlqUrl"],
         tracker_queue_url=out["TrackerQueueUrl"],
         tracker_dlq_url=out["TrackerDlqUrl"],
         notion_url=notion_url,
-        port=port,
+        port=access.port,
         pid=pid,
         region=REGION,
         functions={key.removesuffix("Function"): value for key, value in out.items() if key.endswith("Function")},
@@ -239,7 +254,7 @@ def _with_tokens(stack: Stack, say: Say) -> Stack:
     finished = subprocess.run(
         [sys.executable, admin, "bootstrap", "--workspace", WORKSPACE, "--demo", "--json"],
         env=deployment.environment(
-            deployment.credentials(stack.port) | {"BATON_TABLE": stack.table, "BATON_QUEUE_URL": stack.queue_url}
+            deployment.credentials(stack.access) | {"BATON_TABLE": stack.table, "BATON_QUEUE_URL": stack.queue_url}
         ),
         capture_output=True,
         text=True,
@@ -273,14 +288,19 @@ def _saved(home: Path) -> Stack | None:
 
 @contextmanager
 def _alone(folder: Path, say: Say) -> Iterator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "make.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another make to finish …")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    """No other make works there meanwhile, and what this one writes is for its owner only."""
+    mask = os.umask(0o077)
+    try:
+        make_private(folder)
+        with (folder / "make.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say("waiting for another make to finish …")
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    finally:
+        os.umask(mask)
 
 
 def main() -> int:

@@ -15,11 +15,11 @@ from fake_notion import control, web
 from fake_notion.errors import NotionError, Reply
 from fake_notion.fake import FakeNotion
 from fake_notion.faults import Refused, ReplyLost
+from front_door import refusal
 
 MAX_BODY = 1_000_000
 IDLE_SECONDS = 60
 DRIPS = 20
-LOCAL_NAMES = {"127.0.0.1", "localhost"}
 
 
 class Server:
@@ -81,22 +81,17 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _respond  # noqa: N815 (names that http.server looks for)
 
     def _reply(self, body: bytes) -> Reply:
+        refused = refusal(self.command, self.headers.items())
+        if refused is not None:
+            return NotionError(403, refused).reply()
         url = urlsplit(self.path)
         parts = url.path.removeprefix("/").split("/")
         asked = dict(parse_qsl(url.query, keep_blank_values=True))
         if parts[0] == "v1":
             return self.fake.handle(self.command, url.path, asked, dict(self.headers.items()), body)
-        if not self._from_here():
-            return NotionError(403, "Only for pages and programs of this machine.").reply()
         if parts[0] == "control":
             return control.respond(self.fake, self.command, parts[1:], asked, body)
         return web.respond(self.fake, self.command, parts, body)
-
-    def _from_here(self) -> bool:
-        """No other website's page in a browser: those name themselves in Origin, or come under a name of their own."""
-        host = self.headers.get("Host", "")
-        origin = self.headers.get("Origin")
-        return host.partition(":")[0] in LOCAL_NAMES and origin in (None, f"http://{host}")
 
     def _body(self) -> bytes | None:
         length = self.headers.get("Content-Length", "0")

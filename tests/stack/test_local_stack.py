@@ -85,9 +85,12 @@ def test_a_stack_goes_on_where_it_was_stopped_even_on_another_port(home: Path) -
     until(lambda: not unpublished(first))  # what the stream still holds is lost when the engine stops
     assert stack.down(home)
     assert not list((home / "tmp").glob("*"))
+    for path in (home, *home.rglob("*")):  # as an earlier version left it
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
     second = stack.up(home, free_port(), notion_port=0)
     assert second.tokens == first.tokens
+    assert is_open_to_others(home) == []
     assert databases_of_notion(second) == databases
     assert second.aws("secretsmanager").get_secret_value(SecretId="baton/demo/notion")["SecretString"] == "ntn_kept"
     schedules = second.aws("scheduler").list_schedules()["Schedules"]
@@ -145,6 +148,16 @@ def test_tokens_are_never_sent_to_another_machine_in_the_clear(home: Path, monke
 
 def test_the_tokens_are_readable_by_their_owner_only(stack_home: Path) -> None:
     assert stat.S_IMODE((stack_home / "stack.json").stat().st_mode) == 0o600
+
+
+def test_what_the_stack_keeps_is_for_its_owner_only(stack_home: Path) -> None:
+    """Its state holds the token of Notion and the key of the callbacks."""
+    assert is_open_to_others(stack_home) == []
+
+
+def is_open_to_others(home: Path) -> list[str]:
+    paths = [home, *(path for path in home.rglob("*") if not path.is_symlink())]
+    return [str(path) for path in paths if path.exists() and path.stat().st_mode & 0o077]
 
 
 def test_what_listens_listens_on_loopback_only(stack_home: Path) -> None:

@@ -36,6 +36,7 @@ class Role:
         arn = deployed.aws("lambda").get_function_configuration(FunctionName=name)["Role"]
         keys = deployed.aws("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
         self._session = botocore.session.Session()
+        self._session.set_config_variable("user_agent_appid", deployed.stack.engine_key)
         self._session.set_credentials(keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"])
         self._stack = deployed.stack
         self._clients: dict[str, Any] = {}

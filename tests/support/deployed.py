@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-import botocore.session
 import httpx
 from botocore.config import Config
 
@@ -24,7 +23,6 @@ from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTra
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports import Baton
 from deployment import STACK_NAME
-from deployment import client as administrator
 from stack import Stack
 from support.dynamo import all_items
 
@@ -180,7 +178,7 @@ class Deployed:
     def aws(self, service: str) -> Any:
         """With an administrator's rights."""
         if service not in self._clients:  # making one takes longer than most calls
-            self._clients[service] = administrator(service, self.stack.port)
+            self._clients[service] = self.stack.aws(service)
         return self._clients[service]
 
     @cached_property
@@ -192,14 +190,8 @@ class Deployed:
     @cached_property
     def dynamo(self) -> Any:
         """For many threads at once."""
-        return botocore.session.Session().create_client(
-            "dynamodb",
-            region_name=self.stack.region,
-            endpoint_url=self.stack.endpoint_url,
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-            config=Config(max_pool_connections=80, read_timeout=30, proxies={}, parameter_validation=False),
-        )
+        config = Config(max_pool_connections=80, read_timeout=30, parameter_validation=False)
+        return self.stack.aws("dynamodb", config)
 
     @cached_property
     def baton(self) -> Baton:

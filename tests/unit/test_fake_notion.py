@@ -288,7 +288,11 @@ def test_over_a_socket_it_serves_the_api_the_page_and_webhooks() -> None:
     receiver = FakeNotion()  # any server that answers will do; it takes what is posted to it for bad calls
     db = fake.add_database()
     with serve(receiver) as target, serve(fake) as server, httpx.Client(base_url=server.url) as web:
-        asked = {"url": f"{target.url}/v1/hook?x=1", "host": "hooks.localhost:4566", "database_id": db.id}
+        asked = {
+            "url": f"{target.url}/v1/hook?x=1",
+            "host": "0a1b2c3d.execute-api.localhost:4566",
+            "database_id": db.id,
+        }
         subscription = web.post("/control/subscriptions", json=asked).json()
         headers = {**HEADERS, "Authorization": "Bearer ntn_anything"}
         made = web.post("/v1/pages", json=new_page(db.data_source_id, "<script>"), headers=headers).json()
@@ -303,6 +307,8 @@ def test_over_a_socket_it_serves_the_api_the_page_and_webhooks() -> None:
         assert web.get("/control/pages", params={"database_id": db.id}).json()["pages"][0]["status"] == "Done"
         assert web.get("/", headers={"Host": "evil.example"}).status_code == 403
         assert web.post("/control/databases", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
+        assert web.get("/v1/users/me", headers={**headers, "Host": "evil.example"}).status_code == 403
+        assert web.get("/v1/users/me", headers={**headers, "Sec-Fetch-Site": "cross-site"}).status_code == 403
         web.post("/control/fault", json={"kind": "timeout_after", "count": 1}).raise_for_status()
         with pytest.raises(httpx.TransportError):
             web.post("/v1/pages", json=new_page(db.data_source_id), headers=headers)

@@ -1,0 +1,131 @@
+"""The front door of the servers on this machine: programs that run here may come in, and a server's own pages; no other
+page that somebody's browser has open.
+
+    python -P front_door.py     serve the local engine behind it, in one process (its settings are in the environment)
+
+The engine runs posted code, answers every origin, and takes "test" for an administrator. So whoever calls its AWS
+services shows the stack's key as well (ENGINE_KEY, which AWS clients send at the end of their User-Agent; the functions
+inherit it), and the paths by which it is administered are closed to all. The deployed API needs no such key: it has
+tokens of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import os
+import re
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from typing import Any
+
+ENGINE_KEY = "AWS_SDK_UA_APP_ID"
+READY = ("GET", "/_ministack/ready")
+
+Headers = Sequence[tuple[str, str]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
+
+_THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
+# No more than what the engine itself takes for a deployed API: any other name would reach its AWS services.
+_DEPLOYED_API = re.compile(r"[a-f0-9]{8}\.execute-api\.localhost(:[0-9]+)?")
+# First segments of paths that the engine answers under any name, so that they never reach the deployed API.
+_ENGINES_OWN = re.compile(r"(_|iceberg|v[0-9]|[A-Z]).*|health|oauth2|login|logout|restapis|\.well-known")
+
+
+def refusal(method: str, headers: Headers) -> str | None:
+    """Why nobody may ask this, or None."""
+    named = _Named(headers)
+    host = named.host()
+    if not (_THIS_MACHINE.fullmatch(host) or _DEPLOYED_API.fullmatch(host)):
+        return "This server is asked by a name of this machine only."
+    if method == "OPTIONS" or any(origin != f"http://{host}" for origin in named.all("origin")):
+        return "No page of another origin may ask here."
+    sites = set(named.all("sec-fetch-site"))
+    if not sites <= {"same-origin", "none"} and not named.is_followed_link(method):
+        return "No page of another site may ask here."
+    return None
+
+
+def engine_refusal(method: str, path: str, headers: Headers, key: str) -> str | None:
+    """Why the engine isn't to be asked this, or None. ``path``: without its escapes, as the engine reads it."""
+    refused = refusal(method, headers)
+    if refused is not None:
+        return refused
+    named = _Named(headers)
+    own = _ENGINES_OWN.fullmatch(path.partition("/")[2].partition("/")[0])
+    if _DEPLOYED_API.fullmatch(named.host()):
+        return "The API has no such path: the engine's own are closed." if own else None
+    if not named.shows(key):
+        return f"The stack's key is missing: set {ENGINE_KEY} to the engine_key of .baton/stack.json."
+    if (path.startswith("/_") and (method, path) != READY) or path == "/health":
+        return "The engine is administered by make only."
+    return None
+
+
+def guarded(engine: Asgi, key: str) -> Asgi:
+    """The engine, asked only for what ``engine_refusal`` lets through. WebSockets are nothing that Baton uses."""
+
+    async def front_door(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await engine(scope, receive, send)
+        elif scope["type"] != "http":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        elif refused := engine_refusal(scope["method"], scope["path"], _headers(scope["headers"]), key):
+            body = json.dumps({"message": refused}).encode()
+            kind = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+            await send({"type": "http.response.start", "status": 403, "headers": kind})
+            await send({"type": "http.response.body", "body": body})
+        else:
+            await engine(scope, receive, send)
+
+    return front_door
+
+
+class _Named:
+    """Headers by their names. One that came twice counts twice: what is refused once is refused."""
+
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    def all(self, name: str) -> list[str]:
+        return [value for given, value in self._headers if given.lower() == name]
+
+    def host(self) -> str:
+        return ", ".join(self.all("host"))
+
+    def is_followed_link(self, method: str) -> bool:
+        """A person has followed a link in another page, such as one in Notion: it only opens what they ask to see."""
+        mode, dest = self.all("sec-fetch-mode"), self.all("sec-fetch-dest")
+        return method in {"GET", "HEAD"} and (mode, dest) == (["navigate"], ["document"])
+
+    def shows(self, key: str) -> bool:
+        words = " ".join(self.all("user-agent")).encode().split()
+        return bool(key) and any(hmac.compare_digest(word, f"app/{key}".encode()) for word in words)
+
+
+def _headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
+
+
+def main() -> None:
+    """As the engine's own program does it, in the engine's environment."""
+    import resource
+
+    from hypercorn.asyncio import serve
+    from hypercorn.config import Config
+    from ministack.app import app
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    config = Config()
+    config.bind = [f"127.0.0.1:{os.environ['GATEWAY_PORT']}"]
+    config.keep_alive_timeout = 75
+    asyncio.run(serve(guarded(app, os.environ[ENGINE_KEY]), config))
+
+
+if __name__ == "__main__":
+    main()
