@@ -147,6 +147,7 @@ mirrors = st.builds(
     attempts=counts,
     failures=counts,
     unclear=st.booleans(),
+    happened_by=st.none() | moments,
     due_at=st.none() | moments,
     since=moments,
     version=st.integers(1, 10**9),

@@ -119,6 +119,7 @@ FULL: dict[str, Any] = {
     "attempts": 4,
     "failures": 3,
     "unclear": True,
+    "happened_by": LATER,
 }
 
 

@@ -374,6 +374,7 @@ STORIES: dict[str, tuple[Act, Act, Promise]] = {
 }
 DATABASES: dict[str, dict[str, Any]] = {
     "an index that lags": {"lag": 20},
+    "an index that lags for minutes": {"lag": 170},
     "no property for the task's id": {"with_task_id": False},
     "no such property, and a lagging index": {"with_task_id": False, "lag": 20},
 }

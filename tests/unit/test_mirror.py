@@ -9,6 +9,7 @@ import pytest
 
 from baton.domain.mirror import (
     FIRST_PAUSE_SECONDS,
+    INDEX_SECONDS,
     LAST_PAUSE_SECONDS,
     MAX_MESSAGE,
     UNCLEAR_SECONDS,
@@ -100,6 +101,25 @@ def test_after_an_unclear_end_nobody_sends_before_it_has_happened(failures: int,
     hurried = replace(row, due_at=NOON)
     assert not hurried.is_due(NOON + seconds(pause) - MS)
     assert hurried.is_due(NOON + seconds(pause))
+
+
+def test_a_page_that_may_have_been_made_unheard_is_made_again_only_once_it_would_be_found() -> None:
+    shown = NOON + seconds(UNCLEAR_SECONDS + INDEX_SECONDS)
+    row = held().failed(NOON, Sync.PENDING, "silence", unclear=True)
+    assert row.made_not_before(NOON) == row.held("send_2", NOON, BUDGET).made_not_before(NOON) == shown
+    assert row.put_off(NOON, Sync.PENDING, "later").failed(NOON, Sync.PENDING, "away", unclear=False).happened_by
+    assert row.made_not_before(shown) == shown
+    assert row.made_not_before(shown + MS) == shown + MS
+    after_a_death = held().held("send_2", NOON + HOLD, BUDGET)
+    assert after_a_death.made_not_before(NOON) == NOON + HOLD + seconds(INDEX_SECONDS)
+    assert after_a_death.sent(task(1), 0, "Done", NOON, note="").happened_by is None
+
+
+def test_a_page_that_was_surely_not_made_is_made_at_once() -> None:
+    row = held()
+    assert row.made_not_before(NOON) == NOON
+    assert row.failed(NOON, Sync.PENDING, "away", unclear=False).made_not_before(NOON) == NOON
+    assert row.put_off(NOON, Sync.DENIED, "no").held("send_2", NOON, BUDGET).made_not_before(NOON) == NOON
 
 
 @pytest.mark.parametrize("status", [Sync.DENIED, Sync.ERROR])

@@ -11,7 +11,7 @@ from threading import Barrier, Condition
 import pytest
 
 from baton.domain.errors import Conflict, HandshakeClosed, Refused
-from baton.domain.mirror import Sync, opened
+from baton.domain.mirror import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.domain.task import State
 from baton.domain.tracker import TrackerSettings
 from baton.domain.transitions import create
@@ -108,7 +108,7 @@ def test_16_senders_of_one_row_make_one_page(world: NotionWorld, first: Fault) -
     world.notion.fault = lambda method, _path: first if method == "POST" else None
     task_id = world.needing()
     was_made = len(world.notion.pages)
-    world.clock.advance(70)
+    world.clock.advance(UNCLEAR_SECONDS + INDEX_SECONDS)
     baton, settings, others = still(world), settings_of(world), Turnstile(15)
     created = held_creations(world, others.wait)
 

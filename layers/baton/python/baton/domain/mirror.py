@@ -1,8 +1,9 @@
 """A task's row in the outbox to the tracker: what its page shows, what it should show, and who is sending it now.
 
-Two things make a page exactly one. Nobody sends without holding the row, and a hold outlasts its sender by a minute, so
-that whatever a dead sender had asked for has happened by then. And a sender that isn't the first looks for the page
-before it makes one (DESIGN.md, truth 11; docs/decisions/010-the-tracker-outbox.md).
+Three things make a page exactly one. Nobody sends without holding the row, and a hold outlasts its sender by a minute,
+so that whatever a dead sender had asked for has happened by then. A sender that isn't the first looks for the page
+before it makes one. And where one may have been made unheard, nobody makes another before the tracker's index, which
+lags, must have shown it (DESIGN.md, truth 11; docs/decisions/010-the-tracker-outbox.md).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # How long a request may still take effect after nobody waits for it any more.
 UNCLEAR_SECONDS = 60
+# How far the tracker's index may lag behind its pages: what is older and isn't found was never made.
+INDEX_SECONDS = 180
 FIRST_PAUSE_SECONDS = 5
 LAST_PAUSE_SECONDS = 900
 MAX_MESSAGE = 500
@@ -49,8 +52,9 @@ class Mirror:
     and ``looked``: how often somebody has reported a change of the page, and up to which report it was seen to.
     ``sender`` holds the row until ``held_until``; after a clean end nobody holds it, and nobody may before then.
     ``page_status``: the page's status when it was last written or looked at; ``shown_state``: the state that was
-    written. ``is_settled``: the page tells of the task's end, and nothing more is written to it. ``due_at``: when there
-    is something to send, None if there isn't."""
+    written. ``happened_by``: when whatever an unclear request asked for has happened, if it ever does. ``is_settled``:
+    the page tells of the task's end, and nothing more is written to it. ``due_at``: when there is something to send,
+    None if there isn't."""
 
     workspace: str
     task_id: str
@@ -69,6 +73,7 @@ class Mirror:
     attempts: int = 0
     failures: int = 0
     unclear: bool = False
+    happened_by: datetime | None = None
     due_at: datetime | None = None
     since: datetime
     version: int = 1
@@ -81,6 +86,10 @@ class Mirror:
     @property
     def is_behind(self) -> bool:
         return self.wanted > self.shown or self.looks > self.looked
+
+    def made_not_before(self, now: datetime) -> datetime:
+        """When a page may be made that can't be found: now, or once it would be found if it had been made unheard."""
+        return max(now, self.happened_by + seconds(INDEX_SECONDS)) if self.happened_by else now
 
     def is_due(self, now: datetime) -> bool:
         held = self.held_until is not None and self.held_until > now
@@ -105,6 +114,7 @@ class Mirror:
             due_at=until,
             attempts=self.attempts + 1,
             unclear=self.unclear or self.sender is not None,
+            happened_by=self.happened_by if self.sender is None else self.held_until,
         )
 
     def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> Mirror:
@@ -119,6 +129,7 @@ class Mirror:
             message=note[:MAX_MESSAGE],
             failures=0,
             unclear=False,
+            happened_by=None,
             **_let_go(now if after.is_behind else None),
         )
 
@@ -134,7 +145,9 @@ class Mirror:
         after = replace(
             self, status=status, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_let_go(until)
         )
-        return replace(after, unclear=unclear or self.unclear, held_until=until if unclear else None)
+        if not unclear:
+            return after
+        return replace(after, unclear=True, happened_by=now + seconds(UNCLEAR_SECONDS), held_until=until)
 
     def died(self, message: str) -> Mirror:
         """Trying again would change nothing: a human sees why."""

@@ -1,7 +1,8 @@
 """One errand to the tracker for a row that is held. Between any two calls we may die; what holds then:
 
 - once the row is held, nobody else sends for a minute beyond our budget, by when whatever we asked for has happened;
-- after the page was made, before its id is kept: the next sender finds it, and keeps it;
+- after the page was made, before its id is kept: the next sender finds it, and keeps it; one that doesn't find it comes
+  back when it must be in Notion's index;
 - after the page was changed, before that is noted: it is changed once more, to the state as it is then;
 - after somebody's closing ended the task, before that is noted: the task has ended, and nothing is written;
 - after the comment, before that is noted: the next sender sees it there.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100
+MAY_BE_THERE = "Notion may have made the page without telling; it is looked for once more before another one is made."
 IN_TRASH = "The page is in Notion's trash: restore it there. The task goes on without it."
 
 
@@ -92,6 +94,8 @@ class Delivery:
         looked = self.row.looks
         if self.row.page is None and not self.row.is_first:
             self._keep_found_page()
+        if self.row.page is None and self.row.made_not_before(now := self.baton.clock.now()) > now:
+            return self._look_again()
         if self.row.page is None:
             made = self.tracker.create(self.sheet)
             self.row = replace(self.row, page=made.page)
@@ -132,6 +136,12 @@ class Delivery:
             self.row, self.has_page = after, after.page is not None
 
         decided_again(self.baton.clock, attempt)
+
+    def _look_again(self) -> Sent:
+        """The page may be there and not be found yet."""
+        until = self.row.made_not_before(self.baton.clock.now())
+        self.let_go(lambda held: held.put_off(until, Sync.PENDING, MAY_BE_THERE))
+        return Sent(None, Sync.PENDING, MAY_BE_THERE)
 
     def _put_off(self, page: PageRef) -> Sent:
         """Nobody can tell who closed the page: it is left alone, and decided about when that can be told."""
