@@ -75,6 +75,7 @@ def deployed(stack_home: Path) -> Iterator[Deployed]:
         deployed = Deployed(running, http)
         deployed.ledger.tokens |= {running.tokens["human"], running.tokens["service"]}
         deployed.ledger.tokens |= set(running.tokens["agents"].values())
+        deployed.schedule("DISABLED")
         yield deployed
 
 

@@ -14,22 +14,20 @@ ONCE = ["handoff_initiated", "approved", "handoff_received", "handoff_completed"
 
 
 def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: Deployed, tenant: Tenant) -> None:
-    with deployed.quiet():
-        task_ids = tenant.unrung(20, "runner")
-        deployed.ring_often([tenant.bell(task_id) for task_id in task_ids])
-        for task_id in task_ids:
-            assert tenant.awaited(task_id)["state"] == "done"
-        deployed.await_silence()
+    task_ids = tenant.unrung(20, "runner")
+    deployed.ring_often([tenant.bell(task_id) for task_id in task_ids])
+    for task_id in task_ids:
+        assert tenant.awaited(task_id)["state"] == "done"
+    deployed.await_silence()
     assert [tenant.trail(task_id) for task_id in task_ids] == [ONCE] * 20
     assert [tenant.replayed(task_id)["fence"] for task_id in task_ids] == [1] * 20
 
 
 def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deployed, tenant: Tenant) -> None:
     """The first bell takes the urgent task; the second finds it done, and must not end without the other one."""
-    with deployed.quiet():
-        (usual,), (urgent,) = tenant.unrung(1, "runner", Priority.P2), tenant.unrung(1, "runner", Priority.P0)
-        deployed.ring(tenant.bell(usual), tenant.bell(urgent))
-        assert {tenant.awaited(task_id)["state"] for task_id in (usual, urgent)} == {"done"}
+    (usual,), (urgent,) = tenant.unrung(1, "runner", Priority.P2), tenant.unrung(1, "runner", Priority.P0)
+    deployed.ring(tenant.bell(usual), tenant.bell(urgent))
+    assert {tenant.awaited(task_id)["state"] for task_id in (usual, urgent)} == {"done"}
     received = [next(e["at"] for e in tenant.events(t) if e["type"] == "handoff_received") for t in (urgent, usual)]
     assert received == sorted(received)
     assert [tenant.trail(task_id) for task_id in (usual, urgent)] == [ONCE] * 2
@@ -37,25 +35,23 @@ def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deplo
 
 def test_a_lost_bell_is_rung_again_by_the_sweeper(deployed: Deployed, workspace: Workspaces) -> None:
     tenant = workspace(dispatch_delay_seconds=600)  # so long is the bell on its way
-    with deployed.quiet():
-        deployed.await_silence()
-        task_id = tenant.approved("runner")
-        assert deployed.bells() == 1
-        deployed.lose_bells()
-        assert deployed.bells() == 0
-        tenant.age(task_id, 661)
-        assert deployed.sweep()["reasons"]["not_taken"] == 1
-        assert tenant.awaited(task_id)["state"] == "done"
+    deployed.await_silence()
+    task_id = tenant.approved("runner")
+    assert deployed.bells() == 1
+    deployed.lose_bells()
+    assert deployed.bells() == 0
+    tenant.age(task_id, 661)
+    deployed.sweep()
+    assert tenant.awaited(task_id)["state"] == "done"
     assert tenant.trail(task_id) == ONCE
 
 
 def test_a_bell_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deployed, tenant: Tenant) -> None:
     task_id = tenant.needing("runner")
     pulled = tenant.approved("reviewer")
-    with deployed.quiet():
-        deployed.ring(tenant.bell(task_id), tenant.bell(pulled, "reviewer"), tenant.bell("task_none"))
-        deployed.ring(tenant.bell(task_id, "nobody"), {**tenant.bell(task_id), "workspace": "elsewhere"})
-        deployed.await_silence()
+    deployed.ring(tenant.bell(task_id), tenant.bell(pulled, "reviewer"), tenant.bell("task_none"))
+    deployed.ring(tenant.bell(task_id, "nobody"), {**tenant.bell(task_id), "workspace": "elsewhere"})
+    deployed.await_silence()
     assert [tenant.task(each)["state"] for each in (task_id, pulled)] == ["needs", "delegated"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -76,11 +76,10 @@ def at_once(threads: int, act: Callable[[int], Answer]) -> list[Answer]:
 
 
 @pytest.fixture
-def hundred(tenant: Tenant) -> Iterator[tuple[Tenant, list[str]]]:
-    """A hundred tasks that the reviewer may claim; nobody sweeps meanwhile."""
+def hundred(tenant: Tenant) -> tuple[Tenant, list[str]]:
+    """A hundred tasks that the reviewer may claim."""
     task_ids = tenant.unrung(100, "reviewer")
-    with tenant.deployed.quiet():
-        yield tenant, task_ids
+    return tenant, task_ids
 
 
 def test_of_sixteen_claimers_exactly_one_gets_each_task(hundred: tuple[Tenant, list[str]]) -> None:

@@ -120,12 +120,9 @@ def until(holds: Callable[[], Any], seconds: float = 60.0, every: float = 0.1) -
 
 @dataclass
 class Deployed:
-    """``sweeps``: how often tests called the sweeper themselves."""
-
     stack: Stack
     http: httpx.Client
     ledger: Ledger = field(default_factory=Ledger)
-    sweeps: int = 0
     _clients: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def client(self, token: str | None = None) -> Client:
@@ -145,7 +142,6 @@ class Deployed:
         return told
 
     def sweep(self) -> dict[str, Any]:
-        self.sweeps += 1
         told: dict[str, Any] = self.invoke("SweepStaleClaims")
         assert (told["failed"], told["complete"]) == (0, True), told
         return told
@@ -156,22 +152,14 @@ class Deployed:
         group = f"/aws/lambda/{self.stack.functions[function]}"
         return [event["message"] for page in pages.paginate(logGroupName=group) for event in page["events"]]
 
-    @contextmanager
-    def quiet(self) -> Iterator[None]:
-        """The schedules are off: the sweeper and the publisher run only when they are called, or for what is new."""
+    def schedule(self, state: str) -> None:
+        """ENABLED or DISABLED, for the sweeper and the publisher. Disabled they run only when a test calls them, or for
+        what is new; no test then depends on who sweeps first."""
         scheduler = self.aws("scheduler")
         names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
-        kept = []
         for listed in scheduler.list_schedules()["Schedules"]:
             found = scheduler.get_schedule(Name=listed["Name"], GroupName=listed["GroupName"])
-            kept.append({name: found[name] for name in names})
-        for each in kept:
-            scheduler.update_schedule(**each, State="DISABLED")
-        try:
-            yield
-        finally:
-            for each in kept:
-                scheduler.update_schedule(**each, State="ENABLED")
+            scheduler.update_schedule(**{name: found[name] for name in names}, State=state)
 
     # State
 
@@ -218,10 +206,9 @@ class Deployed:
     def unchanged(self, of: str = "") -> Iterator[None]:
         """Nothing is written meanwhile; ``of``: nothing of this workspace."""
         self.await_told()
-        with self.quiet():
-            before = self.snapshot()
-            yield
-            after = self.snapshot()
+        before = self.snapshot()
+        yield
+        after = self.snapshot()
         changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
         written = sorted(key for key in changed if not of or f"#{of}#" in key[0])
         assert not written, f"written: {written}"
@@ -229,7 +216,14 @@ class Deployed:
     def await_told(self) -> None:
         """The outside has been told of everything: what marks an event as told is a write."""
         far = SystemClock().now() + timedelta(days=1)
-        until(lambda: not any(self.baton.store.unsent(far)), 150)  # by the stream at once, else by the schedule
+
+        def told() -> bool:
+            if not any(self.baton.store.unsent(far)):
+                return True
+            self.invoke("PublishEvents")  # what the stream hasn't brought, once it is overdue
+            return False
+
+        until(told, 150, every=1)
 
     def age(self, workspace: str, task_id: str, seconds: float) -> None:
         """Makes the task one to which everything happened that much earlier, so that no test waits for a lease or an
