@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from baton.bootstrap import logger
-from baton.domain.errors import BatonError
+from baton.domain.errors import BatonError, Busy, Conflict
 from baton.domain.principal import Kind, Principal
 from baton.services.kill_switch import caller_must_be_on
 from rest.answers import internal_error, problem, to_gateway
@@ -57,7 +57,8 @@ class App:
             return self._answer(Request(event))
         except BatonError as exc:
             logger().info("request refused", action="request_refused", code=exc.code)
-            return self._refused(problem(exc, known_as))
+            # Somebody else's change says nothing about what was asked for: the same request may be sent again.
+            return self._refused(problem(Busy() if isinstance(exc, Conflict) else exc, known_as))
         except Exception as exc:  # noqa: BLE001 - the edge of the process
             # Where, not what it says: a message may quote what was sent.
             frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]

@@ -74,12 +74,12 @@ STATUSES: dict[type[BatonError], int] = {
     Unknown: 404,
     MethodNotAllowed: 405,
     Refused: 409,
-    Conflict: 409,
     TrackerTrouble: 409,
     TooLarge: 413,
     InvalidInput: 422,
     TooMany: 429,
     BatonError: 500,
+    Conflict: 503,
     Busy: 503,
     TrackerAway: 503,
 }

@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import ConversationBusy, ModelAway, ModelRefuses
+from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
 from baton.domain.tool import ToolMode, Variable
+from baton.ports import Spent
 from baton.run_ports import Reply, StopReason
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
 from baton.services.process_task import Handled
 from baton.services.register_agent import register_agent
+from support.hooked import HookedStore
 from support.studio import Studio, calls, says
-from support.world import human
+from support.world import World, human
 
 LEAD = [
     {"name": "lead_id", "required": True, "description": "The ID of the lead to hand off"},
@@ -345,3 +347,24 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
     assert (root.state, [each.kind for each in studio.entries(root.id)]) == ("cancelled", ["ask"])
     mine, all_ = studio.world.store.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
+
+
+@pytest.mark.parametrize("trouble", [Conflict("task"), Busy()])
+def test_its_cost_counts_though_the_counting_meets_trouble(trouble: Exception) -> None:
+    class Troubled(HookedStore):
+        def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
+            if [type(each) for each in extras] == [Spent] and troubles:
+                raise troubles.pop()
+            self._store.commit(workspace, change, extras)
+
+    def cancelled_meanwhile(request: Any) -> Reply:
+        cancel_task(studio.baton, human(), request.task_id, None)
+        troubles.append(trouble)
+        return says("Too late.")
+
+    troubles: list[Exception] = []
+    world = World(store=Troubled())
+    studio = Studio({"helper": {}}, {"helper": [cancelled_meanwhile]}, world=world).open()
+    root = studio.start("helper")
+    mine, all_ = studio.world.store.usage("acme", root.workflow_id, root.id)
+    assert (troubles, mine.model_calls, mine.tokens, all_.tokens) == ([], 1, 20, 20)

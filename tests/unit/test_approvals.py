@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.agent import Approval
-from baton.domain.errors import HumanNeeded, NotAllowed, RevisionChanged, TaskEnded, Unknown
+from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
 from baton.domain.idempotency import Once
 from baton.domain.principal import Kind, Principal
 from baton.domain.route import Mode
@@ -277,3 +277,30 @@ def test_what_the_first_call_did_not_get_to_is_done_by_its_repeat() -> None:
     answers = approve_many(team.baton, human(), [ToApprove(each) for each in tasks], once)
     assert all(each.dossier for each in answers)
     assert [team.world.trail(each).count("approved") for each in tasks] == [1, 1, 1]
+
+
+def test_a_key_that_comes_with_another_list_approves_nothing() -> None:
+    team = waiting()
+    one, other = (team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(2))
+    approve_many(team.baton, human(), [ToApprove(one)], Once(human(), "/approvals", "key-1", "one"))
+    both = [ToApprove(one), ToApprove(other)]
+    with pytest.raises(KeyReused):
+        approve_many(team.baton, human(), both, Once(human(), "/approvals", "key-1", "both"))
+    assert team.task(other).state == "needs"
+
+
+def test_what_was_refused_is_refused_to_the_exact_repeat_whatever_has_changed() -> None:
+    team = waiting()
+    task = team.ask(B, "work", by=agent(A)).task
+    once = Once(human(), "/approvals", "key-1", "h")
+    asked = [ToApprove(task.id, revision=7), ToApprove("task_of_nobody")]
+    first = approve_many(team.baton, human(), asked, once)
+    approve_task(team.baton, human(), task.id, None)
+    team.later()
+    team.complete(team.take(B, task.id))
+    again = approve_many(team.baton, human(), asked, once)
+    for one, other in zip(first, again, strict=True):
+        assert one.refusal is not None
+        assert other.refusal is not None
+        assert type(one.refusal) is type(other.refusal)
+        assert (one.refusal.message, one.refusal.fields) == (other.refusal.message, other.refusal.fields)

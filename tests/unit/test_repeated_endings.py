@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import CriteriaUnreported, KeyReused, StaleClaim, Unknown
+from baton.domain.errors import Busy, Conflict, CriteriaUnreported, KeyReused, StaleClaim, Unknown
 from baton.domain.idempotency import Once
 from baton.domain.principal import Principal
 from baton.domain.task import Policy
-from baton.ports import Dossier
+from baton.ports import Dossier, LateKept
 from baton.services.complete_task import complete_task
 from baton.services.delegate_task import delegate_task
 from baton.services.end_task import cancel_task, resolve_task
@@ -22,8 +22,9 @@ from baton.services.save_checkpoint import save_checkpoint
 from baton.services.sweep import sweep
 from baton.services.transfer_task import transfer_task
 from baton.services.wait_for_callback import answer_callback, wait_for_callback
+from support.hooked import HookedStore
 from support.team import Leg, Team, as_told
-from support.world import WORKSPACE, agent, human
+from support.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 TO_B = {"target": {"agent": B, "reason": "go on"}}
@@ -266,3 +267,29 @@ def test_what_is_not_met_makes_it_partial_and_the_source_is_told(said: Any, stat
     assert (told["type"], told["task_id"], told["status"]) == ("handoff_completed", leg.task.id, status)
     assert told.get("unmet") == unmet
     assert told["completion_id"] == done.completion["completion_id"]
+
+
+class Crowded(HookedStore):
+    """Keeping a late word meets somebody else's write, ``times`` times."""
+
+    times = 0
+
+    def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
+        if self.times and any(isinstance(each, LateKept) for each in extras):
+            self.times -= 1
+            raise Conflict("task")
+        self._store.commit(workspace, change, extras)
+
+
+def test_a_late_word_is_stale_though_its_keeping_meets_a_conflict() -> None:
+    store = Crowded()
+    team = Team(A, world=World(store=store))
+    leg = team.begin(A)
+    cancel_task(team.baton, human(), leg.task.id, None)
+    store.times = 1
+    with pytest.raises(StaleClaim):
+        complete(team.baton, leg, "first", None)
+    assert len(team.world.store.late_results(WORKSPACE, leg.task.id)) == 1
+    store.times = 1_000
+    with pytest.raises(Busy):
+        complete(team.baton, leg, "first", None)

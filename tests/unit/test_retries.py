@@ -8,17 +8,19 @@ from functools import partial
 
 import pytest
 
-from baton.domain.errors import AlreadyRetried, HumanNeeded, NotAllowed, NotYourAgent, ScopeNeeded
+from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, ScopeNeeded
 from baton.domain.principal import Kind, Principal
 from baton.domain.task import Task
 from baton.domain.times import rfc3339
 from baton.ports import Dossier
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task
+from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
 from baton.services.split_task import split_task
 from baton.services.sweep import sweep
 from support.crew import race
+from support.hooked import HookedStore
 from support.moments import Moments, die
 from support.team import BROKE, Leg, Team
 from support.world import WORKSPACE, World, agent, human, service
@@ -230,3 +232,52 @@ def test_a_deadline_that_is_over_is_not_the_retrys(late: int, keeps: bool) -> No
     team.fail(leg)
     again = retry_handoff(team.baton, human(), leg.task.id).task
     assert (again.deadline, again.fail_on_deadline) == ((deadline, True) if keeps else (None, False))
+
+
+def stopped(team: Team, task: Task) -> str:
+    """The review of a retry that the loop guard has stopped."""
+    with pytest.raises(LoopTripped) as trip:
+        retry_handoff(team.baton, human(), task.id)
+    review_id: str = trip.value.fields["review_id"]
+    return review_id
+
+
+def test_a_retry_that_a_human_released_is_the_latest_one() -> None:
+    team = Team(A, max_handoffs_per_workflow=2)
+    first = team.fail(team.begin(A)).task
+    cancel_task(team.baton, human(), retry_handoff(team.baton, human(), first.id).task.id, None)
+    review, released = release_review(team.baton, human(), stopped(team, first))
+    assert released.task.retry_of == first.id
+    assert team.world.store.retry_of(WORKSPACE, first.id) == released.task.id
+    with pytest.raises(AlreadyRetried):
+        retry_handoff(team.baton, human(), first.id)
+    assert [task.id for task in team.open()] == [released.task.id]
+    cancel_task(team.baton, human(), released.task.id, None)
+    assert release_review(team.baton, human(), stopped(team, first))[0].id == review.id
+
+
+def test_a_retry_is_not_released_beside_one_that_is_under_way() -> None:
+    team = Team(A, max_handoffs_per_workflow=2)
+    first = team.fail(team.begin(A)).task
+    cancel_task(team.baton, human(), retry_handoff(team.baton, human(), first.id).task.id, None)
+    review_id = stopped(team, first)
+    team.set(max_handoffs_per_workflow=10)
+    under_way = retry_handoff(team.baton, human(), first.id).task
+    with pytest.raises(AlreadyRetried):
+        release_review(team.baton, human(), review_id)
+    assert team.world.store.review(WORKSPACE, review_id).is_open
+    cancel_task(team.baton, human(), under_way.id, None)
+    assert release_review(team.baton, human(), review_id)[1].task.retry_of == first.id
+
+
+def test_of_two_that_let_a_retry_through_at_once_one_wins() -> None:
+    store = HookedStore()
+    team = Team(A, world=World(store=store), max_handoffs_per_workflow=2)
+    first = team.fail(team.begin(A)).task
+    cancel_task(team.baton, human(), retry_handoff(team.baton, human(), first.id).task.id, None)
+    review_id = stopped(team, first)
+    team.set(max_handoffs_per_workflow=10)
+    store.before["commit"] = lambda: retry_handoff(team.baton, human(), first.id)
+    with pytest.raises(AlreadyRetried):
+        release_review(team.baton, human(), review_id)
+    assert len(team.open()) == 1

@@ -39,7 +39,7 @@ class ApprovalsView(TypedDict):
 def approve_several(baton: Baton, call: Call[ApprovalsRequest, None]) -> Answer:
     """Approve up to 25 tasks, each with an answer of its own, in the order given.
 
-    Repeated with the same `Idempotency-Key`, each is answered as the first time.
+    Repeated with the same `Idempotency-Key`, each is answered as the first time, refusals included.
     """
     done = approve_many(baton, call.by, [each.approval() for each in call.body.items], call.once)
     return ok({"items": [_view(baton, call, each) for each in done]})

@@ -389,6 +389,22 @@ class LoopTripped(Refused):
         self.rule, self.chain = rule, chain
 
 
+def refusal_from(kind: str, message: str, fields: Mapping[str, Any]) -> BatonError:
+    """A refusal as it was kept: of the class of that name, with what was told then."""
+    refusal = BatonError.__new__(_class_of(kind, BatonError) or Refused)
+    BatonError.__init__(refusal, message, **fields)
+    for name in ("field", "rule", "chain"):  # what some of them keep beside what they tell
+        if name in fields:
+            setattr(refusal, name, fields[name])
+    return refusal
+
+
+def _class_of(kind: str, under: type[BatonError]) -> type[BatonError] | None:
+    if under.__name__ == kind:
+        return under
+    return next(filter(None, (_class_of(kind, each) for each in under.__subclasses__())), None)
+
+
 class Conflict(BatonError):
     code = "conflict"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import ReviewClosed
+from baton.domain.times import parse_rfc3339, rfc3339
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,3 +58,18 @@ class Review:
         if not self.is_open:
             raise ReviewClosed(self.id)
         return replace(self, released_at=at, released_by=by.key, task_id=task_id, version=self.version + 1)
+
+
+_TIMES = ("opened_at", "last_at", "released_at")
+
+
+def snapshot(review: Review) -> dict[str, Any]:
+    """The review as it stands, for answering a repeated call as the first one was answered."""
+    values = {name: value for name, value in asdict(review).items() if name != "workspace"}
+    times = {name: rfc3339(values[name]) for name in _TIMES if values[name] is not None}
+    return {**values, **times, "chain": list(review.chain)}
+
+
+def from_snapshot(workspace: str, kept: dict[str, Any]) -> Review:
+    times = {name: parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
+    return Review(**{**kept, **times, "chain": tuple(kept["chain"]), "workspace": workspace})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
 from baton.domain.guardrails import checked
 from baton.domain.times import parse_rfc3339, rfc3339
 from baton.ports import Note, Remember, UnderClaim, Wanted
 from baton.services.kill_switch import must_be_let_act
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
@@ -21,12 +21,14 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
     """It changes neither the task's version nor its content revision. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``Unknown``."""
 
+    def again(first_answer: dict[str, Any]) -> Note:
+        return Note(task_id, first_answer["id"], parse_rfc3339(first_answer["at"]), by.key, first_answer["content"])
+
     def attempt() -> Note:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
         first_answer = once.recall(facts.remembered) if once else None
         if first_answer is not None:
-            at = parse_rfc3339(first_answer["at"])
-            return Note(task_id, first_answer["id"], at, by.key, first_answer["content"])
+            return again(first_answer)
         if facts.parent is None:
             raise Unknown("task")
         must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
@@ -37,4 +39,4 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
         baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id), *remember])
         return note
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)

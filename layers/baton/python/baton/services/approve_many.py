@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import BatonError
+from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import Once
+from baton.ports import Remember
 from baton.services.approve_task import approve_task, approve_task_next
+from baton.services.remembered_refusals import told
+from baton.services.retrying import decided_again, first_said, recalled
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -37,17 +40,30 @@ class Approved:
 def approve_many(
     baton: Baton, by: Principal, approvals: list[Approval], once: Once | None = None
 ) -> tuple[Approved, ...]:
-    """One after the other, in the order given. A repeat with the same key answers each as the first time, and goes on
-    with those that the first didn't get to."""
+    """One after the other, in the order given. A repeat with the same key answers each as the first time, refusals
+    included, and goes on with those that the first didn't get to. Raises ``KeyReused`` before anything is approved."""
     by.must_be_human("approve a task")
+    if once:
+        first_said(baton, once, {"items": len(approvals)})
     return tuple(_approved(baton, by, each, _for_item(once, number)) for number, each in enumerate(approvals))
 
 
 def _approved(baton: Baton, by: Principal, asked: Approval, once: Once | None) -> Approved:
     approve = approve_task_next if asked.is_for_next else approve_task
+
+    def attempt() -> Approved:
+        try:
+            return Approved(asked.task_id, approve(baton, by, asked.task_id, asked.revision, once))
+        except Busy:
+            raise  # it says nothing about the task, and isn't what a repeat is told
+        except BatonError as refusal:
+            if once and recalled(baton, once) is None:
+                baton.store.commit(by.workspace, None, [Remember(once, told(refusal))])
+            return Approved(asked.task_id, refusal=refusal)
+
     try:
-        return Approved(asked.task_id, approve(baton, by, asked.task_id, asked.revision, once))
-    except BatonError as refusal:
+        return decided_again(baton.clock, attempt)
+    except Busy as refusal:
         return Approved(asked.task_id, refusal=refusal)
 
 

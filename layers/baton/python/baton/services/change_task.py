@@ -27,7 +27,8 @@ from baton.ports import (
     Output,
     Remember,
 )
-from baton.services.retrying import decided_again
+from baton.services.remembered_refusals import must_not_be_refused
+from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,11 +55,15 @@ def change_task(
     what the caller gave, and is answered again; ``also`` is written along.
     Raises what the domain raises, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
 
+    def again(first_answer: dict[str, Any]) -> Dossier:
+        must_not_be_refused(first_answer)
+        return answered(baton, from_snapshot(first_answer), output, failure)
+
     def attempt() -> Dossier:
         task, remembered = baton.store.load(workspace, task_id, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
-            return answered(baton, from_snapshot(first_answer), output, failure)
+            return again(first_answer)
         change = transition(task, verb_for(task), baton.clock.now())
         extras = also(change)
         if change.task.has_output:
@@ -68,7 +73,7 @@ def change_task(
         commit_and_ring(baton, change, extras)
         return answered(baton, change.task, output, failure)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
 
 
 def commit_and_ring(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:

@@ -30,7 +30,7 @@ from baton.domain.verbs import ClaimTask
 from baton.ports import Dossier, Remember
 from baton.services.change_task import commit, row_of
 from baton.services.mark_contact import mark_contact
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once, recalled
 from baton.services.waiting import waited
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None =
         earlier = _earlier_claim(baton, claimer, once) if once else None
         return earlier or _take(baton, claimer, task_id, once)
 
-    claimed = decided_again(baton.clock, attempt)
+    claimed = decided_once(baton, once, lambda first: _as_before(baton, claimer, first), attempt)
     mark_contact(baton, claimer.by, claimer.agent)
     return claimed
 
@@ -233,9 +233,11 @@ def _claimed(
 
 
 def _earlier_claim(baton: Baton, claimer: Claimer, once: Once) -> Claimed | None:
-    answer = once.recall(baton.store.remembered(once))
-    if answer is None:
-        return None
+    answer = recalled(baton, once)
+    return None if answer is None else _as_before(baton, claimer, answer)
+
+
+def _as_before(baton: Baton, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
     dossier = baton.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
     claim = dossier.task.claim
     if claim is None or claim.claim_id != answer["claim_id"]:

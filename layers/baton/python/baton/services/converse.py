@@ -25,8 +25,9 @@ from baton.ports import Dossier, EntryKept, Followed, Remember, RootsCounted, Un
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.find_conversation import find_conversation
-from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
-from baton.services.retrying import decided_again
+from baton.services.make_handoff import counted, make, stopped
+from baton.services.remembered_refusals import must_not_be_refused
+from baton.services.retrying import decided_once, recalled
 from baton.services.who_takes_it import named
 
 if TYPE_CHECKING:
@@ -110,13 +111,15 @@ def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once
     by.must_be_let_converse()
     workspace = by.workspace
 
+    def again(first_answer: dict[str, Any]) -> Dossier:
+        must_not_be_refused(first_answer)
+        task = from_snapshot(first_answer)
+        return Dossier(task=task, mirror=row_of(baton, task))
+
     def attempt() -> Dossier:
-        remembered = baton.store.remembered(once) if once else None
-        first_answer = once.recall(remembered) if once else None
+        first_answer = recalled(baton, once)
         if first_answer is not None:
-            must_not_be_refused(first_answer)
-            task = from_snapshot(first_answer)
-            return Dossier(task=task, mirror=row_of(baton, task))
+            return again(first_answer)
         found = find_conversation(baton, workspace, conversation_id)
         holder = found.holder
         facts = baton.store.handoff_facts(workspace, _wanted(by, holder))
@@ -129,7 +132,7 @@ def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once
             raise ConversationBusy(conversation_id, holder.id, str(holder.state))
         return _gone_on(baton, by, found, facts, text, once)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
 
 
 def _wanted(by: Principal, holder: Task) -> Wanted:

@@ -17,8 +17,9 @@ from baton.domain.workflow import ANY_AGENT, Roots
 from baton.ports import Dossier, Facts, Remember, RootsCounted, UnderClaim, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.kill_switch import must_be_let_act
-from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
-from baton.services.retrying import decided_again
+from baton.services.make_handoff import counted, make, stopped
+from baton.services.remembered_refusals import must_not_be_refused
+from baton.services.retrying import decided_once
 from baton.services.who_takes_it import must_be_able, named, registered, slugs_among, speaker
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None 
         must_be_let_act(baton, by, source, facts.agents)
         return _hand_off(baton, by, asked, source, held, _routed(baton, by.workspace, asked, source, facts), once)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, lambda first: _answered_again(baton, by.workspace, first), attempt)
 
 
 def _routed(baton: Baton, workspace: str, asked: Asked, source: str, facts: Facts) -> Facts:

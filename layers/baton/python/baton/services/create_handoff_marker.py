@@ -13,7 +13,7 @@ from baton.domain.mirror import Sync
 from baton.ports import Extra, MarkerFacts, Note, Remember, ReviewChanged, ReviewOpened
 from baton.services.mirror_at_once import mirror_at_once, page_of
 from baton.services.open_escalation import Escalation, commit_escalation, open_escalation, review_of
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -51,12 +51,16 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
     """The block, and the task if one was asked for and nothing stands in its way. Raises ``InvalidMarker``,
     ``NotYourAgent``, ``GuardrailRefused``, ``KeyReused``; nothing was written then. What is answered is durable."""
 
+    def again(first_answer: dict[str, Any], settings: Settings | None = None) -> MarkerAnswer:
+        known = settings or baton.store.settings(by.workspace)
+        return _with_present_page(baton, known, by.workspace, MarkerAnswer(**first_answer))
+
     def attempt() -> MarkerAnswer:
         marker, facts = _understood(baton, by.workspace, body, once)
         settings, direction = facts.settings, facts.direction
         first_answer = once.recall(facts.remembered) if once else None
         if first_answer is not None:
-            return _with_present_page(baton, settings, by.workspace, MarkerAnswer(**first_answer))
+            return again(first_answer, settings)
         if isinstance(marker, InvalidMarker):
             raise marker
         by.acting_for(marker.source.slug)
@@ -64,7 +68,7 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
             return _text_only(baton, by, marker, once)
         return _escalate(baton, by, _guarded(marker, settings), settings, direction, once)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
 
 
 def _understood(

@@ -17,8 +17,8 @@ from baton.domain.workflow import LateResult
 from baton.ports import Dossier, EndedClaim, LateKept, Output, Remember, Wanted
 from baton.services.change_task import commit_and_ring, ring, row_of
 from baton.services.kill_switch import must_be_let_act
-from baton.services.make_handoff import must_not_be_refused
-from baton.services.retrying import decided_again
+from baton.services.remembered_refusals import must_not_be_refused
+from baton.services.retrying import decided_again, decided_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,12 +79,15 @@ def end_claim(
     ``StaleClaim`` for every other use of a claim that is over, and what ``decide`` raises."""
     by, workspace = word.by, word.by.workspace
 
+    def again(first_answer: Message) -> Dossier:
+        must_not_be_refused(first_answer)
+        return _again(baton, word, first_answer)
+
     def attempt() -> Dossier:
         facts = baton.store.handoff_facts(workspace, _with_task(wanted, word))
         first_answer = word.once.recall(facts.remembered) if word.once else None
         if first_answer is not None:
-            must_not_be_refused(first_answer)
-            return _again(baton, word, first_answer)
+            return again(first_answer)
         task = _task(facts).task
         claim = task.current_claim(word.claim_id, by)
         if not word.while_off:
@@ -114,7 +117,7 @@ def end_claim(
         )
 
     try:
-        return decided_again(baton.clock, attempt)
+        return decided_once(baton, word.once, again, attempt)
     except StaleClaim:
         return _first_answer(baton, word)
 
@@ -154,8 +157,13 @@ def _keep_late(baton: Baton, word: Word, claim: Claim) -> None:
     except GuardrailRefused as refusal:
         said = {"left_out": refusal.rule}
     result = LateResult(claim.fence, claim.agent, baton.clock.now(), word.verb, said)
-    with suppress(KeyTaken):
-        baton.store.commit(word.by.workspace, None, [LateKept(word.task_id, word.claim_id, result)])
+    kept = [LateKept(word.task_id, word.claim_id, result)]
+
+    def attempt() -> None:
+        with suppress(KeyTaken):
+            baton.store.commit(word.by.workspace, None, kept)
+
+    decided_again(baton.clock, attempt)
 
 
 def _again(baton: Baton, word: Word, first: Message) -> Dossier:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.alert import from_snapshot, snapshot
 from baton.ports import AlertSaved, Extra, Remember
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,4 +55,4 @@ def _changed(
             baton.store.commit(by.workspace, None, extras)
         return after
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, from_snapshot, attempt)

@@ -10,7 +10,7 @@ from baton.domain.agent import MAX_AGENTS, MAX_TYPES, Agent, check_names, distin
 from baton.domain.errors import InvalidInput
 from baton.domain.ids import is_slug
 from baton.ports import Remember
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once, recalled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,10 +53,13 @@ def import_agents(
     _check(declared)
     saved: dict[str, ImportedAgent] = {}
 
+    def again(first_answer: dict[str, Any]) -> list[ImportedAgent]:
+        return [_from_answer(each) for each in first_answer["agents"]]
+
     def attempt() -> list[ImportedAgent]:
-        earlier = once.recall(baton.store.remembered(once)) if once else None
+        earlier = recalled(baton, once)
         if earlier is not None:
-            return [_from_answer(each) for each in earlier["agents"]]
+            return again(earlier)
         roster = baton.store.roster(by.workspace)
         for agent in _planned(roster, by, declared, baton.clock.now()):
             baton.store.save_agent(agent, roster)
@@ -68,7 +71,7 @@ def import_agents(
             baton.store.commit(by.workspace, None, [Remember(once, answer)])
         return imported
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
 
 
 def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:

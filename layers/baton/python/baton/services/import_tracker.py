@@ -10,15 +10,15 @@ from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import Busy, KeyTaken, NoTracker, PageHeld, TaskEnded, TrackerTrouble
+from baton.domain.errors import Busy, NoTracker, PageHeld, TaskEnded, TrackerTrouble
 from baton.domain.marker import Priority
 from baton.domain.mirror import PageRef, adopted
 from baton.domain.task import State, Task
 from baton.domain.transitions import imported
 from baton.domain.verbs import Cancel, Resolve
-from baton.ports import Body, MirrorOpened, Opened, PageTaken, Remember
+from baton.ports import Body, MirrorOpened, Opened, PageTaken
 from baton.services.change_task import change_task, commit
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_again, first_said, recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,12 +61,12 @@ def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], o
     """Reads the handoffs of the window, all pages of them. What was imported isn't imported again, so it may be stopped
     anywhere and repeated. Raises ``NoTracker``, ``TrackerTrouble``."""
     by.must_be_human("import the tracker's handoffs")
+    first_answer = recalled(baton, once)
+    if first_answer is not None:
+        return Imported(**first_answer)
     settings = baton.store.settings(by.workspace)
     if settings.tracker is None:
         raise NoTracker
-    first_answer = once.recall(baton.store.remembered(once)) if once else None
-    if first_answer is not None:
-        return Imported(**first_answer)
     tracker = baton.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(baton.clock.now() - settings.window, PREFIX)
     this = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace), tracker)
@@ -79,8 +79,7 @@ def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], o
         this.tally.complete = False  # what is done is done, and told
         baton.log("an import was cut short", action="import_cut_short", reason=trouble.code)
     if once and this.tally.complete:
-        with suppress(KeyTaken):  # the same call at the same time
-            baton.store.commit(by.workspace, None, [Remember(once, this.tally.public())])
+        return Imported(**first_said(baton, once, this.tally.public()))
     return this.tally
 
 

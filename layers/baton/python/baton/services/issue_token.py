@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
 from baton.domain.ids import is_slug
 from baton.domain.principal import CONVERSE, OWN_PARTS, SCOPES, Kind
 from baton.domain.token import Token, digest, spell
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_again, decided_once, recalled
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,14 +34,18 @@ def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once |
     ``SecretAlreadyShown``."""
     by.must_be_human("make a token")
 
+    def again(first_answer: dict[str, Any]) -> NoReturn:
+        raise SecretAlreadyShown(first_answer["token_id"])
+
     def attempt() -> tuple[Token, str]:
-        if once:
-            _refuse_repeat(baton, once)
+        first_answer = recalled(baton, once)
+        if first_answer is not None:
+            again(first_answer)
         token, secret = _new_token(baton, by, request)
         baton.store.add_token(token, once)
         return token, spell(token.id, secret)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
 
 
 def _new_token(baton: Baton, by: Principal, request: TokenRequest) -> tuple[Token, str]:
@@ -76,12 +80,6 @@ def revoke_token(baton: Baton, by: Principal, token_id: str) -> Token:
         return revoked
 
     return decided_again(baton.clock, attempt)
-
-
-def _refuse_repeat(baton: Baton, once: Once) -> None:
-    answer = once.recall(baton.store.remembered(once))
-    if answer is not None:
-        raise SecretAlreadyShown(answer["token_id"])
 
 
 def _check(baton: Baton, by: Principal, request: TokenRequest, now: datetime) -> None:

@@ -25,6 +25,7 @@ from baton.ports import (
     ReviewRequest,
     Wanted,
 )
+from baton.services.remembered_refusals import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 # Where nobody wants to know, it is counted all the same.
 _NO_LIMIT = 1_000_000
-REFUSED = "refused"
 # Rules about how many handoffs a workflow has had.
 _OF_WORKFLOW = {"max_handoffs_per_workflow", "budget_max_handoffs"}
 
@@ -212,17 +212,10 @@ def stopped(
     """The refusal of something that was asked for, with the entry that it leaves for a human. A repeat with the same
     key is refused alike, and counts once. ``extras``: written along."""
     entry = refused(baton, by, draft, trip, now)
-    told = {"rule": trip.rule, "message": trip.message, "chain": list(trip.chain), "review_id": entry.review.id}
-    remember = [Remember(once, {REFUSED: told})] if once else []
+    refusal = LoopTripped(trip.rule, trip.message, trip.chain, entry.review.id)
+    remember = [Remember(once, told(refusal))] if once else []
     baton.store.commit(by.workspace, None, [*entry.extras, *remember, *extras])
-    return LoopTripped(trip.rule, trip.message, trip.chain, entry.review.id)
-
-
-def must_not_be_refused(first_answer: dict[str, Any]) -> None:
-    """Raises what ``stopped`` has remembered."""
-    if REFUSED in first_answer:
-        told = first_answer[REFUSED]
-        raise LoopTripped(told["rule"], told["message"], tuple(told["chain"]), told["review_id"])
+    return refusal
 
 
 def _review_id(draft: Draft, rule: str) -> str:

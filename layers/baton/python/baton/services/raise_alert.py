@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.alert import Alert, check_kind, from_snapshot, snapshot
 from baton.ports import AlertCounted, AlertRaised, Extra, Remember
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
     from baton.domain.alert import Severity
@@ -40,7 +40,7 @@ def raise_alert(baton: Baton, by: Principal, request: AlertRequest, once: Once |
         baton.log("alert raised", action="alert_raised", alert_id=alert.id, kind=alert.kind, task_id=alert.task_id)
         return alert
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, from_snapshot, attempt)
 
 
 def _facts(baton: Baton, by: Principal, request: AlertRequest, once: Once | None) -> Remembered | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.draft import draft_from, unbranched
 from baton.domain.errors import ConversationBusy, ReviewClosed, Unknown, VersionConflict
@@ -11,13 +11,16 @@ from baton.domain.events import from_snapshot, snapshot
 from baton.domain.history import conversation_in
 from baton.domain.marker import parse_marker
 from baton.domain.review import LOOP_GUARD
+from baton.domain.review import from_snapshot as review_from_snapshot
+from baton.domain.review import snapshot as review_snapshot
 from baton.ports import Dossier, Extra, Remember, ReviewChanged
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.converse import asked_in, going_on
 from baton.services.find_conversation import find_conversation
 from baton.services.make_handoff import counted, make, so_far
 from baton.services.open_escalation import commit_escalation, open_escalation
-from baton.services.retrying import decided_again
+from baton.services.retry_handoff import retry_opened
+from baton.services.retrying import decided_once
 from baton.services.who_takes_it import must_be_able, named
 
 if TYPE_CHECKING:
@@ -42,14 +45,19 @@ def release_review(
     has asked for something else meanwhile)."""
     by.must_be_human("release a manual review")
 
+    def again(first_answer: dict[str, Any]) -> tuple[Review, Dossier]:
+        first = from_snapshot(first_answer["task"])
+        return review_from_snapshot(by.workspace, first_answer["review"]), Dossier(
+            task=first, mirror=row_of(baton, first)
+        )
+
     def attempt() -> tuple[Review, Dossier]:
         review = baton.store.review(by.workspace, review_id)
         pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
         settings, direction, remembered, _ = baton.store.marker_facts(by.workspace, pair, once)
         first_answer = once.recall(remembered) if once else None
         if first_answer is not None:
-            first = from_snapshot(first_answer)
-            return review, Dossier(task=first, mirror=row_of(baton, first))
+            return again(first_answer)
         if not review.is_open:
             raise ReviewClosed(review.id)
         if seen is not None and seen != review.version:
@@ -58,7 +66,7 @@ def release_review(
             return _release_handoff(baton, by, review, settings, once)
         return _release(baton, by, review, direction, settings, once)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
 
 
 def _release(
@@ -72,7 +80,7 @@ def _release(
     released = review.released(by, now, task.id)
     extras: list[Extra] = [ReviewChanged(released)]
     if once:
-        extras.append(Remember(once, snapshot(task)))
+        extras.append(Remember(once, {"review": review_snapshot(released), "task": snapshot(task)}))
     commit_escalation(baton, escalation, direction, extras, ends_review=True)
     return released, Dossier(task=task, mirror=escalation.mirror)
 
@@ -80,7 +88,8 @@ def _release(
 def _release_handoff(
     baton: Baton, by: Principal, review: Review, settings: Settings, once: Once | None
 ) -> tuple[Review, Dossier]:
-    """As it was asked for last, wherever its workflow is by now; the loop guard isn't asked again."""
+    """As it was asked for last, wherever its workflow is by now; the loop guard isn't asked again. Raises
+    ``AlreadyRetried`` for a retry beside one that is under way."""
     kept = baton.store.review_request(by.workspace, review.id)
     if kept is None:
         raise Unknown("manual review")
@@ -93,8 +102,10 @@ def _release_handoff(
     released = review.released(by, now, task.id)
     extras: list[Extra] = [ReviewChanged(released), *_counted(baton, by.workspace, draft, settings)]
     extras += _said(baton, draft, new, review)
+    if draft.retry_of is not None:
+        extras.append(retry_opened(baton, baton.store.load(by.workspace, draft.retry_of)[0], task.id))
     if once:
-        extras.append(Remember(once, snapshot(task)))
+        extras.append(Remember(once, {"review": review_snapshot(released), "task": snapshot(task)}))
     commit_and_ring(baton, new.change, [*new.along, *extras])
     if new.mirror:
         baton.tracker_bell.ring(by.workspace, task.id)

@@ -14,8 +14,9 @@ from baton.domain.task import Kind, State
 from baton.ports import Dossier, NotCancelled, Remember, RetryOpened, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.kill_switch import must_be_let_act
-from baton.services.make_handoff import counted, make, must_not_be_refused, stopped
-from baton.services.retrying import decided_again
+from baton.services.make_handoff import counted, make, stopped
+from baton.services.remembered_refusals import must_not_be_refused
+from baton.services.retrying import decided_once
 from baton.services.who_takes_it import must_be_able, named, slugs_among
 
 if TYPE_CHECKING:
@@ -41,14 +42,17 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
     ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success, ``LoopTripped`` and what
     ``create_handoff`` raises about its target."""
 
+    def again(first_answer: Message) -> Dossier:
+        must_not_be_refused(first_answer)
+        retry = from_snapshot(first_answer)
+        body = baton.store.bodies(by.workspace, [retry.id])[retry.id]
+        return Dossier(task=retry, body=body, mirror=row_of(baton, retry))
+
     def attempt() -> Dossier:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
         first_answer = once.recall(facts.remembered) if once else None
         if first_answer is not None:
-            must_not_be_refused(first_answer)
-            again = from_snapshot(first_answer)
-            body = baton.store.bodies(by.workspace, [again.id])[again.id]
-            return Dossier(task=again, body=body, mirror=row_of(baton, again))
+            return again(first_answer)
         if facts.parent is None:
             raise Unknown("handoff")
         first = facts.parent.task
@@ -57,12 +61,18 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
             # Its direction's breaker and cap count what is asked for, and would never hear of a retry (truth 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(baton, first)
-        origin = _origin(baton, first)
-        seen = _latest(baton, first, origin)
+        opened = retry_opened(baton, first)
         whole = baton.store.read(by.workspace, first.id, with_body=True)
-        return _retried(baton, by, whole, RetryOpened(origin, "", seen), above, once)
+        return _retried(baton, by, whole, opened, above, once)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)
+
+
+def retry_opened(baton: Baton, first: Task, retry_id: str = "") -> RetryOpened:
+    """What notes ``retry_id`` as the latest retry, at what was tried first of all: whoever lets a retry begin writes it
+    along. Raises ``AlreadyRetried`` while another is under way."""
+    origin = _origin(baton, first)
+    return RetryOpened(origin, retry_id, _latest(baton, first, origin))
 
 
 def _must_be_allowed(baton: Baton, by: Principal, first: Task) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import Conflict, KeyTaken, NoTracker, Unknown
+from baton.domain.errors import Conflict, NoTracker, Unknown
 from baton.domain.gate import MAX_RETRY_AFTER_SECONDS
 from baton.domain.mirror import LAST_PAUSE_SECONDS, Sync
 from baton.domain.times import seconds
-from baton.ports import MirrorSaved, Remember
+from baton.ports import MirrorSaved
+from baton.services.retrying import first_said, recalled
 from baton.services.tracker_gate import change_gate
 
 if TYPE_CHECKING:
@@ -47,19 +47,16 @@ def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once |
     """All rows, or that of one task. Raises ``NoTracker`` and, for a task without a row, ``Unknown``. May be stopped
     anywhere and repeated."""
     by.must_not_be_agent("retry the tracker")
-    if baton.store.settings(by.workspace).tracker is None:
-        raise NoTracker
-    first_answer = once.recall(baton.store.remembered(once)) if once else None
+    first_answer = recalled(baton, once)
     if first_answer is not None:
         return Retried(**first_answer)
+    if baton.store.settings(by.workspace).tracker is None:
+        raise NoTracker
     now = baton.clock.now()
     change_gate(baton, by.workspace, lambda gate: gate.opened(now))
     retried = _one(baton, by.workspace, task_id) if task_id else _all(baton, by.workspace)
     baton.tracker_bell.ring(by.workspace, task_id)
-    if once:
-        with suppress(KeyTaken):  # the same call at the same time
-            baton.store.commit(by.workspace, None, [Remember(once, retried.public())])
-    return retried
+    return Retried(**first_said(baton, once, retried.public())) if once else retried
 
 
 def _one(baton: Baton, workspace: str, task_id: str) -> Retried:

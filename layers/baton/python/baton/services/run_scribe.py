@@ -13,7 +13,7 @@ from baton.run_ports import NotDone, Reply, StopReason
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from baton.domain.task import Task
     from baton.domain.transcript import Block
@@ -56,7 +56,7 @@ class Scribe:
             self.keep(entry, spent)
         except StaleClaim:
             # Nobody wants the reply any more; what it has cost counts all the same.
-            self.baton.store.commit(self.task.workspace, None, [spent])
+            self._insisting(lambda: self.baton.store.commit(self.task.workspace, None, [spent]))
             raise
         return entry
 
@@ -72,16 +72,20 @@ class Scribe:
 
     def keep(self, entry: Entry, *extras: Extra) -> None:
         """Raises ``StaleClaim``."""
+        self._insisting(lambda: self._kept(entry, extras))
+        self.transcript = self.transcript.with_(entry)
+        self.has_progressed = True
+
+    def _insisting(self, write: Callable[[], None]) -> None:
+        """As long as there is time."""
         for pause in (*SAVING_PAUSES, None):
             try:
-                decided_again(self.baton.clock, lambda: self._kept(entry, extras))
-                break
+                return decided_again(self.baton.clock, write)
             except Busy:
                 if pause is None or self.work.time_left() < pause:
                     raise
                 self.baton.clock.sleep(pause)
-        self.transcript = self.transcript.with_(entry)
-        self.has_progressed = True
+        return None
 
     def under_claim(self, *extras: Extra) -> None:
         """Writes them if the claim still is the current one. Raises ``StaleClaim``; ``Conflict`` for what doesn't

@@ -13,7 +13,7 @@ from baton.domain.workflow import Checkpoint
 from baton.ports import CheckpointKept, Remember, Wanted
 from baton.services.change_task import commit
 from baton.services.kill_switch import must_be_let_act
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
@@ -34,11 +34,14 @@ def save_checkpoint(
     """The task, and the checkpoint's id. The claim goes on. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``Unknown``."""
 
+    def again(first_answer: dict[str, Any]) -> tuple[Task, str]:
+        return from_snapshot(first_answer), first_answer["checkpoint_id"]
+
     def attempt() -> tuple[Task, str]:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
         first_answer = once.recall(facts.remembered) if once else None
         if first_answer is not None:
-            return from_snapshot(first_answer), first_answer["checkpoint_id"]
+            return again(first_answer)
         if facts.parent is None:
             raise Unknown("task")
         must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
@@ -59,4 +62,4 @@ def save_checkpoint(
         commit(baton, change, [CheckpointKept(kept), *([Remember(once, answer)] if once else [])])
         return change.task, checkpoint_id
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, again, attempt)

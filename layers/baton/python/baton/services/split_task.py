@@ -16,7 +16,7 @@ from baton.domain.verbs import Split
 from baton.ports import Dossier, Remember, Wanted
 from baton.services.change_task import commit, row_of
 from baton.services.make_handoff import counted, make
-from baton.services.retrying import decided_again
+from baton.services.retrying import decided_once
 from baton.services.who_takes_it import must_be_able, named, slugs_among
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def split_task(
             raise Unknown("task")
         return _split(baton, by, facts.parent, facts, parts, revision, once)
 
-    return decided_again(baton.clock, attempt)
+    return decided_once(baton, once, lambda first: _as_before(baton, first), attempt)
 
 
 def _split(
@@ -66,7 +66,8 @@ def _split(
     change = transition(whole.task, Split(by=by, parts=ids, revision=revision), now)
     extras = [each.also for each in made]
     unlimited = counted(drafts[0], facts.settings, len(drafts), is_let=True)
-    remember = [Remember(once, {"whole": snapshot(change.task), "parts": list(ids)})] if once else []
+    answer = {"whole": snapshot(change.task), "parts": [snapshot(each.change.task) for each in made]}
+    remember = [Remember(once, answer)] if once else []
     commit(baton, change, [*extras, *unlimited, *remember])
     for each in made:
         if each.mirror:
@@ -109,8 +110,7 @@ def _part(baton: Baton, by: Principal, whole: Dossier, facts: Facts, asked: Mess
 
 
 def _as_before(baton: Baton, first: Message) -> tuple[Dossier, tuple[Dossier, ...]]:
-    whole, ids = from_snapshot(first["whole"]), first["parts"]
-    tasks = baton.store.tasks(whole.workspace, ids)
-    bodies = baton.store.bodies(whole.workspace, ids)
-    parts = tuple(Dossier(task=tasks[each], body=bodies[each], mirror=row_of(baton, tasks[each])) for each in ids)
+    whole, tasks = from_snapshot(first["whole"]), [from_snapshot(each) for each in first["parts"]]
+    bodies = baton.store.bodies(whole.workspace, [task.id for task in tasks])
+    parts = tuple(Dossier(task=task, body=bodies[task.id], mirror=row_of(baton, task)) for task in tasks)
     return Dossier(task=whole, mirror=row_of(baton, whole)), parts

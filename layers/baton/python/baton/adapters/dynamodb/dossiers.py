@@ -26,8 +26,10 @@ LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 # What fits into one batch of a hundred, and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
 MOST_LATE_RESULTS = 100
-# Of what a claimer needs, until all of it is of one moment.
-READINGS = 3
+
+
+# What lies beside a HEAD that tells of it, and changes with it. A body is there before anybody knows its task's id.
+PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
 
 class Dossiers(Registry):
@@ -52,13 +54,16 @@ class Dossiers(Registry):
         found = {item["sk"]: item for item in self._table.query_all(condition, values)}
         if keys.HEAD not in found:
             raise Unknown("task")
+        task = items.task_from(found[keys.HEAD])
+        found |= self._later(task, found, *PAPERS)
         first, last = keys.RECOVERIES
+        recoveries = tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last)
         return Dossier(
-            task=items.task_from(found[keys.HEAD]),
+            task=task,
             body=items.payload_from(found.get(keys.BODY)) if with_body else None,
             **_results(found),
             **_to_go_on_with(found),
-            recoveries=tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last),
+            recoveries=recoveries if len(recoveries) >= task.recoveries else self._recoveries(workspace, task_id),
             mirror=tracker_items.mirror_from(found.get(keys.MIRROR)),
         )
 
@@ -67,14 +72,12 @@ class Dossiers(Registry):
         beside = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
         likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
         wanted = [*(keys.beside(workspace, task_id, what) for what in beside), agent_key, *likely]
-        for _ in range(READINGS):
-            found = self._table.get_many(wanted)
-            here = {key.sk: item for key, item in found.items() if key != agent_key}
-            if keys.HEAD not in here:
-                raise Unknown("task")
-            task = items.task_from(here[keys.HEAD])
-            if _is_of_one_moment(task, here):
-                break
+        found = self._table.get_many(wanted)
+        here = {key.sk: item for key, item in found.items() if key != agent_key}
+        if keys.HEAD not in here:
+            raise Unknown("task")
+        task = items.task_from(here[keys.HEAD])
+        here |= self._later(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
         # Fewer than HEAD tells of: it came back oftener than is likely, or just now, between the readings of two items.
         recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
         dossier = Dossier(
@@ -136,17 +139,25 @@ class Dossiers(Registry):
 
     def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
         found = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.OUTPUT, keys.FAILURE)
-        return {
-            task_id: Dossier(task=items.task_from(beside[keys.HEAD]), **_results(beside))
-            for task_id, beside in found
-            if keys.HEAD in beside
-        }
+        papers = {}
+        for task_id, beside in found:
+            if keys.HEAD in beside:
+                task = items.task_from(beside[keys.HEAD])
+                later = self._later(task, beside, keys.OUTPUT, keys.FAILURE)
+                papers[task_id] = Dossier(task=task, **_results({**beside, **later}))
+        return papers
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         found = self._many(workspace, task_ids, BODIES_AT_ONCE, keys.BODY)
         return {task_id: items.payload_from(beside[keys.BODY]) for task_id, beside in found if keys.BODY in beside}
 
     # Inside
+
+    def _later(self, task: Task, here: Mapping[str, dict[str, Any]], *wanted: str) -> dict[str, dict[str, Any]]:
+        """What HEAD tells of and isn't ``here``, or may be older than HEAD: read again, and so after it. Neither a
+        batch nor a query is of one moment; each item is as it was at its own reading."""
+        behind = [keys.beside(task.workspace, task.id, each) for each in wanted if _may_be_older(each, task, here)]
+        return {key.sk: item for key, item in self._table.get_many(behind).items()} if behind else {}
 
     def _many(
         self, workspace: str, task_ids: Iterable[str], at_once: int, *what: str
@@ -203,11 +214,23 @@ def _to_go_on_with(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _is_of_one_moment(task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
-    """Each item is as it was at its own reading: what HEAD tells of may have come just after the others were read. A
-    claim on that HEAD would win, and lack what its holder is to go on with. The other way round, it loses anyway."""
-    kept = _to_go_on_with(here)
-    brought, checkpoint = kept["brought"], kept["checkpoint"]
-    has_brought = task.waits == 0 or task.wait is not None or (brought or {}).get("wait") == task.waits
-    has_checkpoint = task.last_checkpoint_id in {None, checkpoint.id if checkpoint else None}
-    return has_brought and has_checkpoint
+def _may_be_older(paper: str, task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
+    """Than the HEAD that tells of it. A newer one does no harm: a claim on that HEAD loses."""
+    item = here.get(paper)
+    match paper:
+        case keys.OUTPUT:
+            return task.has_output and item is None
+        case keys.FAILURE:
+            return task.has_failure and not _is_of_last_claim(item, task)
+        case keys.BROUGHT:
+            is_over = task.waits > 0 and task.wait is None
+            return is_over and (items.payload_from(item) or {}).get("wait") != task.waits
+        case keys.CHECKPOINT:
+            return task.last_checkpoint_id is not None and (item or {}).get("id") != task.last_checkpoint_id
+    raise ValueError(paper)
+
+
+def _is_of_last_claim(failure: dict[str, Any] | None, task: Task) -> bool:
+    """Of the last one that is over."""
+    over = task.fence if task.claim is None else task.fence - 1
+    return failure is not None and failure.get("fence") == over

@@ -156,6 +156,11 @@ def payload_from(item: Item | None) -> Any:
     return None if item is None else loads(item["content"])
 
 
+def failure_item(task: Task, failure: dict[str, Any]) -> Item:
+    """``fence``: of the claim that failed, which tells the latest failure from an older one."""
+    return {**payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), failure), "fence": task.fence}
+
+
 def recovery_item(task: Task, recovery: Recovery) -> Item:
     return {
         **keys.recovery(task.workspace, task.id, recovery.number)._asdict(),

@@ -9,7 +9,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.contacts import Contacts
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.run_items import profile_item
-from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.adapters.dynamodb.table import Item, Place, Write, to_wire
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.times import rfc3339
@@ -121,7 +121,7 @@ class Registry(Contacts):
                 writes.append(put({**items.remembered_item(key, remembered), **stamp}, NOT_THERE_YET, KeyTaken))
             return writes
 
-        self._table.transact(writes_for, keys.token(token.id))
+        self._table.transact(writes_for, keys.token(token.id), Place(keys.token(token.id)))
 
     def save_revocation(self, token: Token) -> None:
         """In both places that show it. Repeating it changes nothing but the time, so it needs no condition: whoever

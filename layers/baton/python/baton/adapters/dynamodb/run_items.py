@@ -68,4 +68,4 @@ def entry_from(item: Item) -> Entry:
 
 def usage_from(item: Item | None) -> Usage:
     """None at all where nothing was spent."""
-    return Usage() if item is None else Usage(*(int(item[f.name]) for f in fields(Usage)))
+    return Usage() if item is None else Usage(*(int(item.get(f.name, 0)) for f in fields(Usage)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys, run_items
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
-from baton.adapters.dynamodb.table import Write, to_wire
+from baton.adapters.dynamodb.table import Write, barred, to_wire
 from baton.domain.errors import Conflict
 from baton.ports import EntryKept, Spent
 
@@ -20,6 +20,9 @@ HAS_CALLS_LEFT = "#calls < :most_calls"
 HAS_CALLS_LEFT_OR_IS_NEW = "(attribute_not_exists(#calls) OR #calls < :most_calls)"
 HAS_TOKENS_LEFT = "#tokens < :most_tokens"
 HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_tokens)"
+
+# Nobody has decided again in its place: what keeps a count that arrives late from being counted twice.
+ISNT_BARRED = "attribute_not_exists(#barred)"
 
 RunExtra = EntryKept | Spent
 
@@ -42,7 +45,8 @@ def _by_task(workspace: str, spent: Spent, token: str) -> Write:
     request = {
         "Key": to_wire(keys.usage_of_task(workspace, spent.task_id)._asdict()),
         "UpdateExpression": f"{_ADDS} SET #written_by = :written_by",
-        "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by"},
+        "ConditionExpression": ISNT_BARRED,
+        "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by", "#barred": barred(token)},
         "ExpressionAttributeValues": to_wire({**_added(spent), ":written_by": token}),
     }
     return Write("Update", request, lambda: Conflict("task"))

@@ -19,7 +19,7 @@ from baton.adapters.dynamodb.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.tools import Tools
 from baton.adapters.dynamodb.workflows import Workflows
-from baton.adapters.dynamodb.writes import commit_writes, witness
+from baton.adapters.dynamodb.writes import bar, commit_writes, witness
 from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Busy, Unknown
 from baton.ports import Also, ErrandDone, MarkerFacts, Page
@@ -47,7 +47,9 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Polls
         others = [extra for extra in extras if not isinstance(extra, ErrandDone)]
         if change is not None or others:
             self._table.transact(
-                lambda token: commit_writes(workspace, change, others, token), witness(workspace, change, others)
+                lambda token: commit_writes(workspace, change, others, token),
+                witness(workspace, change, others),
+                bar(workspace, change, others),
             )
         for errand in _done(extras):
             self._take_away(workspace, errand)

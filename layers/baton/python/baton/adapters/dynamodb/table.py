@@ -3,6 +3,10 @@
 A reply can be lost after the write was done: the SDK's own retry then fails its condition although *we* won. So every
 transaction writes its token into a witness, an item that nobody changes afterwards; after an unclear or refused attempt
 the witness is read, and if it carries our token, the write is ours (DESIGN.md, Lost replies).
+
+A request can also arrive late: after its repeat was refused, and something else was decided and answered. So before
+a refusal is told, an attempt whose end is unclear is barred: a condition that it has is made to fail for ever
+(docs/decisions/023-unclear-attempts-are-barred.md).
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from baton.domain.errors import BatonError, Busy, Conflict
 from baton.ports import MAX_ITEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Item = dict[str, Any]
 ATTEMPTS = 3
@@ -62,6 +66,33 @@ class Write:
     refused: Callable[[], BatonError]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A transaction that puts an item here, where none may be yet, is barred by another item in its place. For keys
+    that nobody else will ever need: a new id's."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A transaction that holds only while the item is in this version is barred by the next version."""
+
+    key: Key
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A transaction that holds only while the item, its witness, doesn't have ``barred(token)`` is barred by that
+    mark."""
+
+    key: Key
+
+
+Bar = Place | Seen | Mark
+
+
 class ConditionFailed(Exception):
     """``item``: as it was found."""
 
@@ -76,17 +107,18 @@ class Table:
 
     def get(self, key: Key) -> Item | None:
         answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
-        return from_wire(answer["Item"]) if "Item" in answer else None
+        return next(_there([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[Key]) -> dict[Key, Item]:
-        """At most 100, or ``ValueError``. Missing ones are left out."""
-        if len(wanted) > _MAX_BATCH:
+        """At most 100 different ones, or ``ValueError``. Missing ones are left out."""
+        once_each = list(dict.fromkeys(wanted))  # a batch read refuses double keys
+        if len(once_each) > _MAX_BATCH:
             raise ValueError(wanted)
         found: dict[Key, Item] = {}
-        asked = {self._name: {"Keys": [to_wire(key._asdict()) for key in wanted], "ConsistentRead": True}}
+        asked = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
             answer = self._call(self._client.batch_get_item, RequestItems=asked)
-            for item in map(from_wire, answer["Responses"].get(self._name, [])):
+            for item in _there(answer["Responses"].get(self._name, [])):
                 found[Key(item["pk"], item["sk"])] = item
             asked = answer.get("UnprocessedKeys") or {}
             if not asked:
@@ -95,11 +127,12 @@ class Table:
         raise Busy
 
     def query(self, condition: str, values: Item, *, limit: int, newest_first: bool = False, **more: Any) -> list[Item]:
-        """The first ``limit``: in one reading unless they take more than 1 MB. ``condition`` speaks of ``#pk`` and
-        ``#sk``: the table's own keys, or those of ``IndexName``."""
+        """The first ``limit``, each item once: in one reading unless they take more than 1 MB. ``condition`` speaks of
+        ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``, which may show an item twice while it
+        moves."""
         index = more.get("IndexName")
         prefix = f"{index}_" if index else ""
-        found: list[Item] = []
+        found: dict[Key, Item] = {}
         while True:
             answer = self._read(
                 self._client.query,
@@ -111,9 +144,10 @@ class Table:
                 Limit=limit - len(found),
                 **more,
             )
-            found += map(from_wire, answer["Items"])
+            for item in _there(answer["Items"]):
+                found.setdefault(Key(item["pk"], item["sk"]), item)
             if len(found) >= limit or "LastEvaluatedKey" not in answer:
-                return found
+                return list(found.values())
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def query_page(self, condition: str, values: Item, *, limit: int) -> tuple[list[Item], bool]:
@@ -142,7 +176,7 @@ class Table:
                 ConsistentRead=True,
                 **start,
             )
-            yield from map(from_wire, answer["Items"])
+            yield from _there(answer["Items"])
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
@@ -171,15 +205,17 @@ class Table:
                 return from_wire(answer["Attributes"])
         raise Busy
 
-    def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key) -> None:
+    def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key, bar: Bar | None = None) -> None:
         """All or nothing, exactly once. ``writes_for`` gets the token that the witness must carry as ``written_by``.
         Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``; before anything is sent,
         ``TooLarge`` for an item that the table wouldn't take, and ``ValueError`` for more writes than one transaction
-        takes or for two of one item."""
+        takes or for two of one item. ``bar``: what keeps it from being done after a refusal was told; None where every
+        other decision of the caller's has a condition of it against it."""
         token = uuid4().hex
         writes = writes_for(token)
         _must_fit(writes)
         request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
+        may_arrive = False
         for attempt in range(ATTEMPTS):
             try:
                 self._client.transact_write_items(TransactItems=request, ClientRequestToken=token)
@@ -190,11 +226,30 @@ class Table:
                 if self._is_ours(witness, token):
                     return
                 if refusal is not None:
+                    if may_arrive and bar is not None and self._was_done(bar, witness, token):
+                        return
                     raise refusal from exc
+                may_arrive = True
                 self._pause(attempt)
             else:
                 return
         raise Busy
+
+    def _was_done(self, bar: Bar, witness: Key, token: str) -> bool:
+        """Whether the transaction was done after all; if it wasn't, it never will be. Raises ``Busy`` if that can't be
+        brought about: then nobody may decide again."""
+        match bar:
+            case Place(key):
+                request = _void(key)
+            case Seen(key, version):
+                request = _next_version(key, version)
+            case Mark(key):
+                request = _marked(key, token)
+        try:
+            self.update(**request)
+        except ConditionFailed:
+            return self._is_ours(witness, token)
+        return False
 
     def delete_all(self, gone: Sequence[Key]) -> None:
         """At most 100, whether they are there or not. It may be done twice, so it needs no witness. Raises ``Busy``."""
@@ -236,6 +291,55 @@ class Table:
 
 
 _serializer, _deserializer = TypeSerializer(), TypeDeserializer()
+
+
+# What takes the place of an item that must never come: no reader sees it.
+VOID = "void"
+# The transaction that would have put an item here hasn't been done.
+NOBODY_IS_HERE = "attribute_not_exists(#pk)"
+# Nobody has changed it since it was read.
+IS_AS_SEEN = "#version = :seen"
+# It wasn't this transaction that wrote it last.
+ISNT_ITS_WORK = "#written_by <> :token"
+
+
+def barred(token: str) -> str:
+    """The attribute that keeps a transaction from changing an item."""
+    return f"barred_{token}"
+
+
+def _void(key: Key) -> Item:
+    return {
+        "key": key,
+        "UpdateExpression": "SET #void = :void",
+        "ConditionExpression": NOBODY_IS_HERE,
+        "ExpressionAttributeNames": {"#void": VOID, "#pk": "pk"},
+        "ExpressionAttributeValues": {":void": True},
+    }
+
+
+def _next_version(key: Key, version: int) -> Item:
+    return {
+        "key": key,
+        "UpdateExpression": "SET #version = :next",
+        "ConditionExpression": IS_AS_SEEN,
+        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeValues": {":seen": version, ":next": version + 1},
+    }
+
+
+def _marked(key: Key, token: str) -> Item:
+    return {
+        "key": key,
+        "UpdateExpression": "SET #barred = :barred, #written_by = :nobody",
+        "ConditionExpression": ISNT_ITS_WORK,
+        "ExpressionAttributeNames": {"#barred": barred(token), "#written_by": "written_by"},
+        "ExpressionAttributeValues": {":barred": True, ":token": token, ":nobody": barred(token)},
+    }
+
+
+def _there(wire: Iterable[Item]) -> Iterator[Item]:
+    return (item for item in map(from_wire, wire) if VOID not in item)
 
 
 def to_wire(item: Item) -> Item:

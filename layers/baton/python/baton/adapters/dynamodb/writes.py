@@ -11,9 +11,10 @@ from baton.adapters.dynamodb.handoff_writes import HandoffExtra, brought, handof
 from baton.adapters.dynamodb.marker_writes import MarkerExtra, marker_writes
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.run_writes import RunExtra, run_writes
+from baton.adapters.dynamodb.table import Mark, Place, Seen
 from baton.adapters.dynamodb.told_items import told_item
 from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
-from baton.domain.errors import KeyTaken
+from baton.domain.errors import Conflict, KeyTaken
 from baton.domain.published import tellings
 from baton.domain.times import to_ms
 from baton.ports import (
@@ -48,7 +49,7 @@ from baton.ports import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.adapters.dynamodb.table import Write
+    from baton.adapters.dynamodb.table import Bar, Write
     from baton.domain.alert import Alert
     from baton.domain.change import Change
     from baton.domain.task import Task
@@ -75,11 +76,12 @@ def task_writes(change: Change, token: str) -> list[Write]:
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:
-        writes.append(put(items.payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), change.failure)))
+        writes.append(put(items.failure_item(task, change.failure)))
     if change.brought is not None:
         writes.append(brought(task, change.brought))
     if change.before is None:
-        writes += [member(task), *(put({"pk": listing, "sk": task.id}) for listing in _listings(task))]
+        writes += [member(task), *(put(listed._asdict()) for listed in _listings(task))]
+        writes.append(put(_listed_by_day(task)._asdict(), NOT_THERE_YET))
     return writes + held_writes(change)
 
 
@@ -100,9 +102,11 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             ttl = None if forget_at is None else to_ms(forget_at) // 1_000
             return [put({**item, "ttl": ttl, "written_by": token}, NOT_THERE_YET, KeyTaken)]
         case Note():
-            return [put({**items.note_item(workspace, extra), "written_by": token})]
+            note = {**items.note_item(workspace, extra), "written_by": token}
+            return [put(note, NOT_THERE_YET, lambda: Conflict("note"))]
         case AlertRaised(alert):
-            return [_alert(alert, token), put({**_listed_alert(alert)._asdict(), "written_by": token})]
+            listed = {**_listed_alert(alert)._asdict(), "written_by": token}
+            return [_alert(alert, token), put(listed, NOT_THERE_YET, lambda: Conflict("alert"))]
         case AlertSaved(alert):
             return [_alert(alert, token)]
         case AlertCounted(by, at):
@@ -191,6 +195,30 @@ def _witness_of(workspace: str, extra: Extra) -> keys.Key | None:
             return None
 
 
+def bar(workspace: str, change: Change | None, extras: Sequence[Extra]) -> Bar | None:
+    """What keeps a commit whose end is unclear from being done after something else was decided. Where there is none,
+    it writes nothing but what every other decision of the caller's would write in another version, or under the same
+    key."""
+    if change is not None:
+        task, before = change.task, change.before
+        if before is None:
+            return Place(_listed_by_day(task))
+        return Seen(keys.head(workspace, task.id), before.version)
+    for extra in extras:
+        match extra:
+            case Also(other, more):
+                return bar(workspace, other, more)
+            case Note(about, note_id):
+                return Place(keys.Key(keys.notes(workspace, about), note_id))
+            case AlertRaised(alert):
+                return Place(_listed_alert(alert))
+            case Spent(_, task_id):
+                return Mark(keys.usage_of_task(workspace, task_id))
+            case _:
+                continue
+    return None
+
+
 def _alert(alert: Alert, token: str) -> Write:
     return put_version({**alert_items.alert_item(alert), "written_by": token}, alert.version, "alert")
 
@@ -206,7 +234,11 @@ def _head(change: Change, token: str) -> Write:
     return put_version({**item, **stamp}, change.task.version, "task")
 
 
-def _listings(task: Task) -> list[str]:
-    """Open work is in nobody's listing."""
-    by_day = keys.tasks_of_day(task.workspace, task.created_at.date())
-    return [by_day] if task.target_agent is None else [keys.tasks_of_agent(task.workspace, task.target_agent), by_day]
+def _listings(task: Task) -> list[keys.Key]:
+    """Beside the day's. Open work is in nobody's listing."""
+    agent = task.target_agent
+    return [] if agent is None else [keys.Key(keys.tasks_of_agent(task.workspace, agent), task.id)]
+
+
+def _listed_by_day(task: Task) -> keys.Key:
+    return keys.Key(keys.tasks_of_day(task.workspace, task.created_at.date()), task.id)

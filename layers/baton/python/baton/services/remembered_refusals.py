@@ -1,0 +1,23 @@
+"""Refusals that a repeat is told again, whatever has changed since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import refusal_from
+
+if TYPE_CHECKING:
+    from baton.domain.errors import BatonError
+
+REFUSED = "refused"
+
+
+def told(refusal: BatonError) -> dict[str, Any]:
+    """What is remembered in the place of an answer."""
+    return {REFUSED: {"kind": type(refusal).__name__, "message": refusal.message, "fields": refusal.fields}}
+
+
+def must_not_be_refused(first_answer: dict[str, Any]) -> None:
+    """Raises what ``told`` has remembered."""
+    if REFUSED in first_answer:
+        raise refusal_from(**first_answer[REFUSED])

@@ -1,0 +1,245 @@
+"""Neither a batch read nor a query is of one moment: each item is as it was at its own reading, so a HEAD may be newer
+than what was read beside it. And an index may show an item twice while it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.domain.alert import AlertState, Severity
+from baton.domain.published import Notice
+from baton.domain.task import Policy, Task
+from baton.domain.times import seconds
+from baton.ports import Delivery
+from baton.services.join_branches import join_branches
+from baton.services.publish_events import publish_overdue
+from baton.services.raise_alert import AlertRequest, raise_alert
+from baton.services.sweep import sweep
+from support.emulator import Emulator, Rig, emulator
+from support.team import Leg, Team
+from support.world import WORKSPACE, World, agent
+
+A, B, C = "anna", "bert", "carl"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Emulator]:
+    with emulator() as started:
+        yield started
+
+
+@pytest.fixture
+def rig(running: Emulator) -> Rig:
+    return running.rig()
+
+
+class Torn:
+    """``step`` happens in the middle of the next reading of several items: the HEADs are read after it, all else
+    before."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.client, self.step = rig.raw, lambda: None
+        self.is_torn = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    def batch_get_item(self, **request: Any) -> Any:
+        return self._torn(self.client.batch_get_item, request, lambda answer: next(iter(answer["Responses"].values())))
+
+    def query(self, **request: Any) -> Any:
+        return self._torn(self.client.query, request, lambda answer: answer["Items"])
+
+    def _torn(self, call: Callable[..., Any], request: dict[str, Any], items: Callable[[Any], list[Any]]) -> Any:
+        if not self.is_torn:
+            return call(**request)
+        self.is_torn = False
+        before = call(**request)
+        self.step()
+        heads = [item for item in items(call(**request)) if item["sk"]["S"] == "HEAD"]
+        found = items(before)
+        found[:] = [item for item in found if item["sk"]["S"] != "HEAD"] + heads
+        return before
+
+
+def torn(rig: Rig, team: Team, step: Callable[[], object]) -> World:
+    """A world whose next reading of several items is torn by ``step``."""
+    client = Torn(rig)
+    client.step, client.is_torn = step, True
+    world = World(store=DynamoStore(Table(client, rig.table, rig.clock.sleep)), clock=rig.clock)
+    world.doorbell = team.world.doorbell
+    return world
+
+
+def team_of(rig: Rig, *slugs: str) -> Team:
+    return Team(*slugs, world=rig.world)
+
+
+def waiting(team: Team) -> tuple[Task, list[Leg]]:
+    task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
+    assert task.wait is not None
+    return task, [team.take(slug, each.task_id) for slug, each in zip((B, C), task.wait.branches, strict=True)]
+
+
+def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readings(rig: Rig) -> None:
+    team = team_of(rig, A, B, C)
+    task, (first, second) = waiting(team)
+    team.complete(first, output={"of": "first"})
+    client = Torn(rig)
+    world = World(store=DynamoStore(Table(client, rig.table, rig.clock.sleep)), clock=rig.clock)
+    client.step = lambda: team.complete(second, output={"of": "second"})
+    papers = world.store.papers
+
+    def torn_papers(*args: Any) -> Any:
+        client.is_torn = True
+        return papers(*args)
+
+    world.store.papers = torn_papers  # type: ignore[method-assign] - the reading that matters
+    assert join_branches(world.baton, WORKSPACE, task.id)
+    brought = rig.world.store.read(WORKSPACE, task.id).brought or {}
+    assert [(each["state"], each["output"]) for each in brought["results"]] == [
+        ("done", {"of": "first"}),
+        ("done", {"of": "second"}),
+    ]
+
+
+def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig) -> None:
+    for name in ("papers", "read"):
+        team = team_of(rig, A) if name == "papers" else Team(world=rig.world)
+        leg = team.begin(A)
+        world = torn(rig, team, lambda leg=leg, team=team: team.complete(leg, output={"x": 1}, notes="done"))
+        found = (
+            world.store.papers(WORKSPACE, [leg.task.id])[leg.task.id]
+            if name == "papers"
+            else world.store.read(WORKSPACE, leg.task.id)
+        )
+        assert (found.task.state, found.output) == ("done", {"x": 1}), name
+        assert (found.completion or {})["notes"] == "done", name
+
+
+def fail_again(team: Team, leg: Leg) -> None:
+    team.fail(leg, description="the second time")
+
+
+@pytest.mark.parametrize("name", ["papers", "read"])
+def test_a_failure_is_that_of_the_head_and_not_the_one_before(rig: Rig, name: str) -> None:
+    team = team_of(rig, A)
+    leg = team.begin(A)
+    team.fail(leg, retryable=True, description="the first time")
+    team.later(60)
+    again = team.take(A, leg.task.id)
+    world = torn(rig, team, lambda: fail_again(team, again))
+    store = world.store
+    found = (
+        store.papers(WORKSPACE, [leg.task.id])[leg.task.id] if name == "papers" else store.read(WORKSPACE, leg.task.id)
+    )
+    assert found.task.state == "failed"
+    assert (found.why or {})["description"] == "the second time"
+
+
+def test_a_claimer_gets_the_failure_of_the_attempt_before_its_own(rig: Rig) -> None:
+    team = team_of(rig, A)
+    leg = team.begin(A)
+    world = torn(rig, team, lambda: team.fail(leg, retryable=True, description="just now"))
+    dossier, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
+    assert dossier.task.has_failure
+    assert (dossier.why or {})["description"] == "just now"
+
+
+def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> None:
+    team = team_of(rig, A)
+    leg = team.begin(A)
+    team.checkpoint(leg, n=1)
+
+    def go_on() -> None:
+        team.checkpoint(leg, n=2)
+        team.release(leg)
+
+    world = torn(rig, team, go_on)
+    dossier, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
+    assert dossier.checkpoint is not None
+    assert dossier.checkpoint.state == {"n": 2}
+    team.later(60)
+    leg = team.take(A, leg.task.id)
+    whole = torn(rig, team, lambda: team.checkpoint(leg, n=3)).store.read(WORKSPACE, leg.task.id)
+    assert whole.checkpoint is not None
+    assert whole.checkpoint.state == {"n": 3}
+
+
+class Doubled:
+    """Shows every entry of an index twice, and refuses what DynamoDB refuses."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.client = rig.raw
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    def query(self, **request: Any) -> Any:
+        answer = self.client.query(**request)
+        if "IndexName" in request:
+            answer["Items"] = [each for item in answer["Items"] for each in (item, item)]
+        return answer
+
+    def batch_get_item(self, **request: Any) -> Any:
+        for asked in request["RequestItems"].values():
+            wanted = [(key["pk"]["S"], key["sk"]["S"]) for key in asked["Keys"]]
+            if len(set(wanted)) < len(wanted):
+                raise ClientError({"Error": {"Code": "ValidationException", "Message": "double"}}, "batch_get_item")
+        return self.client.batch_get_item(**request)
+
+
+class Outside:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def publish(self, notices: Any) -> Delivery:
+        accepted = [each.id for each in notices if isinstance(each, Notice)]
+        self.told += accepted
+        return Delivery(accepted=frozenset(accepted))
+
+
+def doubled(rig: Rig) -> World:
+    return World(store=DynamoStore(Table(Doubled(rig), rig.table, rig.clock.sleep)), clock=rig.clock)
+
+
+def test_entry_that_an_index_shows_twice_is_told_once_and_stops_nobody(rig: Rig) -> None:
+    team = team_of(rig, A)
+    task = team.ask(A).task
+    team.later(120)
+    outside = Outside()
+    told = publish_overdue(doubled(rig).baton, outside)
+    assert told.complete
+    assert sorted(outside.told) == sorted(set(outside.told))
+    assert told.published == rig.world.store.load(WORKSPACE, task.id)[0].seq
+
+
+def test_every_reader_of_an_index_sees_each_entry_once(rig: Rig) -> None:
+    team = team_of(rig, A, B)
+    register = [team.ask(A, f"number {number}").task.id for number in range(3)]
+    open_task = team.ask(None, by=agent(B)).task
+    raise_alert(rig.world.baton, agent(A), AlertRequest(kind="disk-full", severity=Severity.INFO, message="full"))
+    store, now = doubled(rig).store, rig.clock.now()
+    skills, ready = store.ready(WORKSPACE, A, now)
+    assert skills is not None
+    assert [each.task_id for each in ready] == register
+    waiting = store.needs(WORKSPACE, 10, None)
+    assert [task.id for task in waiting.items] == [open_task.id]
+    alerts = store.unresolved_alerts(WORKSPACE, AlertState.OPEN, 10, None)
+    assert len(alerts.items) == len({alert.id for alert in alerts.items})
+    due = list(store.due(now + seconds(90_000)))
+    assert len(due) == len(set(due)) >= len(register)
+    assert sweep(doubled(rig).baton).failed == 0
+
+
+def test_a_page_of_an_index_that_shows_entries_twice_is_still_read_to_its_end(rig: Rig) -> None:
+    """As many as were asked for are different ones: what comes after them isn't taken for the end."""
+    team = team_of(rig, A)
+    ids = [team.ask(A, f"number {number}").task.id for number in range(30)]
+    _, ready = doubled(rig).store.ready(WORKSPACE, A, rig.clock.now())
+    assert [each.task_id for each in ready] == ids

@@ -1,0 +1,201 @@
+"""A request that arrives late: its sender has given up on it, and its repeat met somebody else's write. What is decided
+then is all that ever happens, however late the first one comes after all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.domain.errors import BatonError, Busy
+from baton.domain.principal import Kind
+from baton.domain.transcript import Usage
+from baton.ports import Spent, UnderClaim
+from baton.services.add_note import add_note
+from baton.services.converse import Opening, start_conversation
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.retrying import decided_again
+from support.emulator import Emulator, Rig, emulator
+from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
+from support.world import World, human
+
+CONFLICT = {
+    "Error": {"Code": "TransactionCanceledException", "Message": "injected"},
+    "CancellationReasons": [{"Code": "TransactionConflict"}],
+    "ResponseMetadata": {"HTTPStatusCode": 400},
+}
+
+
+def asked(source: str, claim_id: str | None = None) -> Asked:
+    said = {"source": {"agent": source}, "target": {"agent": "runner", "reason": "do it"}}
+    return Asked(message=said, claim_id=claim_id)
+
+
+def hand_off_under_claim(world: World, claim: Any) -> Any:
+    return create_handoff(world.baton, AUDITOR, asked("auditor", claim.claim_id))
+
+
+def another_before(world: World) -> Any:
+    claim = world.claimed()
+    hand_off_under_claim(world, claim)  # so that the workflow's count exists
+    return claim
+
+
+def count_a_call(world: World, claim: Any) -> None:
+    task = claim.dossier.task
+    spent = Spent(task.workflow_id, task.id, Usage(model_calls=1))
+    under = UnderClaim(task.id, claim.claim_id)
+    decided_again(world.clock, lambda: world.store.commit(task.workspace, None, [under, spent]))
+
+
+WITHOUT_KEY: dict[str, UseCase] = {
+    "handoff by a human": UseCase(lambda _: None, lambda w, _: create_handoff(w.baton, human(), asked("alice"))),
+    "handoff under a claim": UseCase(another_before, hand_off_under_claim),
+    "conversation": UseCase(
+        lambda _: None,
+        lambda w, _: start_conversation(w.baton, human(), Opening(agent="runner", message="Hello", context={})),
+    ),
+    "note": UseCase(
+        World.claimed, lambda w, c: add_note(w.baton, AUDITOR, c.dossier.task.id, c.claim_id, "half of it is done")
+    ),
+    "token without key": UseCase(
+        lambda _: None, lambda w, _: issue_token(w.baton, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))
+    ),
+    "model call": UseCase(World.claimed, count_a_call),
+    **USE_CASES,
+}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Emulator]:
+    with emulator() as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def same_dice() -> None:
+    random.seed(7)
+
+
+class Wire:
+    """The first transaction of its own is under way and unheard of; ``refusals`` of its repeats meet a conflict.
+    ``arrive``: it comes after all."""
+
+    def __init__(self, rig: Rig, refusals: int = 1) -> None:
+        self.rig, self.refusals = rig, refusals
+        self.held: dict[str, Any] | None = None
+        self.count = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rig.raw, name)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        self.count += 1
+        if self.held is None:
+            self.held = request
+            raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
+        if self.count <= 1 + self.refusals:
+            raise ClientError(CONFLICT, "transact_write_items")
+        return self.rig.raw.transact_write_items(**request)
+
+    def arrive(self) -> None:
+        assert self.held is not None
+        with suppress(ClientError):
+            self.rig.raw.transact_write_items(**self.held)
+
+
+def on_the_wire(running: Emulator, case: UseCase) -> tuple[Rig, World, Any, Wire]:
+    rig = running.world()
+    given = case.prepare(rig.world)
+    rig.store.mark_contact("acme", "auditor", rig.clock.now())
+    wire = Wire(rig)
+    world = World(store=DynamoStore(Table(wire, rig.table, rig.clock.sleep)), clock=rig.clock)
+    return rig, world, given, wire
+
+
+@pytest.mark.parametrize("name", WITHOUT_KEY)
+def test_a_request_that_arrives_after_the_answer_does_nothing(running: Emulator, name: str) -> None:
+    rig, world, given, wire = on_the_wire(running, WITHOUT_KEY[name])
+    with suppress(BatonError):
+        WITHOUT_KEY[name].act(world, given)
+    if wire.held is None:
+        pytest.skip("writes no transaction")
+    before = fingerprint(rig)
+    wire.arrive()
+    assert fingerprint(rig) == before
+
+
+def test_one_call_makes_one_task(running: Emulator) -> None:
+    case = WITHOUT_KEY["handoff under a claim"]
+    rig, world, given, wire = on_the_wire(running, case)
+    made = case.act(world, given)
+    wire.arrive()
+    shown = rig.world.store.workflow("acme", made.task.workflow_id)
+    children = [each.task_id for each in shown if each.parent_id == given.dossier.task.id]
+    assert len(children) == 2
+    assert made.task.id in children
+    listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
+    assert listed == {*children, given.dossier.task.id}, "what keeps the late one away is shown to nobody"
+
+
+def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer(running: Emulator) -> None:
+    """The bar comes too late, and finds the task there."""
+    case = WITHOUT_KEY["handoff by a human"]
+    rig, world, given, wire = on_the_wire(running, case)
+    reads: list[str] = []
+
+    class Arriving(Wire):
+        def update_item(self, **request: Any) -> Any:
+            if not reads:
+                reads.append("bar")
+                self.arrive()
+            return self.rig.raw.update_item(**request)
+
+    late = Arriving(rig)
+    world = World(store=DynamoStore(Table(late, rig.table, rig.clock.sleep)), clock=rig.clock)
+    made = case.act(world, given)
+    assert reads == ["bar"]
+    listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
+    assert listed == {made.task.id}
+    assert wire.held is None
+
+
+def test_nobody_decides_again_while_the_attempt_cannot_be_barred(running: Emulator) -> None:
+    case = WITHOUT_KEY["handoff by a human"]
+    rig, world, given, _ = on_the_wire(running, case)
+
+    class Deaf(Wire):
+        def update_item(self, **_: Any) -> Any:
+            raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
+
+    deaf = Deaf(rig)
+    world = World(store=DynamoStore(Table(deaf, rig.table, rig.clock.sleep)), clock=rig.clock)
+    with pytest.raises(Busy):
+        case.act(world, given)
+    assert deaf.count == 2
+
+
+def test_a_refusal_without_an_unclear_attempt_before_it_costs_nothing_more(running: Emulator) -> None:
+    rig, world, given, _ = on_the_wire(running, WITHOUT_KEY["handoff by a human"])
+    calls: list[str] = []
+
+    class Refused(Wire):
+        def transact_write_items(self, **request: Any) -> Any:
+            calls.append("transact")
+            if len(calls) == 1:
+                raise ClientError(CONFLICT, "transact_write_items")
+            return self.rig.raw.transact_write_items(**request)
+
+        def update_item(self, **_: Any) -> Any:
+            raise AssertionError("nothing is unclear")
+
+    world = World(store=DynamoStore(Table(Refused(rig), rig.table, rig.clock.sleep)), clock=rig.clock)
+    WITHOUT_KEY["handoff by a human"].act(world, given)
+    assert calls == ["transact", "transact"]

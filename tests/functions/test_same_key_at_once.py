@@ -1,0 +1,300 @@
+"""The same call under the same ``Idempotency-Key``, three times at once and once more later: one effect, and one answer
+for all of them. "At once": the second and the third are run whole at every moment of the first, and between the
+readings of any two items of one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import Conflict
+from baton.domain.principal import Principal
+from baton.ports import Facts
+from baton.services.claim_task import Claimed
+from support.bodies import BODIES
+from support.gateway import Gateway, Reply
+from support.moments import Moments, Step
+from support.notion import NotionWorld
+from support.schema import DOCUMENT
+from support.world import World, agent, human, marker_body
+
+ALICE, SCOUT, AUDITOR = human(), agent("scout"), agent("auditor")
+TITLE = "Handoff: Scout → Client Repo Auditor — 2026-11-16"
+
+
+@dataclass(frozen=True)
+class Call:
+    by: Principal
+    path: str
+    body: Any = None
+
+
+Prepared = Callable[[World, Gateway], Call]
+
+
+def on_task(verb: str, body: Any = None, *, of: Callable[[World], str] = World.needing) -> Prepared:
+    return lambda world, _: Call(ALICE, f"/tasks/{of(world)}/{verb}", body or {})
+
+
+def on_claim(verb: str, body: Any = None) -> Prepared:
+    def prepared(world: World, _: Gateway) -> Call:
+        claim: Claimed = world.claimed()
+        sent = {**(body or {}), "claim_id": claim.claim_id}
+        return Call(AUDITOR, f"/tasks/{claim.dossier.task.id}/{verb}", sent)
+
+    return prepared
+
+
+def at(path: str, body: Any, by: Principal = ALICE) -> Prepared:
+    return lambda _world, _gateway: Call(by, path, body)
+
+
+def claim_any(path: str) -> Prepared:
+    def prepared(world: World, _: Gateway) -> Call:
+        world.ready()
+        return Call(AUDITOR, f"/agents/auditor/{path}", {"worker": "w"})
+
+    return prepared
+
+
+def claim_one(world: World, _: Gateway) -> Call:
+    return Call(AUDITOR, f"/tasks/{world.ready()}/claim", {"worker": "w"})
+
+
+def approved(world: World) -> str:
+    return world.mark(human()).task_id or ""
+
+
+def retry(world: World, gateway: Gateway) -> Call:
+    claim = world.claimed()
+    body = {"claim_id": claim.claim_id, "failure": {"type": "error", "description": "x"}, "retryable": False}
+    assert gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/fail", body).status == 200
+    return Call(ALICE, f"/handoffs/{claim.dossier.task.handoff_id}/retry")
+
+
+def say(world: World, gateway: Gateway) -> Call:
+    begun = gateway.post(ALICE, "/conversations", {"agent": "auditor", "message": "Hello"}).json
+    assert gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {}).status == 200
+    world.clock.advance(1)
+    return Call(ALICE, f"/conversations/{begun['conversation_id']}/messages", {"message": "And then?"})
+
+
+def release(world: World, gateway: Gateway) -> Call:
+    for _ in range(2):
+        gateway.post(ALICE, f"/tasks/{approved(world)}/cancel", {})
+        world.clock.advance(1)
+    review_id = world.mark().review_id
+    assert review_id
+    return Call(ALICE, f"/manual-reviews/{review_id}/release", {})
+
+
+def on_alert(verb: str) -> Prepared:
+    def prepared(_: World, gateway: Gateway) -> Call:
+        raised = gateway.post(SCOUT, "/alerts", BODIES["create_alert"]).json
+        return Call(ALICE, f"/alerts/{raised['id']}/{verb}", {"note": "mine"})
+
+    return prepared
+
+
+def several(world: World, _: Gateway) -> Call:
+    """One that can be approved, and two that can't."""
+    items = [{"task_id": "task_unknown"}, {"task_id": world.needing()}, {"task_id": approved_once(world)}]
+    return Call(ALICE, "/approvals", {"items": items})
+
+
+def approved_once(world: World) -> str:
+    return world.mark(human(), target_agent="runner").task_id or ""
+
+
+def tracker_import(world: World, _: Gateway) -> Call:
+    assert isinstance(world, NotionWorld)
+    by = world.notion.add_user(kind="bot", name="The old worker")
+    created_at = world.clock.now() - timedelta(days=2)
+    world.notion.add_page(world.tasks.data_source_id, title=TITLE, status=None, by=by, created_at=created_at)
+    return Call(ALICE, "/tracker/import")
+
+
+PARTS = {"parts": [{"summary": "one"}, {"summary": "two"}]}
+TARGET = {"agent": "runner", "reason": "somebody has to"}
+CASES: dict[str, Prepared] = {
+    "import_capabilities": at("/agents/import", {"agents": {"auditor": {"accepts": ["code"]}, "newcomer": {}}}),
+    "claim_the_next": claim_any("claims"),
+    "wait_for_a_claim": claim_any("claims/wait"),
+    "create_alert": at("/alerts", BODIES["create_alert"], SCOUT),
+    "acknowledge_an_alert": on_alert("acknowledge"),
+    "resolve_an_alert": on_alert("resolve"),
+    "approve_several": several,
+    "create_conversation": at("/conversations", BODIES["create_conversation"]),
+    "create_message": say,
+    "create_marker": at("/handoff-markers", marker_body(), SCOUT),
+    "create_a_handoff": at("/handoffs", BODIES["create_a_handoff"]),
+    "retry_a_handoff": retry,
+    "release_manual_review": release,
+    "approve": on_task("approve", {"revision": 1}),
+    "approve_next": on_task("approve-next"),
+    "cancel": on_task("cancel"),
+    "checkpoint": on_claim("checkpoints", {"step_name": "half", "state": {"n": 1}}),
+    "claim": claim_one,
+    "complete": on_claim("complete", {"output": {"x": 1}}),
+    "defer": on_task("defer", BODIES["defer"]),
+    "delegate": on_claim("delegate", {"branches": [{"target": TARGET}]}),
+    "dismiss": on_task("dismiss", BODIES["dismiss"]),
+    "fail": on_claim("fail", {"failure": {"type": "error", "description": "x"}, "retryable": True}),
+    "note": on_claim("notes", {"text": "half of it is done"}),
+    "reject": on_claim("reject", {"reason": "not mine"}),
+    "release": on_claim("release"),
+    "resolve": on_task("resolve", {"output": {"x": 1}}),
+    "split": on_task("split", PARTS),
+    "transfer": on_claim("transfer", {"target": TARGET}),
+    "undo": on_task("undo", of=approved),
+    "wait_for_a_callback": on_claim("wait-callback", {"interaction_id": "job-1"}),
+    "create_token": at("/tokens", {"kind": "agent", "subject": "scout"}),
+    "import_from_the_tracker": tracker_import,
+    "retry_the_tracker": at("/tracker/retry", {}),
+}
+TRACKED = {"import_from_the_tracker", "retry_the_tracker"}
+# The secret is in one answer only: whoever comes second is told that it was.
+SHOWN_ONCE = {"create_token": (409, "secret_already_shown")}
+KEY_PARAMETER = "#/components/parameters/IdempotencyKey"
+
+
+def posts() -> Iterator[tuple[str, bool]]:
+    """Every POST of the document, and whether it takes a key."""
+    for methods in DOCUMENT["paths"].values():
+        if operation := methods.get("post"):
+            taken = [each.get("$ref") for each in operation.get("parameters", [])]
+            yield operation["operationId"], KEY_PARAMETER in taken
+
+
+def test_every_operation_that_takes_a_key_is_tried_here() -> None:
+    assert set(CASES) == {name for name, takes_key in posts() if takes_key}
+
+
+class Torn(Moments):
+    """Two readings in the place of one that names the key: ``step`` happens in between. ``key_first``: the key is read
+    before it, and all else after it; or the other way round."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.step: Step | None = None
+        self.key_first = True
+
+    def load(self, workspace: str, task_id: str, once: Any = None) -> Any:
+        first, second = self._twice(lambda: self.inner.load(workspace, task_id, once))
+        return (second[0], first[1]) if self.key_first else (first[0], second[1])
+
+    def handoff_facts(self, workspace: str, wanted: Any) -> Facts:
+        first, second = self._twice(lambda: self.inner.handoff_facts(workspace, wanted))
+        return (
+            replace(second, remembered=first.remembered)
+            if self.key_first
+            else replace(first, remembered=second.remembered)
+        )
+
+    def marker_facts(self, workspace: str, pair: Any, once: Any) -> Any:
+        first, second = self._twice(lambda: self.inner.marker_facts(workspace, pair, once))
+        return (*second[:2], first[2]) if self.key_first else (*first[:2], second[2])
+
+    def _twice(self, read: Callable[[], Any]) -> tuple[Any, Any]:
+        first = read()
+        step, self.step = self.step, None
+        self._do(step)
+        return first, read()
+
+
+@dataclass
+class Scene:
+    store: Any
+    gateway: Gateway
+    call: Call
+
+    def send(self) -> Reply:
+        headers = {"idempotency-key": "key-1", "x-request-id": "same"}
+        return self.gateway.post(self.call.by, self.call.path, self.call.body, headers=headers)
+
+
+def scene(operation: str, store: Any) -> Scene:
+    world = (NotionWorld if operation in TRACKED else World)(store=store).settle()
+    gateway = Gateway(world.baton)
+    call = CASES[operation](world, gateway)
+    store.begin()
+    return Scene(store, gateway, call)
+
+
+def told(reply: Reply) -> tuple[int, str]:
+    return reply.status, reply.text
+
+
+def check(operation: str, scene: Scene, replies: list[Reply], where: str) -> None:
+    """One effect, as it is answered to everybody; and to whoever comes later."""
+    replies.append(scene.send())
+    if operation in SHOWN_ONCE:
+        status, code = SHOWN_ONCE[operation]
+        refused = [each for each in replies if each.status == status]
+        assert [each.code for each in refused] == [code] * (len(replies) - 1), where
+        return
+    assert {told(each) for each in replies} == {told(replies[0])}, where
+    assert replies[0].status < 300, (where, replies[0].text)
+
+
+@pytest.mark.parametrize("operation", CASES)
+def test_three_at_once_and_one_later_get_one_answer(operation: str) -> None:
+    alone = scene(operation, Moments())
+    alone.send()
+    for number, name in enumerate(alone.store.calls, 1):
+        here = scene(operation, Moments())
+        others: list[Reply] = []
+        here.store.begin(before={number: lambda here=here, others=others: others.extend([here.send(), here.send()])})
+        first = here.send()
+        assert len(others) == 2
+        check(operation, here, [first, *others], f"before call {number}, {name}")
+
+
+@pytest.mark.parametrize("key_first", [True, False])
+@pytest.mark.parametrize("operation", CASES)
+def test_it_does_not_matter_which_item_of_a_batch_is_read_first(operation: str, key_first: bool) -> None:
+    store = Torn()
+    here = scene(operation, store)
+    others: list[Reply] = []
+    store.key_first, store.step = key_first, lambda: others.extend([here.send(), here.send()])
+    first = here.send()
+    check(operation, here, [first, *others], "between two items")
+
+
+class Crowded(Moments):
+    """From ``is_crowded`` on somebody else is always just writing the same."""
+
+    is_crowded = False
+
+    def commit(self, *given: Any) -> None:
+        self._write(self.inner.commit, *given)
+
+    def add_token(self, *given: Any) -> None:
+        self._write(self.inner.add_token, *given)
+
+    def save_agent(self, *given: Any) -> None:
+        self._write(self.inner.save_agent, *given)
+
+    def _write(self, write: Callable[..., None], *given: Any) -> None:
+        if self.is_crowded:
+            raise Conflict("item")
+        write(*given)
+
+
+@pytest.mark.parametrize("operation", CASES)
+def test_nobody_is_told_of_a_conflict_but_to_come_again(operation: str) -> None:
+    """A worker who looks for work gets none: the next poll finds it."""
+    store = Crowded()
+    here = scene(operation, store)
+    store.is_crowded = True
+    reply = here.send()
+    if reply.status == 204:
+        return
+    assert (reply.status, reply.code) == (503, "busy")
+    assert int(reply.headers["Retry-After"]) >= 1
+    store.is_crowded = False
+    assert here.send().status < 300
