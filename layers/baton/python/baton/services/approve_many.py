@@ -44,7 +44,10 @@ def approve_many(
     included, and goes on with those that the first didn't get to. Raises ``KeyReused`` before anything is approved."""
     by.must_be_human("approve a task")
     if once:
-        first_said(baton, once, {"items": len(approvals)})
+        try:
+            first_said(baton, once, {"items": len(approvals)})
+        except Busy as refusal:
+            return tuple(Approved(each.task_id, refusal=refusal) for each in approvals)
     return tuple(_approved(baton, by, each, _for_item(once, number)) for number, each in enumerate(approvals))
 
 
