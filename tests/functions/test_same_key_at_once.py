@@ -13,7 +13,7 @@ import pytest
 
 from baton.domain.errors import Conflict
 from baton.domain.principal import Principal
-from baton.ports import Facts
+from baton.ports import Facts, MarkerFacts
 from baton.services.claim_task import Claimed
 from support.bodies import BODIES
 from support.gateway import Gateway, Reply
@@ -189,15 +189,13 @@ class Torn(Moments):
 
     def handoff_facts(self, workspace: str, wanted: Any) -> Facts:
         first, second = self._twice(lambda: self.inner.handoff_facts(workspace, wanted))
-        return (
-            replace(second, remembered=first.remembered)
-            if self.key_first
-            else replace(first, remembered=second.remembered)
-        )
+        key, others = (first, second) if self.key_first else (second, first)
+        return replace(others, remembered=key.remembered)
 
-    def marker_facts(self, workspace: str, pair: Any, once: Any) -> Any:
+    def marker_facts(self, workspace: str, pair: Any, once: Any) -> MarkerFacts:
         first, second = self._twice(lambda: self.inner.marker_facts(workspace, pair, once))
-        return (*second[:2], first[2]) if self.key_first else (*first[:2], second[2])
+        key, others = (first, second) if self.key_first else (second, first)
+        return others._replace(remembered=key.remembered)
 
     def _twice(self, read: Callable[[], Any]) -> tuple[Any, Any]:
         first = read()
