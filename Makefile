@@ -60,7 +60,7 @@ lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with t
 	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
 	done
 
-# ---- the local stack (BATON_PORT, 4566 by default) -------------------------------------------------------------------
+# ---- the local stack (BATON_PORT, 4566 by default; BATON_SCRIPT, what the scripted model answers) --------------------
 
 run: setup ## start the local stack and play the main job for you; Ctrl-C ends it, state is kept
 	@$(bin)/python scripts/demo.py
@@ -110,13 +110,15 @@ ARCHITECTURE ?= x86_64
 answers := .baton/deploy.toml
 
 deploy: setup ## build for the cloud and deploy with guided parameters (RUNTIME, ARCHITECTURE)
+	@test -z "$(BATON_SCRIPT)" || $(bin)/python scripts/local_model.py "$(BATON_SCRIPT)"
 	@env -u MAKEFLAGS -u MAKELEVEL BATON_RUNTIME=$(RUNTIME) BATON_ARCHITECTURE=$(ARCHITECTURE) \
 	  BATON_PYTHON="$(CURDIR)/$(bin)/python" BATON_UV="$(CURDIR)/$(env)/uv/bin/uv" \
+	  BATON_SCRIPT="$(if $(BATON_SCRIPT),$(shell realpath "$(BATON_SCRIPT)"))" \
 	  $(sam) build --build-dir .baton/build/cloud --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
 	@touch $(answers)
 	@$(sam) deploy --guided --template-file .baton/build/cloud/template.yaml --config-file "$(CURDIR)/$(answers)" \
 	  --stack-name baton --capabilities CAPABILITY_IAM --resolve-s3 \
-	  --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE)
+	  --parameter-overrides Runtime=$(RUNTIME) Architecture=$(ARCHITECTURE) 'Script="$(if $(BATON_SCRIPT),script.yaml)"'
 
 clean: ## stop the local stack; remove the environments, builds and the local state
 	@test ! -x $(bin)/python || $(bin)/python scripts/stack.py down

@@ -76,17 +76,19 @@ def client(service: str, access: Access, config: Config | None = None) -> Any:
     )
 
 
-def fingerprint() -> str:
-    """A hash of everything that is built or deployed."""
+def fingerprint(script: Path | None = None) -> str:
+    """A hash of everything that is built or deployed. ``script``: one that is built in."""
     digest = hashlib.sha256(RUNTIME.encode())
     for path in sorted(_inputs()):
         digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0".encode())
         digest.update(path.read_bytes())
+    if script is not None:
+        digest.update(b"\0script\0" + script.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def build(inputs: str, say: Say) -> None:
-    """`sam build`, unless the last build was of the same inputs."""
+def build(inputs: str, say: Say, script: Path | None = None) -> None:
+    """`sam build`, unless the last build was of the same inputs. ``script``: as in ``fingerprint``."""
     stamp = BUILD / "inputs"
     if stamp.exists() and stamp.read_text() == inputs:
         return
@@ -100,6 +102,7 @@ def build(inputs: str, say: Say) -> None:
             "BATON_ARCHITECTURE": "host",
             "BATON_PYTHON": sys.executable,
             "BATON_UV": str(tools / "uv" / "bin" / "uv"),
+            "BATON_SCRIPT": str(script) if script else "",
             "AWS_DEFAULT_REGION": REGION,
         },
         BUILD.parent / f"{RUNTIME}.log",

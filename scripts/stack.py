@@ -11,7 +11,8 @@ Notion is played by a stand-in on the next port (BATON_NOTION_PORT names another
 where Notion answers, such as https://api.notion.com.
 
 Agents follow a script, unless BATON_MODEL_URL says where a model answers, such as http://127.0.0.1:11434/v1;
-BATON_MODEL and BATON_MODEL_KEY say which one, and what it is asked with.
+BATON_MODEL and BATON_MODEL_KEY say which one, and what it is asked with. BATON_SCRIPT names another script, which is
+built in: `make stack` once more takes over what was changed in it.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def up(
         usual_port = port_of(last_notion_url) or port + 1
         notion_url = _notion(home, notion_port, usual_port, keep_state=keep_state, say=say)
         wanted = {"LocalPort": str(port), "NotionUrl": notion_url} | model.parameters(access)
-        _deploy(access, wanted, home, say)
+        _deploy(access, wanted, model.script, home, say)
         stack = _describe(access, pid, notion_url, saved)
         _await_api(stack)
         stack = _with_tokens(stack, say)
@@ -190,14 +191,14 @@ def _notion(home: Path, port: int | None, usual_port: int, *, keep_state: bool, 
     return url_of(found)
 
 
-def _deploy(access: Access, wanted: dict[str, str], home: Path, say: Say) -> None:
-    inputs = deployment.fingerprint()
+def _deploy(access: Access, wanted: dict[str, str], script: Path | None, home: Path, say: Say) -> None:
+    inputs = deployment.fingerprint(script)
     if deployment.is_current(deployment.deployed(access), inputs, wanted):
         say("nothing changed since the last deployment")
         return
     deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
     with _alone(deployment.BUILD.parent, say):  # stacks share the build; none may change under another's deployment
-        deployment.build(inputs, say)
+        deployment.build(inputs, say, script)
         deployment.deploy(inputs, access, wanted, home, say)
     if deployment.deployed(access) is None:
         raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")

@@ -105,9 +105,18 @@ def those_who_ask_the_tracker_know_where(template: Template) -> Problems:
 
 @check
 def who_asks_models_knows_which(template: Template) -> Problems:
-    wanted = {"BATON_MODEL": "Model", "BATON_MODEL_URL": "ModelUrl", "BATON_MODEL_KEY_SECRET": "ModelKeySecret"}
+    wanted = {
+        "BATON_MODEL": "Model",
+        "BATON_MODEL_URL": "ModelUrl",
+        "BATON_MODEL_KEY_SECRET": "ModelKeySecret",
+        "BATON_SCRIPT": "Script",
+    }
     for name in functions(template):
-        found = {key: value for key, value in environment(template, name).items() if key.startswith("BATON_MODEL")}
+        found = {
+            key: value
+            for key, value in environment(template, name).items()
+            if key.startswith(("BATON_MODEL", "BATON_SCRIPT"))
+        }
         expected = {key: {"Ref": parameter} for key, parameter in wanted.items()} if name == "ProcessTask" else {}
         if found != expected:
             yield f"{name} must know the models exactly if it asks them"

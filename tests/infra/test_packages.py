@@ -7,6 +7,7 @@ something is missing from the layers.
 from __future__ import annotations
 
 import marshal
+import os
 import re
 import subprocess
 import sys
@@ -42,6 +43,18 @@ def _cold_start_environment(function: str) -> dict[str, str]:
         }
         | {"BATON_LOG_LEVEL": "INFO"}
     )
+
+
+def test_a_script_is_built_in_beside_the_shipped_one(tmp_path: Path) -> None:
+    script = tmp_path / "a script.yaml"
+    script.write_text("agents: {}")
+    made = {}
+    for name, given in (("with", str(script)), ("without", "")):
+        command = ["make", "-s", "-C", "layers/baton", "build-BatonLayer", f"ARTIFACTS_DIR={tmp_path / name}"]
+        variables = {"PATH": os.environ["PATH"], "BATON_SCRIPT": given, "BATON_RUNTIME": "none"}
+        subprocess.run(command, cwd=deployment.ROOT, env=variables, check=True, capture_output=True, timeout=60)
+        made[name] = {each.name for each in (tmp_path / name / "python/baton/adapters/models").glob("*.yaml")}
+    assert made == {"with": {"answers.yaml", "script.yaml"}, "without": {"answers.yaml"}}
 
 
 def _compiled(folder: Path) -> list[Path]:

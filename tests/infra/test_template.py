@@ -424,6 +424,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (
         service_checks.who_asks_models_knows_which,
+        "no script",
+        drop("ProcessTask/Environment/Variables/BATON_SCRIPT"),
+    ),
+    (
+        service_checks.who_asks_models_knows_which,
         "one that doesn't ask",
         put("Api/Environment/Variables/BATON_MODEL_URL", {"Ref": "ModelUrl"}),
     ),

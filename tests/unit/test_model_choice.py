@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -15,6 +16,9 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from moto import mock_aws
 
+import deployment
+import local_model
+from background import StackError
 from baton import bootstrap, config
 from baton.adapters.models.choice import ModelChoice
 from baton.adapters.models.circuit import CIRCUITS, CircuitStore, GuardedModel, circuit_of
@@ -22,6 +26,7 @@ from baton.adapters.models.keys import SecretKey
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.run_ports import Reply, Request, StopReason
+from engine import Access
 from support.fake_openai import KEY, FakeOpenAI, completion, refusal
 from support.requests import a_request
 
@@ -195,6 +200,78 @@ def test_the_shipped_script_answers_where_nothing_is_set(wired: pytest.MonkeyPat
     provider, model_id, model = bootstrap.wire_models().of("")
     assert (provider, model_id) == ("scripted", "")
     assert model.converse(a_request(agent="anybody")).scripted
+
+
+SCRIPT = 'agents: {"*": [{turns: [{text: "From a script of our own."}]}]}'
+
+
+def scripted() -> Reply:
+    return bootstrap.wire_models().of("scripted")[2].converse(a_request(agent="anybody"))
+
+
+def test_another_script_is_followed_where_the_environment_names_one(wired: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "a script of ours.yaml"
+    path.write_text(SCRIPT)
+    wired.setenv("BATON_SCRIPT", str(path))
+    assert scripted().blocks == ({"text": "From a script of our own."},)
+
+
+def test_a_bare_name_is_that_of_a_script_that_was_built_in(wired: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Not of a file that happens to lie where the function runs."""
+    wired.chdir(tmp_path)
+    (tmp_path / "answers.yaml").write_text(SCRIPT)
+    wired.setenv("BATON_SCRIPT", "answers.yaml")
+    assert "From a script" not in str(scripted().output)
+    wired.setenv("BATON_SCRIPT", str(tmp_path / "answers.yaml"))
+    bootstrap.forget_all()
+    assert "From a script" in str(scripted().blocks)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "there is no such file"),
+        (b"agents: [", "isn't YAML (line 1)"),
+        (b"\xff", "isn't UTF-8"),
+        (b"- a", "must be a mapping with 'agents'"),
+        (b"agents: {x: [{output: 2026-11-18}]}", "agents.x.1.output: must be JSON"),
+        (b"agents: {x: [{output: " + b"[" * 5_000 + b"]" * 5_000 + b"}]}", "isn't YAML that can be read"),
+        (b"#" * 1_000_001, "longer than 1,000,000 characters"),
+    ],
+)
+def test_a_script_that_is_none_is_told_in_plain_words(
+    wired: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None, told: str
+) -> None:
+    path = tmp_path / "script.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    wired.setenv("BATON_SCRIPT", str(path))
+    with pytest.raises(ModelRefuses) as refused:
+        scripted()
+    assert told in refused.value.message
+    assert "BATON_SCRIPT" in refused.value.message
+    assert "\n" not in refused.value.message
+    wired.setenv("BATON_SCRIPT", str(path))
+    with pytest.raises(StackError, match="BATON_SCRIPT"):
+        local_model.of_environment()
+
+
+def test_make_takes_a_script_from_anywhere_and_builds_it_in(wired: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "ours.yaml").write_text(SCRIPT)
+    wired.chdir(tmp_path)
+    assert local_model.of_environment().parameters(Access(1, ""))["Script"] == ""
+    wired.setenv("BATON_SCRIPT", "ours.yaml")
+    model = local_model.of_environment()
+    assert (model.script, model.parameters(Access(1, ""))["Script"]) == (tmp_path / "ours.yaml", "script.yaml")
+
+
+def test_another_script_is_another_build(tmp_path: Path) -> None:
+    path = tmp_path / "ours.yaml"
+    seen = {deployment.fingerprint()}
+    for content in (SCRIPT, SCRIPT + "\n"):
+        path.write_text(content)
+        seen.add(deployment.fingerprint(path))
+    assert len(seen) == 3
 
 
 def test_the_server_that_the_environment_names_is_asked_with_its_key(wired: pytest.MonkeyPatch) -> None:

@@ -180,13 +180,15 @@ def _callback_key() -> CallbackKey:
 
 
 def _scripted_model() -> Model:
-    """With the answers that ``BATON_SCRIPT`` names, or else the shipped ones."""
-    from baton.adapters.models.script import parse_script
+    """With the answers that ``BATON_SCRIPT`` names, or else the shipped ones. Raises ``ModelRefuses`` for a script that
+    isn't there or isn't one."""
+    from baton.adapters.models.script import script_at
     from baton.adapters.models.scripted import ScriptedModel
 
-    path = config.load().script
-    script = Path(path) if path else files("baton.adapters.models") / "answers.yaml"
-    return ScriptedModel(parse_script(script.read_text(encoding="utf-8")), SystemClock())
+    shipped = Path(str(files("baton.adapters.models")))
+    path = Path(config.load().script or "answers.yaml")
+    # A bare name is that of a script that was built in, wherever the function runs.
+    return ScriptedModel(script_at(shipped / path if path.name == str(path) else path), SystemClock())
 
 
 def _openai_compatible_model() -> Model:

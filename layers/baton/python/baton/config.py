@@ -30,7 +30,8 @@ class Config:
     """``public_url``: where the API answers, ``notion_url``: where Notion's does, both without a slash at the end.
     ``model``: ``<provider>[:<id>]`` of agents that name none; ``model_url``: of a server of OpenAI's chat completions;
     ``model_key``: what it is asked with, and ``model_key_secret``: the secret that holds it, which comes first.
-    ``script``: path of the scripted model's answers, empty for those that are shipped. ``secrets_prefix``: what the
+    ``script``: path of the scripted model's answers, or the name of those that were built in beside the shipped ones,
+    which an empty one means. ``secrets_prefix``: what the
     names of the secrets begin with; ``callbacks_sealed_by``: the ARN of the secret that callbacks' addresses come from.
     Functions that don't need a value leave it empty."""
 

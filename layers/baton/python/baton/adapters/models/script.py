@@ -26,15 +26,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
+from baton.domain.errors import ModelRefuses
 from baton.run_ports import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 T = TypeVar("T")
 
 MAX_TAKES_SECONDS = 600
+MAX_SCRIPT = 1_000_000
 MESSAGE = "{message}"
+_OF_SCRIPT = "The script that BATON_SCRIPT names"
 _ANSWER = {"output", "fail", "retryable", "takes_seconds", "turns"}
 _TURN = {"text", "thinking", "tools", "stop_reason", "takes_seconds"}
 _ONE_OF = ("output", "fail", "turns")
@@ -87,12 +91,29 @@ def _nth(of: Sequence[T], number: int) -> T:
     return of[min(max(number, 1), len(of)) - 1]
 
 
+def script_at(path: Path) -> Script:
+    """Raises ``ModelRefuses`` in plain words: whoever runs an agent with it is told."""
+    try:
+        return parse_script(path.read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise ModelRefuses(f"{_OF_SCRIPT} can't be read: there is no such file here.") from exc
+    except UnicodeDecodeError as exc:
+        raise ModelRefuses(f"{_OF_SCRIPT} can't be used: it isn't UTF-8.") from exc
+    except ScriptError as exc:
+        raise ModelRefuses(f"{_OF_SCRIPT} can't be used: {exc}.") from exc
+
+
 def parse_script(text: str) -> Script:
     """Raises ``ScriptError``."""
+    if len(text) > MAX_SCRIPT:
+        raise ScriptError(f"it is longer than {MAX_SCRIPT:,} characters")
     try:
         script = yaml.safe_load(text)
-    except yaml.YAMLError as exc:
-        raise ScriptError(f"the script isn't YAML: {exc}") from exc
+    except yaml.MarkedYAMLError as exc:
+        where = f" (line {exc.problem_mark.line + 1})" if exc.problem_mark else ""
+        raise ScriptError(f"the script isn't YAML{where}") from exc
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:  # a time that is none, a list without end
+        raise ScriptError("the script isn't YAML that can be read") from exc
     if script is None:  # an empty file
         return Script()
     agents = script.get("agents", {}) if isinstance(script, dict) else None
@@ -182,5 +203,5 @@ def _check_json(where: str, value: Any) -> None:
     """YAML has more than JSON: a date without quotes is none of its texts."""
     try:
         json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as exc:
-        raise ScriptError(f"{where}: must be JSON ({exc})") from exc
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise ScriptError(f"{where}: must be JSON (dates in quotes, numbers that end)") from exc
