@@ -458,3 +458,37 @@ def test_they_are_kept_as_they_were_set() -> None:
     older = {name: value for name, value in item.items() if name != "guardrails"}
     assert items.settings_from(older).guardrails == Guardrails()
     assert from_public({"secrets": "mask", "of a later version": 1}) == Guardrails(secrets="mask")
+
+
+# What comes to light only once something beside it is masked
+
+
+def test_secrets_that_stand_side_by_side_are_all_masked() -> None:
+    token = "baton_" + "k" * 26 + "_" + "0123456789abcdef" * 4
+    key, claim = "AKIA" + "Z7QX2" * 3 + "A", "clm_" + "0123456789abcdefghjkmnpqrs"
+    shown = checked({"a": token * 3, "b": claim + token, "c": token + key}, MASKING, "")
+    assert shown["a"] == "[masked: baton_token]" * 3
+    assert "0123456789" not in json.dumps(shown)
+    assert "Z7QX2" not in json.dumps(shown)
+
+
+HINTS = "akia secret ghp_ github_pat_ glpat- xoxb- sk-ant- sk- aiza whsec_ ntn_ npm_ baton_ clm_ eyj bearer :// "
+CHAINS = {"a chain": "baton_" + "k" * 26 + "_" + "0123456789abcdef" * 4, "apart": "AKIA" + "Z7QX2" * 3 + "A "}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_masking_takes_time_in_proportion_to_the_text(name: str) -> None:
+    """Each mask used to bring a look through the whole text again: 25 s for what one late result may hold."""
+    text = CHAINS[name] * MAX_MASKS
+    text += HINTS * ((260_000 - len(text)) // len(HINTS))
+    begun = time.process_time()
+    shown = checked({"a": text}, MASKING, "")
+    assert time.process_time() - begun < 0.3
+    assert shown["a"].count("[masked: ") == MAX_MASKS
+
+
+def test_ten_thousand_telling_names_cost_little() -> None:
+    content = {f"secret{number:06d}": "12345678" for number in range(10_000)}
+    begun = time.process_time()
+    assert checked(content, MASKING, "") is content
+    assert time.process_time() - begun < 0.5

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import GuardrailRefused, InvalidInput
-from baton.domain.secret_shapes import apart, secrets_in
+from baton.domain.secret_shapes import apart, maskable, secrets_in
 from baton.domain.wildcards import ONE, RUN, compiled
 
 if TYPE_CHECKING:
@@ -75,64 +75,88 @@ def checked(content: dict[str, Any], rules: Guardrails, at: str) -> dict[str, An
 
     ``content``: JSON, at most 16 levels deep. ``at``: what it is called in the request, empty for the whole body.
     """
-    found: dict[str, Any] = _Walk(rules).value(content, at, "")
+    found: dict[str, Any] = _Walk(rules, at).value(content, "")
     return found
 
 
 class _Walk:
-    """One content, from the top down: the first thing that a rule refuses ends it."""
+    """One content, from the top down: the first thing that a rule refuses ends it. ``_path``: where it is, worded only
+    for a refusal."""
 
-    def __init__(self, rules: Guardrails) -> None:
+    def __init__(self, rules: Guardrails, at: str) -> None:
         self._rules = rules
         self._patterns = compiled(rules.forbidden_patterns)
         self._masks = 0
+        self._at = at
+        self._path: list[tuple[str | None, int]] = []
 
-    def value(self, value: Any, path: str, name: str) -> Any:
+    def value(self, value: Any, name: str) -> Any:
         """``name``: the key of the nearest object."""
         match value:
             case str():
-                return self._text(value, path, name)
+                return self._text(value, name)
             case dict():
-                return self._object(value, path)
+                return self._object(value)
             case list() | tuple():
-                self._must_be_few(value, path)
-                items = [self.value(item, f"{path}[{number}]", name) for number, item in enumerate(value)]
-                return value if all(map(_is, items, value)) else items
+                return self._list(value, name)
             case _:
                 return value
 
-    def _object(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        self._must_be_few(value, path)
+    def _list(self, value: list[Any] | tuple[Any, ...], name: str) -> Any:
+        self._must_be_few(value)
+        items = []
+        for number, item in enumerate(value):
+            self._path.append((None, number))
+            items.append(self.value(item, name))
+            self._path.pop()
+        return value if all(map(_is, items, value)) else items
+
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        self._must_be_few(value)
         found: dict[str, Any] = {}
         is_same = True
         for number, (key, item) in enumerate(value.items()):
-            kept_key = _free(self._text(key, _by_position(path, number), ""), found)
-            found[kept_key] = self.value(item, _below(path, key, number), key)
+            self._path.append(("", number))
+            kept_key = _free(self._text(key, ""), found)
+            self._path[-1] = (key, number)
+            found[kept_key] = self.value(item, key)
+            self._path.pop()
             is_same = is_same and kept_key == key and found[kept_key] is item
         return value if is_same else found
 
-    def _text(self, text: str, path: str, name: str) -> str:
+    def _text(self, text: str, name: str) -> str:
         if len(text) > self._rules.max_text_characters:
-            raise GuardrailRefused("max_text_characters", path)
+            raise self._refusal("max_text_characters")
         if (number := self._patterns.first_in(text)) is not None:
-            raise GuardrailRefused(f"forbidden_patterns[{number}]", path)
+            raise self._refusal(f"forbidden_patterns[{number}]")
         if self._rules.secrets == OFF:
             return text
-        return self._without_secrets(text, path, name)
+        return self._without_secrets(text, name)
 
-    def _without_secrets(self, text: str, path: str, name: str) -> str:
-        """Looked at again until none is found: a mask may change what stands next to something else."""
-        while secrets := apart(secrets_in(text, name)):
-            self._masks += len(secrets)
-            if self._rules.secrets == REFUSE or self._masks > MAX_MASKS:
-                raise GuardrailRefused(f"secrets.{secrets[0].name}", path)
-            for secret in reversed(secrets):
-                text = f"{text[: secret.start]}[masked: {secret.name}]{text[secret.end :]}"
-        return text
+    def _without_secrets(self, text: str, name: str) -> str:
+        if self._rules.secrets == REFUSE:
+            for secret in apart(secrets_in(text, name))[:1]:
+                raise self._refusal(f"secrets.{secret.name}")
+            return text
+        secrets = maskable(text, name, MAX_MASKS)
+        self._masks += len(secrets)
+        if self._masks > MAX_MASKS:
+            raise self._refusal(f"secrets.{secrets[0].name}")
+        kept, start = [], 0
+        for secret in secrets:
+            kept += [text[start : secret.start], f"[masked: {secret.name}]"]
+            start = secret.end
+        return "".join((*kept, text[start:])) if secrets else text
 
-    def _must_be_few(self, value: Any, path: str) -> None:
+    def _must_be_few(self, value: Any) -> None:
         if len(value) > self._rules.max_items:
-            raise GuardrailRefused("max_items", path or "body")
+            raise self._refusal("max_items")
+
+    def _refusal(self, rule: str) -> GuardrailRefused:
+        where = self._at
+        for key, number in self._path:
+            where = f"{where}[{number}]" if key is None else _below(where, key, number)
+        return GuardrailRefused(rule, where or "body")
 
 
 def _below(path: str, key: str, number: int) -> str:

@@ -8,6 +8,7 @@ where nothing else of the same kind can, and never has to be given back.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ class Found:
 # Names that tell are short, and a long one must not be looked through for every item of a list.
 MAX_NAME = 64
 SHORTEST = 8
+# With the name and the sign that may stand before them.
+_LONGEST_KNOWING_ITS_END = 160
 # What stands before a prefix that must not be the end of a word.
 _AT = r"(?<![A-Za-z0-9])"
 # Between a telling name and its value, in a file of settings, a header, JSON, and JSON within JSON.
@@ -128,6 +131,58 @@ def secrets_in(text: str, name: str = "") -> Iterator[Found]:
         for match in shape.pattern.finditer(said):
             if match.start(group) >= len(before):
                 yield Found(shape.name, match.start(group) - len(before), match.end(group) - len(before))
+
+
+def maskable(text: str, name: str = "", most: int = sys.maxsize) -> list[Found]:
+    """In the text's order, apart from each other: all that ``secrets_in`` finds, and what comes to light once that is
+    masked, as a mask ends the word that it stands in. The text is looked through once; afterwards only what stands next
+    to a mask. At most ``most`` and one more, for telling that there are more."""
+    first = apart(secrets_in(text, name))
+    before = f"{name[:MAX_NAME]}: "
+    said, shift = before + text, len(before)
+    found = [Found(each.name, each.start + shift, each.end + shift) for each in first]
+    if found:
+        borders = [0, *(at for each in found for at in (each.start, each.end)), len(said)]
+        for start, end in zip(borders[::2], borders[1::2], strict=True):
+            _uncover(said, start, end, shift, found, most)
+    return sorted((Found(s.name, s.start - shift, s.end - shift) for s in found), key=lambda each: each.start)
+
+
+def _uncover(said: str, start: int, end: int, shift: int, found: list[Found], most: int) -> None:
+    """What lies between two masks, or between one and an end of the text: a secret may begin where the one before it
+    ended, and end where the next one begins."""
+    while start > 0 and len(found) <= most and (secret := _at_start(said, start, end)):
+        found.append(secret)
+        start = secret.end
+    while end < len(said) and len(found) <= most and (secret := _at_end(said, start, end)):
+        if secret.start < shift:
+            return
+        found.append(secret)
+        end = secret.start
+
+
+def _at_start(said: str, start: int, end: int) -> Found | None:
+    piece = said[start:end]
+    if len(piece) < SHORTEST:
+        return None
+    return _longest([(shape, match) for shape in SHAPES if (match := shape.pattern.match(piece))], start)
+
+
+def _at_end(said: str, start: int, end: int) -> Found | None:
+    """Only secrets of one length know what follows them."""
+    piece = said[start:end]
+    begin = max(0, len(piece) - _LONGEST_KNOWING_ITS_END)
+    matches = [(shape, match) for shape in SHAPES for match in shape.pattern.finditer(piece, begin)]
+    return _longest([(shape, match) for shape, match in matches if match.end() == len(piece)], start)
+
+
+def _longest(matches: Iterable[tuple[Shape, re.Match[str]]], shift: int) -> Found | None:
+    spans = [
+        Found(shape.name, match.start(group) + shift, match.end(group) + shift)
+        for shape, match in matches
+        for group in [1 if shape.pattern.groups else 0]
+    ]
+    return max(spans, key=lambda each: each.end - each.start, default=None)
 
 
 def apart(secrets: Iterable[Found]) -> list[Found]:
