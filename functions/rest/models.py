@@ -44,6 +44,9 @@ _MESSAGES = {
     "int_type": "must be a whole number",
     "string_type": "must be a string",
     "list_type": "must be an array",
+    "tuple_type": "must be an array",
+    "frozen_set_type": "must be an array",
+    "dict_type": "must be an object",
     "model_type": "must be an object",
 }
 

@@ -12,6 +12,8 @@ from baton.domain.failure import failure_in
 
 class SpeakerView(TypedDict):
     agent: str
+    agent_id: NotRequired[str]
+    phase: NotRequired[str]
 
 
 class FollowUpView(TypedDict):

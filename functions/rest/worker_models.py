@@ -14,11 +14,13 @@ from rest.handoff_models import (
     Context,
     Criterion,
     Expectations,
+    Ignored,
     Line,
     Name,
     Piece,
     Result,
     Rollback,
+    Source,
     Target,
     TaskMetadata,
     Text,
@@ -84,10 +86,25 @@ class Continuation(Piece):
     context_for_next: ContextForNext = LEFT_OUT
 
 
-class CompletionRequest(Piece):
-    """Every acceptance criterion of the handoff has to be among ``verification.acceptance_criteria_met``."""
+class Enveloped(Piece):
+    """A message of the source document: what it says of the task and the claim has to be so."""
+
+    handoff_id: Id = LEFT_OUT
+    source: Source = LEFT_OUT
+    timestamp: Ignored = None
+
+    def envelope(self) -> dict[str, Any]:
+        """What of it is checked."""
+        return {name: value for name, value in self.said().items() if name in {"handoff_id", "source", "status"}}
+
+
+class CompletionRequest(Enveloped):
+    """Every acceptance criterion of the handoff has to be among ``verification.acceptance_criteria_met``. ``status``:
+    ``partial`` with an unmet one, else ``success``. ``handoff_id`` and ``source``: those of the task and the claim."""
 
     claim_id: Id
+    completion_id: Ignored = None
+    status: Literal["success", "partial"] = LEFT_OUT
     output: Any = None
     deliverables: Annotated[tuple[Delivered, ...], few(MAX_LIST)] = LEFT_OUT
     verification: Verification = LEFT_OUT
@@ -96,7 +113,7 @@ class CompletionRequest(Piece):
     continuation: Continuation = LEFT_OUT
 
     def message(self) -> dict[str, Any]:
-        return without(plain(self), {"claim_id", "output"})
+        return without(plain(self), {"claim_id", "output", "handoff_id", "source", "status"})
 
 
 class Blocker(Piece):
@@ -134,10 +151,14 @@ class MayRollBack(Piece):
         return self.rollback_request.said() if "rollback_request" in self.model_fields_set else None
 
 
-class FailureReport(MayRollBack):
-    """``retryable``: tried again with backoff while attempts remain."""
+class FailureReport(MayRollBack, Enveloped):
+    """``retryable``: tried again with backoff while attempts remain. ``handoff_id`` and ``source``: those of the task
+    and the claim."""
 
     claim_id: Id
+    failure_id: Ignored = None
+    checkpoint_id: Ignored = None
+    status: Literal["failed"] = LEFT_OUT
     failure: FailureRequest
     retryable: bool = False
 

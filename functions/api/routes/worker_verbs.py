@@ -34,7 +34,8 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
     """The task is done. Its exact repeat gets the first answer again.
 
     Refused (422 `criteria_unreported`, with the `criteria`) while the report of an acceptance criterion is missing; a
-    report that isn't `met` makes the completion a `partial` one. The agent that handed it off finds it in its inbox.
+    report that isn't `met` makes the completion a `partial` one. An envelope (`handoff_id`, `source`, `status`) that
+    contradicts the task or the claim is refused. The agent that handed it off finds it in its inbox.
     """
     asked = call.body
     done = complete_task(
@@ -46,6 +47,7 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
         call.body_hash,
         call.once,
         completion=asked.message(),
+        envelope=asked.envelope(),
     )
     return ok(completed_task(baton, done))
 
@@ -68,6 +70,7 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
         retryable=asked.retryable,
         once=call.once,
         rollback_request=asked.asked_back(),
+        envelope=asked.envelope(),
     )
     return ok(failed_task(baton, failed))
 

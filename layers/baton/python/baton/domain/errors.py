@@ -211,14 +211,15 @@ class TaskEnded(Refused):
     code = "task_ended"
 
     def __init__(self, task_id: str, state: str) -> None:
-        super().__init__(f"The task has ended ({state}); it never changes again.", task_id=task_id, state=state)
+        super().__init__(f"The task has ended ({state}); it never changes again.", task_id=task_id, state=str(state))
 
 
 class NotAllowed(Refused):
     code = "not_allowed"
 
     def __init__(self, task_id: str, verb: str, state: str) -> None:
-        super().__init__(f"A task in state {state!r} can't take {verb!r}.", task_id=task_id, verb=verb, state=state)
+        said = f"A task in state {str(state)!r} can't take {str(verb)!r}."
+        super().__init__(said, task_id=task_id, verb=str(verb), state=str(state))
 
 
 class UndoWindowOver(Refused):
@@ -258,7 +259,8 @@ class NotClaimable(Refused):
 
     def __init__(self, task_id: str, state: str, ready_at: str | None) -> None:
         when = f" before {ready_at}" if ready_at else ""
-        super().__init__(f"Can't be claimed in state {state!r}{when}.", task_id=task_id, state=state, ready_at=ready_at)
+        said = f"Can't be claimed in state {str(state)!r}{when}."
+        super().__init__(said, task_id=task_id, state=str(state), ready_at=ready_at)
 
 
 class ClaimOver(Refused):

@@ -29,6 +29,7 @@ from baton.domain.transitions import transition
 from baton.domain.verbs import ClaimTask
 from baton.ports import Dossier, Remember
 from baton.services.change_task import commit, row_of
+from baton.services.guarded import guarded_name
 from baton.services.mark_contact import mark_contact
 from baton.services.retrying import decided_once, recalled
 from baton.services.waiting import waited
@@ -217,7 +218,7 @@ def _claimed(
     verb = ClaimTask(
         by=claimer.by,
         agent=claimer.agent,
-        worker=claimer.worker,
+        worker=guarded_name(baton, claimer.by.workspace, "worker", claimer.worker),
         claim_id=baton.ids.new("clm", now),
         lease_seconds=claimer.lease_seconds,
         skills=agent,

@@ -9,6 +9,7 @@ from baton.domain.handoff import criteria_of
 from baton.domain.times import rfc3339
 from baton.domain.verbs import Complete
 from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.envelope import sender
 from baton.services.follow_up import FollowUp, continuation
 
 if TYPE_CHECKING:
@@ -32,8 +33,10 @@ def complete_task(
     once: Once | None = None,
     completion: Message | None = None,
     told: tuple[Extra, ...] = (),
+    envelope: Message | None = None,
 ) -> Dossier:
-    """``completion``: deliverables, verification, notes, results, continuation. Raises ``CriteriaUnreported``,
+    """``completion``: deliverables, verification, notes, results, continuation; ``envelope``: what else its message
+    says of the task and the claim. Raises ``InvalidInput`` where that isn't so, ``CriteriaUnreported``,
     ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different
     completion; ``told``: written along."""
     said = {"output": output, "completion": completion or {}}
@@ -49,17 +52,19 @@ def complete_task(
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        return _completed(baton, word, facts, now)
+        return _completed(baton, word, facts, now, envelope or {})
 
     return end_claim(baton, word, decide)
 
 
-def _completed(baton: Baton, word: Word, facts: Facts, now: datetime) -> Ending:
+def _completed(baton: Baton, word: Word, facts: Facts, now: datetime, envelope: Message) -> Ending:
     task, body = _known(facts)
     rules = facts.settings.guardrails
     output = checked({"output": word.said["output"]}, rules, "")["output"]
     said = checked(word.said["completion"], rules, "")
     reports = tuple((each["criterion"], each["met"]) for each in _reports(said))
+    status = "success" if all(met for _, met in reports) else "partial"
+    source = sender(baton, word.by.workspace, facts, envelope, status)
     completion_id = baton.ids.new("comp", now)
     verb = Complete(
         by=word.by,
@@ -75,8 +80,8 @@ def _completed(baton: Baton, word: Word, facts: Facts, now: datetime) -> Ending:
         "completion_id": completion_id,
         "handoff_id": task.handoff_id,
         "timestamp": rfc3339(now),
-        "status": "success" if all(met for _, met in reports) else "partial",
-        "source": {"agent": task.claim.agent if task.claim else word.by.id},
+        "status": status,
+        "source": source,
     }
     if next_.outcome:
         record["continuation"] = {**said["continuation"], **next_.outcome}

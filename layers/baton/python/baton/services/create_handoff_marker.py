@@ -65,7 +65,7 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
             raise marker
         by.acting_for(marker.source.slug)
         if not marker.create_task:
-            return _text_only(baton, by, marker, once)
+            return _text_only(baton, by, _guarded(marker, settings), once)
         return _escalate(baton, by, _guarded(marker, settings), settings, direction, once)
 
     return decided_once(baton, once, again, attempt)
@@ -97,7 +97,12 @@ def _parsed(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
 
 def _guarded(marker: Marker, settings: Settings) -> Marker:
     """As far as the workspace's rules let it into a task. Raises ``GuardrailRefused``."""
-    said = {"escalation_reason": marker.reason, "source_digest_url": marker.digest_url}
+    said = {
+        "escalation_reason": marker.reason,
+        "source_digest_url": marker.digest_url,
+        "client_relation_ids": marker.client_relation_ids,
+        "project_relation_ids": marker.project_relation_ids,
+    }
     kept = checked(said, settings.guardrails, "")
     return replace(marker, reason=kept["escalation_reason"], digest_url=kept["source_digest_url"])
 

@@ -61,9 +61,9 @@ def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Fa
     task, body = parent.task, parent.body or {}
     source = task.claim.agent if task.claim else by.id
     field = f"branches.{number}"
-    said = checked(
-        {name: value for name, value in asked.items() if name != "call_id"}, facts.settings.guardrails, field
-    )
+    said = checked(asked, facts.settings.guardrails, field)
+    call_id = said["call_id"]
+    said = {name: value for name, value in said.items() if name != "call_id"}
     must_be_ahead(said, baton.clock.now(), field)
     name = said["target"].get("agent")
     agent = named(baton, by.workspace, facts.agents, name, f"{field}.target.agent") if name is not None else None
@@ -84,7 +84,7 @@ def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Fa
         lineage=under(task, body),
         requires=requires,
         join_parent=task.id,
-        call_id=asked["call_id"],
+        call_id=call_id,
     )
     return draft, agent, None
 

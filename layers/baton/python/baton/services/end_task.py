@@ -9,6 +9,7 @@ from baton.domain.times import seconds
 from baton.domain.verbs import Cancel, Resolve
 from baton.services.cancel_descendants import cancel_descendants
 from baton.services.change_task import change_task
+from baton.services.guarded import guarded
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
@@ -25,14 +26,19 @@ def resolve_task(
 ) -> Dossier:
     """The work turned out to be done elsewhere: ``done``, with what came of it. Human only."""
     by.must_be_human("resolve a task")
-    verb = Resolve(by=by, reason=reason, has_output=output is not None)
-    return change_task(baton, by.workspace, task_id, lambda _: verb, once, output)
+    said = guarded(baton, by.workspace, {"output": output, "reason": reason})
+    verb = Resolve(by=by, reason=said["reason"], has_output=output is not None)
+    return change_task(baton, by.workspace, task_id, lambda _: verb, once, said["output"])
 
 
 def cancel_task(baton: Baton, by: Principal, task_id: str, reason: str | None, once: Once | None = None) -> Dossier:
     """By a human or the task's creator. What came of it goes along; a worker that still holds any of it learns so at
     its next verb. What isn't reached here and now is due for the sweeper."""
-    dossier = change_task(baton, by.workspace, task_id, lambda _: Cancel(by=by, reason=reason), once)
+
+    def cancel(_: Task) -> Cancel:
+        return Cancel(by=by, reason=guarded(baton, by.workspace, {"reason": reason})["reason"])
+
+    dossier = change_task(baton, by.workspace, task_id, cancel, once)
     take_along(baton, dossier.task)
     return dossier
 

@@ -11,6 +11,7 @@ from baton.domain.verbs import Fail, Reject
 from baton.domain.workflow import Checkpoint
 from baton.ports import CheckpointKept
 from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.envelope import sender
 from baton.services.follow_up import FollowUp, rollback
 
 if TYPE_CHECKING:
@@ -36,9 +37,11 @@ def fail_task(
     once: Once | None = None,
     rollback_request: Message | None = None,
     told: tuple[Extra, ...] = (),
+    envelope: Message | None = None,
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description, blockers,
-    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``; ``told``: written along. An agent
+    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``; ``told``: written along;
+    ``envelope``: what else its message says of the task and the claim, ``InvalidInput`` where that isn't so. An agent
     that is switched off may fail its task, but not say who goes on: ``InactiveAgent``."""
     said = _said(failure, rollback_request)
     word = Word(
@@ -56,6 +59,7 @@ def fail_task(
     def decide(facts: Facts, now: datetime) -> Ending:
         task = _task(facts)
         told = _told(baton, word, facts, now, "failure")
+        told["source"] = sender(baton, by.workspace, facts, envelope or {}, "failed")
         kept = _partial_progress(baton, word, task, told, now)
         told["checkpoint_id"] = kept.id if kept else None
         is_over = not retryable or task.attempt >= task.max_attempts

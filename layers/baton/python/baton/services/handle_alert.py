@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.alert import from_snapshot, snapshot
 from baton.ports import AlertSaved, Extra, Remember
+from baton.services.guarded import guarded
 from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def acknowledge_alert(
     """Somebody is at it. What was dealt with before stays as it is: the first who and when stand. Raises
     ``Unknown``."""
     by.must_be_human("acknowledge an alert")
-    return _changed(baton, by, alert_id, lambda alert, now: alert.acknowledged(by, now, note), once)
+    return _changed(baton, by, alert_id, lambda alert, now: alert.acknowledged(by, now, _note(baton, by, note)), once)
 
 
 def resolve_alert(
@@ -32,7 +33,12 @@ def resolve_alert(
 ) -> Alert:
     """It is dealt with, acknowledged or not. What was resolved before stays as it is. Raises ``Unknown``."""
     by.must_be_human("resolve an alert")
-    return _changed(baton, by, alert_id, lambda alert, now: alert.resolved(by, now, note), once)
+    return _changed(baton, by, alert_id, lambda alert, now: alert.resolved(by, now, _note(baton, by, note)), once)
+
+
+def _note(baton: Baton, by: Principal, note: str | None) -> str | None:
+    said: str | None = guarded(baton, by.workspace, {"note": note})["note"]
+    return said
 
 
 def _changed(

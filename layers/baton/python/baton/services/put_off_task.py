@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from baton.domain.verbs import Defer, Dismiss
 from baton.services.change_task import change_task
 from baton.services.end_task import take_along
+from baton.services.guarded import guarded
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
+    from baton.domain.task import Task
     from baton.ports import Baton, Dossier
 
 
@@ -27,6 +29,10 @@ def defer_task(
 def dismiss_task(baton: Baton, by: Principal, task_id: str, reason: str, once: Once | None = None) -> Dossier:
     """Cancelled while it waits for approval, with what came of it before."""
     by.must_be_human("dismiss a task")
-    dossier = change_task(baton, by.workspace, task_id, lambda _: Dismiss(by=by, reason=reason), once)
+
+    def dismiss(_: Task) -> Dismiss:
+        return Dismiss(by=by, reason=guarded(baton, by.workspace, {"reason": reason})["reason"])
+
+    dossier = change_task(baton, by.workspace, task_id, dismiss, once)
     take_along(baton, dossier.task)
     return dossier

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.alert import Alert, check_kind, from_snapshot, snapshot
 from baton.ports import AlertCounted, AlertRaised, Extra, Remember
+from baton.services.guarded import guarded
 from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class AlertRequest:
 
 
 def raise_alert(baton: Baton, by: Principal, request: AlertRequest, once: Once | None = None) -> Alert:
-    """By any principal, in its own name. Raises ``InvalidInput``, ``Unknown`` (the task) and, once the caller has
+    """By any principal, in its own name. Raises ``InvalidInput``, ``GuardrailRefused``,
+    ``Unknown`` (the task) and, once the caller has
     raised ``MAX_PER_HOUR`` in an hour of the clock, ``TooManyAlerts``; nothing was written then."""
     check_kind(request.kind)
 
@@ -35,6 +37,7 @@ def raise_alert(baton: Baton, by: Principal, request: AlertRequest, once: Once |
         if first_answer is not None:
             return from_snapshot(first_answer)
         alert = _new_alert(baton, by, request)
+        alert = replace(alert, **guarded(baton, by.workspace, {"message": alert.message}))
         extras: list[Extra] = [Remember(once, snapshot(alert))] if once else []
         baton.store.commit(by.workspace, None, [*extras, AlertCounted(by.key, alert.raised_at), AlertRaised(alert)])
         baton.log("alert raised", action="alert_raised", alert_id=alert.id, kind=alert.kind, task_id=alert.task_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from baton.domain.guardrails import checked
 from baton.domain.verbs import Release
 from baton.services.end_claim import Ending, Word, end_claim
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Dossier, Extra
+    from baton.ports import Baton, Dossier, Extra, Facts
 
 
 def release_task(
@@ -29,7 +30,7 @@ def release_task(
     told: tuple[Extra, ...] = (),
 ) -> Dossier:
     """``again_at``: not to be taken up before then; ``has_progressed``: it isn't given back for nothing; ``told``:
-    written along. Raises ``StaleClaim`` and ``Unknown``."""
+    written along. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
     word = Word(
         by=by,
         task_id=task_id,
@@ -40,5 +41,12 @@ def release_task(
         told=told,
         while_off=True,
     )
-    verb = Release(by=by, claim_id=claim_id, reason=reason, again_at=again_at, has_progressed=has_progressed)
-    return end_claim(baton, word, lambda *_: Ending(verb=verb))
+
+    def decide(facts: Facts, _now: datetime) -> Ending:
+        # What Baton itself gives as a reason is nobody's content.
+        is_said = reason is not None and not by.is_own_part
+        kept = checked({"reason": reason}, facts.settings.guardrails, "")["reason"] if is_said else reason
+        verb = Release(by=by, claim_id=claim_id, reason=kept, again_at=again_at, has_progressed=has_progressed)
+        return Ending(verb=verb)
+
+    return end_claim(baton, word, decide)

@@ -45,16 +45,17 @@ def save_checkpoint(
         if facts.parent is None:
             raise Unknown("task")
         must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
+        said = checked({"step_name": step_name, "state": state}, facts.settings.guardrails, "")
         now = baton.clock.now()
         checkpoint_id = baton.ids.new("chk", now)
-        verb = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=step_name)
+        verb = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=said["step_name"])
         change = transition(facts.parent.task, verb, now)
         kept = Checkpoint(
             id=checkpoint_id,
             workflow_id=change.task.workflow_id,
             task_id=task_id,
-            step_name=step_name,
-            state=checked(state, facts.settings.guardrails, "state"),
+            step_name=said["step_name"],
+            state=said["state"],
             at=now,
             by=by.key,
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.callback import Callback, callback_of
 from baton.domain.errors import CallbackUsed, InvalidInput, Unknown
+from baton.domain.guardrails import checked
 from baton.domain.numbers import fingerprint
 from baton.domain.principal import CALLBACK, system
 from baton.domain.task import State, Wait
@@ -14,6 +15,7 @@ from baton.domain.transitions import transition
 from baton.domain.verbs import Resume, WaitFor
 from baton.services.change_task import commit_and_ring
 from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.guarded import guarded
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def wait_for_callback(
         if not now < ends <= now + seconds(MAX_WAIT_SECONDS):
             raise InvalidInput("until", "must be in the future, and at most 30 days ahead")
         waits = facts.parent.task.waits if facts.parent else 0
-        wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=interaction_id, until=ends)
+        name = checked({"interaction_id": interaction_id}, facts.settings.guardrails, "")["interaction_id"]
+        wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
         return Ending(verb=WaitFor(by=by, claim_id=claim_id, wait=wait))
 
     dossier = end_claim(baton, word, decide)
@@ -65,7 +68,7 @@ def answer_unread(baton: Baton, token: str, read: Callable[[], Any]) -> None:
 
 def answer_callback(baton: Baton, token: str, content: Any) -> None:
     """What is posted goes to the next claimer. The exact repeat of the answer that was taken is taken too. Raises
-    ``Unknown`` for an address that isn't ours, ``CallbackUsed``."""
+    ``Unknown`` for an address that isn't ours, ``CallbackUsed``, ``GuardrailRefused``."""
     callback = _callback_at(baton, token)
 
     def attempt() -> None:
@@ -73,9 +76,11 @@ def answer_callback(baton: Baton, token: str, content: Any) -> None:
         if task.state is not State.WAITING or task.wait is None or task.wait.number != callback.wait:
             return _must_be_a_repeat(baton, callback, content)
         now = baton.clock.now()
+        # Fields are named from the body's top on: it is all that there is.
+        said = guarded(baton, callback.workspace, content if isinstance(content, dict) else {"body": content})
         brought = {
             "wait": callback.wait,
-            "callback": content,
+            "callback": said if isinstance(content, dict) else said["body"],
             "interaction_id": task.wait.interaction_id,
             "at": rfc3339(now),
             "body_hash": fingerprint(content),

@@ -1,0 +1,36 @@
+"""The envelope of a completion or a failure as the source document has it (source/handoff-protocol.md): what it says of
+the task and the claim has to be so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agent import canonical
+from baton.domain.errors import InvalidInput
+from baton.domain.guardrails import checked
+
+if TYPE_CHECKING:
+    from baton.ports import Baton, Facts
+
+Message = dict[str, Any]
+
+
+def sender(baton: Baton, workspace: str, facts: Facts, envelope: Message, status: str) -> Message:
+    """Who sends it, for the record. ``envelope``: ``handoff_id``, ``source``, ``status``, as far as they were given;
+    ``status``: what it comes to. Raises ``InvalidInput`` for a contradiction, ``GuardrailRefused``."""
+    task = facts.parent.task if facts.parent else None
+    if task is None or task.claim is None:
+        raise ValueError("no claim was read")
+    if envelope.get("handoff_id", task.handoff_id) != task.handoff_id:
+        raise InvalidInput("handoff_id", f"must be that of the task: {task.handoff_id}")
+    if envelope.get("status", status) != status:
+        raise InvalidInput("status", f"must be {status!r}, which is what the rest of it comes to")
+    said = checked({"source": envelope.get("source") or {}}, facts.settings.guardrails, "")["source"]
+    agent = said.get("agent", task.claim.agent)
+    if agent != task.claim.agent and not _is_called(baton, workspace, task.claim.agent, agent):
+        raise InvalidInput("source.agent", f"must be the agent that holds the claim: {task.claim.agent}")
+    return {**said, "agent": task.claim.agent}
+
+
+def _is_called(baton: Baton, workspace: str, slug: str, name: str) -> bool:
+    return any(each.slug == slug and canonical(name) in each.names for each in baton.store.roster(workspace))
