@@ -430,6 +430,19 @@ def test_however_the_page_has_to_be_found(name: str, database: str) -> None:
     survive(lambda: Stage(prepare, **DATABASES[database]), act, promise)
 
 
+def test_a_page_whose_reply_was_lost_is_found_as_soon_as_the_index_shows_it() -> None:
+    stage = Stage(nothing, lag=100)
+    stage.notion.fault = ScriptedFault(Fault.timeout_after(), method="POST", path="/v1/pages")
+    mark(stage)
+    stage.survivor()
+    for _ in range(2):
+        assert stage.world.row(stage.task_id).page is None
+        stage.world.clock.advance(60)
+        sweep(stage.baton)
+        stage.answer_bells()
+    check(stage, "two minutes later")
+
+
 @pytest.fixture(scope="module")
 def running() -> Iterator[Emulator]:
     with emulator() as started:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import Conflict, NotPermitted, PageHeld, PageRefused
-from baton.domain.mirror import Mirror, PageRef, Sync
+from baton.domain.mirror import UNCLEAR_SECONDS, Mirror, PageRef, Sync
 from baton.domain.page_news import Ended, News, news_of
 from baton.domain.principal import is_tracker_human
 from baton.domain.sheet import closing_comment, reopened_comment, sheet_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100
-MAY_BE_THERE = "Notion may have made the page without telling; it is looked for once more before another one is made."
+MAY_BE_THERE = "Notion may have made the page without telling; it is looked for before another one is made."
 IN_TRASH = "The page is in Notion's trash: restore it there. The task goes on without it."
 
 
@@ -138,8 +138,9 @@ class Delivery:
         decided_again(self.baton.clock, attempt)
 
     def _look_again(self) -> Sent:
-        """The page may be there and not be found yet."""
-        until = self.row.made_not_before(self.baton.clock.now())
+        """The page may be there and not be found yet: it is looked for every minute until it must have been found."""
+        now = self.baton.clock.now()
+        until = min(self.row.made_not_before(now), now + seconds(UNCLEAR_SECONDS))
         self.let_go(lambda held: held.put_off(until, Sync.PENDING, MAY_BE_THERE))
         return Sent(None, Sync.PENDING, MAY_BE_THERE)
 
