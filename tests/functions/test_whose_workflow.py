@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.principal import CONVERSE, Kind, Principal
+from baton.services.sweep import sweep
 from support.gateway import Gateway, Reply
 from support.world import WORKSPACE, World, agent, human, service
 
@@ -227,6 +228,74 @@ def test_a_message_that_nobody_approved_holds_nothing(world: World, gateway: Gat
     assert task["state"] == "delegated"
     gateway.post(ALICE, f"/tasks/{pending['id']}/approve")
     assert said(gateway, made["conversation_id"]).json["task_id"] == task["id"]
+
+
+# Open work
+
+
+def transferred_to_anyone(world: World, gateway: Gateway) -> tuple[str, str]:
+    """The conversation, and the task that whoever can may take."""
+    made = begun(gateway)
+    claim = claimed(world, gateway)
+    body = {"claim_id": claim["claim_id"], "target": {"agent": None, "reason": "Whoever can"}}
+    child_id: str = gateway.post(AUDITOR, f"/tasks/{made['task']['id']}/transfer", body).json["successors"][0]
+    assert gateway.post(ALICE, f"/tasks/{child_id}/approve").status == 200
+    return made["conversation_id"], child_id
+
+
+def test_whoever_took_open_work_holds_the_conversation_and_is_named(world: World, gateway: Gateway) -> None:
+    conversation_id, child_id = transferred_to_anyone(world, gateway)
+    shown = gateway.get(ALICE, f"/conversations/{conversation_id}").json
+    assert (shown["agent"], shown["agent_name"], shown["tasks"][1]["agent"]) == (None, None, None)
+    assert said(gateway, conversation_id).json["task_id"] == child_id
+    completed(world, gateway, "scout")
+    shown = gateway.get(ALICE, f"/conversations/{conversation_id}").json
+    assert (shown["agent"], shown["agent_name"], shown["tasks"][1]["agent"]) == ("scout", "Scout", "scout")
+    items = gateway.get(ALICE, f"/conversations/{conversation_id}/messages").json["items"]
+    assert [each["agent"] for each in items if each["task_id"] == child_id] == ["scout", "scout"]
+    assert goes_on_with(world, gateway, conversation_id)["target_agent"] == "scout"
+
+
+def test_open_work_that_ended_before_anybody_took_it_leaves_the_conversation_where_it_was(
+    world: World, gateway: Gateway
+) -> None:
+    conversation_id, child_id = transferred_to_anyone(world, gateway)
+    gateway.post(ALICE, f"/tasks/{child_id}/cancel")
+    assert goes_on_with(world, gateway, conversation_id)["target_agent"] == "auditor"
+
+
+def test_whoever_took_it_last_holds_it(world: World, gateway: Gateway) -> None:
+    conversation_id, child_id = transferred_to_anyone(world, gateway)
+    claim = claimed(world, gateway, "runner")
+    assert claim["task"]["id"] == child_id
+    body = {"claim_id": claim["claim_id"]}
+    assert gateway.post(RUNNER, f"/tasks/{child_id}/release", body).status == 200
+    completed(world, gateway, "scout")
+    assert goes_on_with(world, gateway, conversation_id)["target_agent"] == "scout"
+
+
+@pytest.mark.parametrize("ends", ["complete", "fail"])
+def test_a_join_names_whoever_took_the_open_part(world: World, gateway: Gateway, ends: str) -> None:
+    gateway.post(ALICE, "/handoffs", asked("alice", "auditor"))
+    claim = claimed(world, gateway)
+    body = {
+        "claim_id": claim["claim_id"],
+        "branches": [{"call_id": "c", "target": {"agent": None, "reason": "Whoever can"}}],
+    }
+    waiting = gateway.post(AUDITOR, f"/tasks/{claim['task']['id']}/delegate", body).json
+    part_id = waiting["wait"]["branches"][0]["task_id"]
+    gateway.post(ALICE, f"/tasks/{part_id}/approve")
+    if ends == "complete":
+        completed(world, gateway, "scout")
+    else:
+        part = claimed(world, gateway, "scout")
+        failure = {"claim_id": part["claim_id"], "failure": {"type": "error", "description": "No"}}
+        assert gateway.post(SCOUT, f"/tasks/{part_id}/fail", failure).status == 200
+    sweep(world.baton)
+    (result,) = claimed(world, gateway)["results"]
+    assert (result["agent"], result["state"]) == ("scout", "done" if ends == "complete" else "failed")
+    nodes = gateway.get(ALICE, f"/workflows/{claim['task']['workflow_id']}/chain").json["nodes"][0]["children"]
+    assert [each["agent"] for each in nodes] == ["scout"]
 
 
 # The same guards as any handoff

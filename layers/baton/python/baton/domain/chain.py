@@ -49,7 +49,7 @@ class Step:
             return self.task.claim.agent
         said = self.completion or self.failure or {}
         worker: str | None = (said.get("source") or {}).get("agent")
-        return worker or self.task.target_agent
+        return worker or self.task.agent
 
     @property
     def ended_at(self) -> datetime | None:

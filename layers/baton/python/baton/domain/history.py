@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.events import canonical_json
+from baton.domain.prompt import one_line_json
 from baton.domain.tool import History
 from baton.domain.transcript import EntryKind
 
@@ -211,10 +212,16 @@ def _without_calls(turn: Turn) -> Turn:
 
 
 def _as_text(block: Block) -> Block:
+    """On one line each, whatever is in it: none reads like another call, or another's result."""
     if "toolUse" in block:
         call = block["toolUse"]
-        return {"text": f"[Called {call['name']} with {canonical_json(call['input'])}]"}
+        return {"text": f"[Called {_quoted(call['name'])} with {one_line_json(call['input'], WHOLE)}]"}
     if "toolResult" in block:
         (content,) = block["toolResult"]["content"]
-        return {"text": f"{RESULT}{content.get('text') or canonical_json(content.get('json'))}]"}
+        told = _quoted(content["text"]) if content.get("text") else one_line_json(content.get("json"), WHOLE)
+        return {"text": f"{RESULT}{told}]"}
     return block
+
+
+def _quoted(text: str) -> str:
+    return text if text.isprintable() and not {"[", "]"} & set(text) else one_line_json(text, WHOLE)

@@ -4,6 +4,7 @@ line each, so that none of it reads like a line of ours."""
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.events import canonical_json
@@ -24,6 +25,16 @@ CUT = "… (cut)"
 _PLAIN_KEY = re.compile(r"[\w.-]{1,64}")
 # What some readers take for the end of a line, though JSON doesn't.
 _LINE_ENDS = {ord(each): f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029"}
+
+# How our own lines begin, in whatever spelling a reader takes for it.
+_OURS = re.compile(
+    r"[\W_]*(why you|results? so far|it failed|acceptance criteri|asked of you|handoff context|you received|instructions|"
+    r"context variables|called |result:)|\s*-{2,}",
+    re.IGNORECASE,
+)
+NOTHING_SAID = "You were handed a task."
+# Of what is asked, which isn't cut.
+_WHOLE = 1_000_000
 
 Context = dict[str, Any]
 
@@ -69,6 +80,13 @@ def one_line_json(value: Any, most: int = MAX_VALUE) -> str:
     return text if len(text) <= most else text[: most - len(CUT)] + CUT
 
 
+def _asked_line(text: str) -> str:
+    """As it was written, unless that would be more than one line, or be like one of ours."""
+    if text.isprintable() and not _OURS.match(unicodedata.normalize("NFKC", text)):
+        return text
+    return f"Asked of you: {one_line_json(text, _WHOLE)}"
+
+
 def _key(key: str) -> str:
     return key if _PLAIN_KEY.fullmatch(key) else one_line_json(key, 200)
 
@@ -77,11 +95,10 @@ def ask_in(body: Mapping[str, Any] | None) -> str:
     """What an agent is asked by a handoff that no user's message came with."""
     said = body or {}
     target = said.get("target") or {}
-    lines = [
-        str(said.get("summary") or target.get("reason") or said.get("escalation_reason") or "You were handed a task.")
-    ]
+    asked = str(said.get("summary") or target.get("reason") or said.get("escalation_reason") or NOTHING_SAID)
+    lines = [_asked_line(asked)]
     reason = target.get("reason")
-    if reason and reason != lines[0]:
+    if reason and reason != asked:
         lines.append(f"Why you: {one_line_json(reason)}")
     lines += [f"Result so far: {one_line_json(each)}" for each in said.get("results") or ()]
     if said.get("failure"):

@@ -114,7 +114,7 @@ def inbox_item(change: Change, item_id: str) -> InboxItem:
         "title": task.title,
         "state": str(task.state),
         "by": {"kind": last.principal_kind, "id": last.principal_id},
-        "agent": (change.before.claim.agent if change.before and change.before.claim else task.target_agent),
+        "agent": (change.before.claim.agent if change.before and change.before.claim else task.agent),
     }
     return InboxItem(task.source_agent, item_id, task.updated_at, content)
 
