@@ -10,14 +10,15 @@ from api.tracker_views import TrackerSettingsView
 from baton.domain.settings import SETTING_NAMES
 from baton.domain.times import rfc3339
 from rest.task_views import ChangedTask, when
-from rest.trail_views import NoteView, note_view
+from rest.trail_views import NoteView
 
 if TYPE_CHECKING:
     from baton.domain.review import Review
     from baton.domain.settings import Settings
     from baton.domain.token import Token
-    from baton.ports import Baton, Note
+    from baton.ports import Baton
     from baton.services.verify_trail import Verdict
+    from rest.pages import Listing
 
 KindName = Literal["agent", "human", "service"]
 
@@ -47,10 +48,12 @@ class ReviewView(TypedDict):
 
 
 class WholeReview(ReviewView):
-    """With what was said each time, newest first. ``handoff``: the whole message that a release hands on, of a chain
-    that the loop guard stopped; null for an escalation, which ``request`` tells all of."""
+    """With what was said each time, newest first; ``next_cursor``: for reading on in that. ``handoff``: the whole
+    message that a release hands on, of a chain that the loop guard stopped; null for an escalation, which ``request``
+    tells all of."""
 
     notes: list[NoteView]
+    next_cursor: str | None
     handoff: dict[str, Any] | None
 
 
@@ -163,12 +166,11 @@ def review_view(baton: Baton, review: Review) -> ReviewView:
     }
 
 
-def whole_review(
-    baton: Baton, review: Review, notes: tuple[Note, ...], kept: dict[str, Any] | None = None
-) -> WholeReview:
+def whole_review(baton: Baton, review: Review, notes: Listing, kept: dict[str, Any] | None = None) -> WholeReview:
     """``kept``: the draft that the loop guard stopped."""
     handoff = None if kept is None else kept["message"]
-    return {**review_view(baton, review), "notes": [note_view(note) for note in notes], "handoff": handoff}
+    said = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
+    return {**review_view(baton, review), **said, "handoff": handoff}  # type: ignore[typeddict-item]
 
 
 def settings_view(settings: Settings) -> SettingsView:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # A sort key of ours: the seal is no secret, and DynamoDB refuses an empty or endless one.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
 # How far each task of a conversation was read.
-_PLACES = re.compile(r"[A-Za-z0-9_.*-]{1,8000}\Z")
+_PLACES = re.compile(r"[A-Za-z0-9_.*~-]{1,1100}\Z")
 
 # A function answers with at most 6 MB, in which quotes and what isn't ASCII may take three times their place.
 MAX_LISTED_BYTES = 1_900_000

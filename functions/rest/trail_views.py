@@ -10,8 +10,6 @@ from baton.domain.events import canonical_json
 from baton.domain.times import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from baton.domain.events import Event
     from baton.domain.workflow import LateResult
     from baton.ports import Note
@@ -54,12 +52,12 @@ class NotePage(TypedDict):
 
 
 # A function answers with at most 6 MB.
-MAX_LATE_BYTES, MAX_TRAIL_BYTES = 4_000_000, 1_900_000
+MAX_TRAIL_BYTES = 1_900_000
 
 
 class LateResultView(TypedDict):
     """``fence``: of the claim that was over; ``verb``: what was asked for; ``content``: what was sent, with whatever
-    looked like a secret masked; null where the answer would become too large."""
+    looked like a secret masked."""
 
     fence: int
     agent: str
@@ -73,21 +71,13 @@ class LateResults(TypedDict):
     next_cursor: str | None
 
 
-def late_results(found: Iterable[LateResult]) -> LateResults:
-    items, size = [], 0
-    for each in found:
-        size += len(canonical_json(each.content).encode())
-        items.append(_late_result(each, is_whole=size <= MAX_LATE_BYTES))
-    return {"items": items, "next_cursor": None}
-
-
-def _late_result(result: LateResult, *, is_whole: bool) -> LateResultView:
+def late_result_view(result: LateResult) -> LateResultView:
     return {
         "fence": result.claim_fence,
         "agent": result.agent,
         "at": rfc3339(result.at),
         "verb": result.verb,
-        "content": result.content if is_whole else None,
+        "content": result.content,
     }
 
 

@@ -532,16 +532,6 @@ def test_large_messages_end_a_page_early(world: World, gateway: Gateway) -> None
     assert found == list(range(1, 42))
 
 
-def test_message_larger_than_a_page_is_one_of_its_own(world: World, gateway: Gateway) -> None:
-    made = begun(gateway)
-    told(world, made["task"]["id"], 2, "x" * 4_000_000)
-    told(world, made["task"]["id"], 3, "after it")
-    first = read(gateway, made["conversation_id"])
-    second = read(gateway, made["conversation_id"], first["after"])
-    assert [len(each["text"]) for each in second["items"]] == [4_000_000]
-    assert texts(read(gateway, made["conversation_id"], second["after"])["items"]) == ["after it"]
-
-
 QUERIES = [
     ("limit=0", "limit"),
     ("limit=201", "limit"),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 routes = Routes()
 
 MAX_MESSAGES = 200
-MAX_AFTER = 8_000
+MAX_AFTER = 2_000
 
 
 # Says something.
@@ -79,7 +79,8 @@ def get_conversation(baton: Baton, call: Call[None, None]) -> Answer:
 
 @routes.get("/conversations/{conversation_id}/messages", query=query(MessageQuery), answers={200: MessagePage})
 def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
-    """What was said and done, task by task in the order of their creation.
+    """What was said and done, task by task in the order of their creation; what others did of a task's parts stands
+    before what it made of that.
 
     Read on with `after` from the answer, whether or not there was anything: no message is skipped, not even one that an
     earlier task writes late. A page may hold fewer than `limit` items.

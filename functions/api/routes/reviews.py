@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Literal
 from api.human_models import Revision
 from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
 from baton.domain.review import LOOP_GUARD
+from baton.services.list_notes import list_notes
 from baton.services.list_reviews import list_reviews
 from baton.services.release_review import release_review
 from rest.answers import Answer, ok
 from rest.models import Body, PageQuery, query, strict
-from rest.pages import cursor_of, listing
+from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes, human
 from rest.task_views import changed_task
+from rest.trail_views import note_view
 
 if TYPE_CHECKING:
     from baton.domain.review import Review
     from baton.ports import Baton
 
 routes = Routes()
-
-SHOWN_NOTES = 25
 
 
 class ReviewSeen(Body):
@@ -47,12 +47,17 @@ def list_manual_reviews(baton: Baton, call: Call[None, ReviewQuery]) -> Answer:
     return ok(listing(call, page, view))
 
 
-@routes.get("/manual-reviews/{review_id}", answers={200: WholeReview})
-def get_manual_review(baton: Baton, call: Call[None, None]) -> Answer:
-    """One manual review, with what was said each time, and all of what a release hands on."""
+@routes.get("/manual-reviews/{review_id}", query=query(PageQuery), answers={200: WholeReview})
+def get_manual_review(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """One manual review, with what was said each time, and all of what a release hands on.
+
+    `limit` and `cursor` are of its notes, which go on with `next_cursor`.
+    """
     review = baton.store.review(call.by.workspace, call.params["review_id"])
     kept = baton.store.review_request(review.workspace, review.id) if review.reason == LOOP_GUARD else None
-    return ok(whole_review(baton, review, baton.store.notes(review.workspace, review.id, SHOWN_NOTES), kept))
+    page = list_notes(baton, review.workspace, review.id, call.query.limit, cursor_of(call))
+    notes = fitting(call, page, lambda note: note.id, note_view)
+    return ok(whole_review(baton, review, notes, kept))
 
 
 @routes.post(

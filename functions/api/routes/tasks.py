@@ -8,14 +8,15 @@ from api.views import TrailVerdict, trail_verdict
 from baton.domain.errors import InvalidInput
 from baton.domain.task import State
 from baton.services.await_task import wait_for_events
+from baton.services.list_notes import late_results, list_notes
 from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
 from baton.services.verify_trail import verify_trail
 from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
-from rest.pages import cursor_of, listing
+from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes
 from rest.task_views import TaskPage, WholeTask, listed_task, whole_task
-from rest.trail_views import LateResults, NotePage, Trail, late_results, note_view, trail
+from rest.trail_views import LateResults, NotePage, Trail, late_result_view, note_view, trail
 
 if TYPE_CHECKING:
     from baton.domain.task import Task
@@ -36,10 +37,6 @@ class TaskQuery(PageQuery):
 
 class EventQuery(Query):
     after: EventNumber = 0
-    limit: Limit = 25
-
-
-class NoteQuery(Query):
     limit: Limit = 25
 
 
@@ -93,16 +90,17 @@ def verify_events(baton: Baton, call: Call[None, None]) -> Answer:
     return ok(trail_verdict(verify_trail(baton, call.by.workspace, call.task_id)))
 
 
-@routes.get("/tasks/{task_id}/late-results", answers={200: LateResults})
-def list_late_results(baton: Baton, call: Call[None, None]) -> Answer:
-    """What workers sent when their claim was over: refused then, and kept once per claim."""
+@routes.get("/tasks/{task_id}/late-results", query=query(PageQuery), answers={200: LateResults})
+def list_late_results(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+    """What workers sent when their claim was over: refused then, and kept once per claim; by its fence."""
     task, _ = baton.store.load(call.by.workspace, call.task_id)
-    return ok(late_results(baton.store.late_results(call.by.workspace, task.id)))
+    page = late_results(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
+    return ok(fitting(call, page, lambda result: str(result.claim_fence), late_result_view))
 
 
-@routes.get("/tasks/{task_id}/notes", query=query(NoteQuery), answers={200: NotePage})
-def list_notes(baton: Baton, call: Call[None, NoteQuery]) -> Answer:
+@routes.get("/tasks/{task_id}/notes", query=query(PageQuery), answers={200: NotePage})
+def list_notes_of_task(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """What its workers noted and what prevented duplicates of it said, newest first."""
     task, _ = baton.store.load(call.by.workspace, call.task_id)
-    notes = baton.store.notes(call.by.workspace, task.id, call.query.limit)
-    return ok({"items": [note_view(note) for note in notes], "next_cursor": None})
+    page = list_notes(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
+    return ok(fitting(call, page, lambda note: note.id, note_view))

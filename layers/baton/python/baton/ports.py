@@ -515,8 +515,8 @@ class TaskStore(Protocol):
     def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
         """The agent's live claims, by whoever made them."""
 
-    def late_results(self, workspace: str, task_id: str) -> tuple[LateResult, ...]:
-        """What was kept by ``LateKept``, by the fence of its claim; at most 100."""
+    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
+        """What was kept by ``LateKept`` of claims with a fence above ``after``, by that fence."""
 
     def retry_of(self, workspace: str, task_id: str) -> str | None:
         """The latest task that was opened as a retry of this one."""
@@ -546,8 +546,8 @@ class TaskStore(Protocol):
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
         """The entries after ``after``, in order."""
 
-    def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
-        """The newest notes about a task or review, newest first."""
+    def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
+        """The newest notes about a task or review, newest first. ``cursor``: a note's id, any; those before it."""
 
     def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
         """Those that exist, by id; one reading for a hundred."""

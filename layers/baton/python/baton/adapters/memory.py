@@ -76,9 +76,10 @@ class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, Me
                 self._tasks[workspace, task_id] = replace(task, claim=claim, version=task.version + 1)
             return claim
 
-    def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
+    def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
         with self._lock:
-            return tuple(deepcopy(self._notes.get((workspace, about), [])[::-1][:limit]))
+            found = sorted(self._notes.get((workspace, about), []), key=lambda note: note.id, reverse=True)
+            return tuple(deepcopy([note for note in found if cursor is None or note.id < cursor][:limit]))
 
     def _refusal(self, workspace: str, what: Change | Extra) -> BatonError | None:
         try:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from baton.domain.task import Claim, Recovery, Task
     from baton.domain.workflow import Checkpoint, DueErrand, Errand, LateResult
 
-MOST_LATE_RESULTS = 100
-
 
 @dataclass
 class Beside:
@@ -103,10 +101,12 @@ class MemoryTasks(MemoryOutbox):
         with self._lock:
             return deepcopy(self._beside(workspace, task_id).ended_claims.get(claim_id))
 
-    def late_results(self, workspace: str, task_id: str) -> tuple[LateResult, ...]:
+    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
         with self._lock:
-            late = deepcopy(list(self._beside(workspace, task_id).late.values()))
-        return tuple(sorted(late, key=lambda result: result.claim_fence)[:MOST_LATE_RESULTS])
+            late = deepcopy(
+                [each for each in self._beside(workspace, task_id).late.values() if each.claim_fence > after]
+            )
+        return tuple(sorted(late, key=lambda result: result.claim_fence)[:limit])
 
     def errand(self, workspace: str, kind: Errand, task_id: str) -> DueErrand | None:
         with self._lock:

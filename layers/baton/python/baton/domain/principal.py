@@ -16,8 +16,9 @@ PROCESS_TASK = "process-task"
 SYNC_TRACKER = "sync-tracker"
 JOINER = "joiner"
 CALLBACK = "callback"
+READER = "reader"
 _TRACKER = "notion:"
-OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK})
+OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK, READER})
 
 
 class Kind(StrEnum):

@@ -28,8 +28,8 @@ _LINE_ENDS = {ord(each): f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029
 
 # How our own lines begin, in whatever spelling a reader takes for it.
 _OURS = re.compile(
-    r"[\W_]*(why you|results? so far|it failed|acceptance criteri|asked of you|handoff context|you received|instructions|"
-    r"context variables|called |result:)|\s*-{2,}",
+    r"[\W_]*(why you|results? so far|it failed|acceptance criteri|asked of you|handoff context|you received|"
+    r"instructions|context variables|called |result:)|\s*-{2,}",
     re.IGNORECASE,
 )
 NOTHING_SAID = "You were handed a task."

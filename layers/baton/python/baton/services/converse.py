@@ -6,10 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.agent import Runtime
 from baton.domain.draft import Draft, Lineage
 from baton.domain.errors import ClaimRequired, Conflict, ConversationBusy, InvalidInput, LoopTripped, Unknown
-from baton.domain.events import canonical_json, from_snapshot, snapshot
+from baton.domain.events import from_snapshot, snapshot
 from baton.domain.guardrails import OFF, checked
 from baton.domain.handoff import budget_of
 from baton.domain.history import MAX_EARLIER_TASKS, WHOLE, Conversation, Seen, conversation_in
@@ -17,22 +16,20 @@ from baton.domain.places import places_in
 from baton.domain.principal import ACT_AS
 from baton.domain.principal import Kind as Who
 from baton.domain.prompt import ask_in
-from baton.domain.task import Kind, State
-from baton.domain.times import rfc3339
+from baton.domain.task import Kind
 from baton.domain.tool import RESERVED, History
-from baton.domain.transcript import Entry, EntryKind, Message, MessageType, masked
+from baton.domain.transcript import Entry, EntryKind
 from baton.ports import Dossier, EntryKept, Followed, Remember, RootsCounted, Unchanged, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.find_conversation import find_conversation
 from baton.services.make_handoff import counted, make, stopped
+from baton.services.reading_along import Reader, Said, Shelf
 from baton.services.remembered_refusals import must_not_be_refused
 from baton.services.retrying import decided_once, recalled
 from baton.services.who_takes_it import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from baton.domain.agent import Agent
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
@@ -41,10 +38,10 @@ if TYPE_CHECKING:
     from baton.services.find_conversation import Found
     from baton.services.make_handoff import New
 
+__all__ = ["MAX_TEXT", "Opening", "Said", "asked_in", "going_on", "read_messages", "say", "start_conversation"]
+
 MAX_TEXT = 100_000
 REASON = "A user's message"
-# Of one reading, well under what a function may answer with.
-MAX_READ_BYTES = 3_000_000
 # Open tasks beside it that nobody has approved; one transaction asks of each.
 MAX_PASSED_OVER = 50
 # What the request calls what the handoff's record calls otherwise.
@@ -60,22 +57,6 @@ class Opening:
     message: str
     context: dict[str, Any]
     budget: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One message, by ``number`` within its task."""
-
-    task: Task
-    number: int
-    agent: str
-    at: str
-    message: Message
-
-    @property
-    def size(self) -> int:
-        """In bytes, about."""
-        return len(canonical_json([self.message.text, self.message.data]).encode())
 
 
 def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once | None = None) -> Dossier:
@@ -209,60 +190,21 @@ def going_on(found: Found, new: New, asked_by: str) -> list[Extra]:
 def read_messages(
     baton: Baton, workspace: str, conversation_id: str, limit: int, cursor: str | None
 ) -> tuple[tuple[Said, ...], str]:
-    """Task by task in the order of their creation, and where to go on: a cursor says how far each task was read, so
-    that none that is written late is skipped. May be fewer than ``limit``. Raises ``InvalidInput`` for a cursor that
-    isn't one."""
-    tasks = find_conversation(baton, workspace, conversation_id).tasks
+    """Task by task in the order of their creation, but what others did of a task's parts before what it made of that;
+    and where to go on: a cursor says how far each task was read, so that none that is written late is skipped. May be
+    fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for a cursor that isn't one."""
+    ids = [each.task_id for each in baton.store.workflow(workspace, conversation_id)]
+    found = baton.store.tasks(workspace, ids) if ids else {}
+    if not found:
+        raise Unknown("conversation")
+    tasks = [found[each] for each in sorted(found)]
     is_open = baton.store.settings(workspace).guardrails.secrets == OFF
-    places = places_in(cursor)
-    found: list[Said] = []
-    left = MAX_READ_BYTES
-    for task in tasks:
-        number = places.of(task)
-        if number is None:
-            continue
-        if len(found) >= limit:
-            break
-        for each in _said_in(baton, task, number, is_open=is_open):
-            left -= each.size
-            if len(found) >= limit or (left < 0 and found):
-                return tuple(found), places.told(tasks, baton.clock.now())
-            found.append(each)
-            places.read_to(task, each.number)
-        if task.is_ended:  # as it was before its messages were read: none comes after that
-            places.close(task)
-    return tuple(found), places.told(tasks, baton.clock.now())
-
-
-def _said_in(baton: Baton, task: Task, after: int, *, is_open: bool) -> Iterator[Said]:
-    """``is_open``: secrets are shown."""
-    last, agent = 0, task.agent or ""
-    is_run = task.runtime is Runtime.RUN
-    for entry in baton.store.transcript(task.workspace, task.id, after if is_run else 0):
-        shown = entry if is_open else masked(entry)
-        for number, message in enumerate(shown.messages, entry.first):
-            if number > after:
-                yield Said(task, number, entry.agent, rfc3339(entry.at), message)
-        last, agent = entry.last, entry.agent
-    if not task.is_ended:
-        return
-    # By whomever it was ended: so that this is read off the task, and always comes last.
-    at = rfc3339(task.updated_at)
-    if not is_run:
-        agent = task.agent or agent
-        if task.state is State.DONE and task.has_output:
-            last += 1
-            if last > after:
-                yield Said(task, last, agent, at, _answer_of(baton, task))
-    told = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
-    yield Said(task, max(last, after if is_run else 0) + 1, agent, at, told)
-
-
-def _answer_of(baton: Baton, task: Task) -> Message:
-    """What somebody who works elsewhere has answered with: its output, which the guardrails have looked at."""
-    output = baton.store.read(task.workspace, task.id).output
-    text = output.get("message") if isinstance(output, dict) else output
-    return Message(MessageType.ASSISTANT, text if isinstance(text, str) else canonical_json(output), {"output": output})
+    shelf = Shelf(baton, workspace, conversation_id)
+    before = shelf.told_by(cursor)
+    reader = Reader(baton, places_in(before), tasks, is_open=is_open)
+    read = tuple(reader.read(limit))
+    told = reader.places.told(tasks, baton.clock.now())
+    return read, cursor if cursor is not None and told == before else shelf.kept(told)
 
 
 def asked_in(new: New, by: str) -> Extra:

@@ -25,9 +25,6 @@ Found = dict[keys.Key, dict[str, Any]]
 LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
 # What fits into one batch of a hundred, and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
-MOST_LATE_RESULTS = 100
-
-
 # What lies beside a HEAD that tells of it, and changes with it. A body is there before anybody knows its task's id.
 PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
@@ -101,9 +98,9 @@ class Dossiers(Registry):
     def remembered(self, once: Once) -> Remembered | None:
         return items.remembered_from(self._table.get(keys.once(once.principal.workspace, once.digest)))
 
-    def late_results(self, workspace: str, task_id: str) -> tuple[LateResult, ...]:
-        first, last = keys.LATE_RESULTS
-        return tuple(map(handoff_items.late_from, self._trail(workspace, task_id, first, last, MOST_LATE_RESULTS)))
+    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
+        first, last = keys.late_results_after(after)
+        return tuple(map(handoff_items.late_from, self._trail(workspace, task_id, first, last, limit)))
 
     def errand(self, workspace: str, kind: Errand, task_id: str) -> DueErrand | None:
         return handoff_items.errand_from(kind, task_id, self._table.get(keys.errand(workspace, kind, task_id)))
@@ -116,9 +113,11 @@ class Dossiers(Registry):
         first, last = keys.events_after(workspace, task_id, after)
         return tuple(map(items.event_from, self._trail(workspace, task_id, first.sk, last, limit)))
 
-    def notes(self, workspace: str, about: str, limit: int) -> tuple[Note, ...]:
-        partition = keys.notes(workspace, about)
-        found = self._table.query("#pk = :pk", {":pk": partition}, limit=limit, newest_first=True)
+    def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
+        condition, values = "#pk = :pk", {":pk": keys.notes(workspace, about)}
+        if cursor is not None:
+            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit, newest_first=True)
         return tuple(items.note_from(about, item) for item in found)
 
     # Many tasks

@@ -91,7 +91,8 @@ def late_result(workspace: str, task_id: str, fence: int, claim_id: str) -> Key:
     return Key(trail(workspace, task_id), f"LATE#{fence:08d}#{claim_id}")
 
 
-LATE_RESULTS = ("LATE#", "LATE#" + _END)
+def late_results_after(fence: int) -> tuple[str, str]:
+    return f"LATE#{fence + 1:08d}", "LATE#" + _END
 
 
 # Live claims, by their agent: the permits of one that has a limit, or else the tasks.
