@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test fuzz check bench openapi fmt lock deploy clean
+.PHONY: help setup run stack stop test fuzz simulate planted check bench openapi fmt lock deploy clean
 
 PYTHON ?= python3
 
@@ -86,6 +86,18 @@ FUZZ_MINUTES ?= 60
 fuzz: setup ## try every operation of docs/openapi.json with 1,000 requests (FUZZ_CASES, FUZZ_SEED, FUZZ_MINUTES)
 	@FUZZ_CASES=$(FUZZ_CASES) FUZZ_SEED=$(FUZZ_SEED) FUZZ_MINUTES=$(FUZZ_MINUTES) $(bin)/python -m pytest tests/fuzz/test_fuzz.py \
 	  -n 2 -v --no-cov --timeout=$$((60 * $(FUZZ_MINUTES))) --session-timeout=$$((60 * $(FUZZ_MINUTES))) $(PYTEST_ARGS)
+
+# In one thread, by a clock of its own: a seed is a schedule. REPLAY and SHRINK take the seed that broke a rule.
+MINUTES ?= 10
+SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(10**6) * 1000)')
+TRACE ?=
+
+simulate: setup ## play schedules and faults by seeds (MINUTES, SEED; REPLAY=seed TRACE=word; SHRINK=seed)
+	@PYTHONPATH=tests $(bin)/python -m simulation $(if $(REPLAY),replay $(REPLAY) --trace '$(TRACE)',$(if \
+	  $(SHRINK),shrink $(SHRINK) --trace '$(TRACE)',run --seed $(SEED) --minutes $(MINUTES)))
+
+planted: setup ## plant known bugs, one after the other: the simulation must find each (STEPS; PLANTED=number)
+	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)
 
 check: setup ## lint, types, import contracts, template, OpenAPI drift
 	@$(bin)/ruff check .

@@ -1,0 +1,92 @@
+"""Baton in a deterministic simulator: every schedule comes from a seed.
+
+python -m simulation run [--seed N] [--minutes M] [--steps S]   seed after seed; says what was violated
+python -m simulation replay SEED [--trace WORD]                 the same again, with what happened
+python -m simulation shrink SEED                                the dullest schedule that breaks the same rule
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from simulation.episode import play
+from simulation.shrinking import shrunk
+
+if TYPE_CHECKING:
+    from simulation.simulation import Simulation
+
+
+def run(args: argparse.Namespace) -> int:
+    """As many seeds as there is time for. Answers with how many violations were found."""
+    began, seed, steps, found = time.monotonic(), args.seed, 0, 0
+    seen: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
+    while steps < args.steps and time.monotonic() - began < args.minutes * 60 and not (found and args.first):
+        sim = play(seed, args.set)
+        steps += sim.steps
+        seen += sim.oracle.ledger.seen
+        faults += sim.weather.faults
+        if violations := sim.oracle.verdict.violations:
+            found += 1
+            print(f"seed {seed} step {violations[0].step}: {violations[0].what}\n{violations[0].where}")
+            print(f"Again, with what happened: make simulate REPLAY={seed}", flush=True)
+        seed += 1
+    spent = time.monotonic() - began
+    told = {
+        "seeds": [args.seed, seed - 1],
+        "steps": steps,
+        "seconds": round(spent, 1),
+        "cpu_seconds": round(time.process_time(), 1),
+        "faults": dict(sorted(faults.items())),
+        "seen": dict(sorted(seen.items())),
+        "violations": found,
+    }
+    print(json.dumps(told), flush=True)
+    return found
+
+
+def show(sim: Simulation, word: str) -> int:
+    for line in sim.weather.trace or []:
+        if word in line:
+            print(line)
+    print(f"{sim.habits}\ndigest {sim.weather.digest:08x}, {sim.steps} steps, faults {dict(sim.weather.faults)}")
+    for violation in sim.oracle.verdict.violations:
+        print(f"step {violation.step}: {violation.what}\n{violation.where}")
+    return len(sim.oracle.verdict.violations)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", type=json.loads, default={}, help='habits instead of the seed\'s: {"focus": "waits"}')
+    commands = parser.add_subparsers(dest="command", required=True)
+    runs = commands.add_parser("run")
+    runs.add_argument("--seed", type=int, default=1)
+    runs.add_argument("--minutes", type=float, default=float("inf"))
+    runs.add_argument("--steps", type=float, default=float("inf"))
+    runs.add_argument("--first", action="store_true", help="stop at the first violation")
+    for name in ("replay", "shrink"):
+        command = commands.add_parser(name)
+        command.add_argument("which", type=int, metavar="SEED")
+        command.add_argument("--trace", default="", metavar="WORD", help="only the lines that have it")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if args.command == "run":
+        return min(run(args), 1)
+    play_it = shrunk if args.command == "shrink" else play
+    sim = play_it(args.which, args.set, is_traced=True) if play_it is play else shrunk(args.which, args.set)
+    return min(show(sim, args.trace), 1)
+
+
+if __name__ == "__main__":
+    if os.environ.get("PYTHONHASHSEED") != "0":  # sets are gone through in the order of hashes
+        os.execve(
+            sys.executable, [sys.executable, "-m", "simulation", *sys.argv[1:]], {**os.environ, "PYTHONHASHSEED": "0"}
+        )
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Those who ask for work, and those who decide about it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agent import Approval, Requeue, Runtime
+from baton.domain.principal import Kind
+from baton.services.approve_task import approve_task, approve_task_next, undo_approval
+from baton.services.converse import Opening, read_messages, say, start_conversation
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff_marker import create_handoff_marker
+from baton.services.end_task import cancel_task, resolve_task
+from baton.services.find_handoff import find_handoff
+from baton.services.put_off_task import defer_task, dismiss_task
+from baton.services.read_inbox import acknowledge, read_inbox
+from baton.services.register_agent import register_agent
+from baton.services.release_review import release_review
+from baton.services.retry_handoff import retry_handoff
+from baton.services.split_task import split_task
+from baton.services.wait_for_callback import answer_callback
+from baton.services.workflow_chain import workflow_chain
+from simulation.cast.people import ALL, RUN, SERVICE, agent, human
+from simulation.cast.scene import NothingThere, Scene
+from simulation.habits import Focus
+from simulation.ports import WORKSPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.idempotency import Once
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"active": True},
+    {"active": True},
+    {"active": False},
+    {"runtime": Runtime.RUN},
+    {"runtime": Runtime.PULL},
+    {"approval": Approval.AUTO},
+    {"approval": Approval.MANUAL},
+    {"max_concurrent": 1},
+    {"max_concurrent": 2},
+    {"max_concurrent": None},
+    {"requeue": Requeue.NEEDS},
+    {"requeue": Requeue.SAME},
+)
+
+
+class Client:
+    """One of several: it asks and decides by turns."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene, self._sim = scene, scene.sim
+        self._draw, self._focus = scene.draw, scene.habits.focus
+
+    def act(self) -> None:
+        asking, deciding = self._asking(), self._deciding()
+        while not self._sim.is_stopping:
+            self._scene.rest(20)
+            which = self._draw(10)
+            with suppress(NothingThere):
+                if which:
+                    self._sim.pick(asking if which in (1, 2, 3, 4) else deciding)()
+
+    def _asking(self) -> list[Callable[[], object]]:
+        own: dict[Focus, list[Callable[[], object]]] = {
+            Focus.MARKERS: [self._mark],
+            Focus.BRANCHES: [self._hand_off],
+            Focus.ENDS: [self._hand_off],
+            Focus.RUNS: [self._talk, self._hand_off],
+        }
+        return own.get(self._focus, [self._mark, self._mark, self._hand_off, self._talk])
+
+    def _deciding(self) -> list[Callable[[], object]]:
+        seldom = self._sim.pick([self._read_inbox, self._change_agent, self._look_around])
+        usual = [self._decide, self._decide, self._end, self._retry, self._let_through, self._call_back, seldom]
+        more: dict[Focus, list[Callable[[], object]]] = {
+            Focus.ENDS: [self._end] * 9,
+            Focus.RETRIES: [self._retry, self._retry, self._end, self._let_through] * 3,
+            Focus.WAITS: [self._call_back] * 20,
+            Focus.MARKERS: [self._end] * 9,
+            Focus.RUNS: [self._decide] * 9,
+        }
+        return usual + more.get(self._focus, [])
+
+    # Asking
+
+    def _mark(self) -> None:
+        sim, pair = self._sim, self._scene.habits.pair
+        source = sim.pick(pair)
+        body = {
+            "source_agent": source,
+            "target_agent": sim.pick([each for each in pair if each != source]),
+            "escalation_reason": f"because {self._draw(1000)}",
+            "source_digest_url": "https://notes.example/1",
+            "create_task": self._draw(12) != 11,
+            "task_priority": sim.pick(["P1", "P0", "P2"]),
+        }
+        by = sim.pick([agent(source), agent(source), SERVICE, human()])
+        self._scene.ask("marker", by, lambda once: create_handoff_marker(sim.baton, by, body, once))
+
+    def _hand_off(self) -> None:
+        sim, is_runs = self._sim, self._focus is Focus.RUNS
+        by = sim.pick([human("bob"), agent(sim.pick(ALL)), human("bob"), SERVICE])
+        source = by.id if by.kind is not Kind.SERVICE else sim.pick(ALL)
+        targets: tuple[str | None, ...] = RUN if is_runs else self._scene.targets
+        target = sim.pick([each for each in targets if each != source] or [None])
+        said = {**self._scene.message(target), "source": {"agent": source}}
+        if self._draw(4) == 3 or is_runs:
+            most = {"max_handoffs": 2 + self._draw(4)} if self._draw(2) else {}
+            said["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
+        self._scene.ask("hand off", by, lambda once: create_handoff(sim.baton, by, Asked(message=said), once))
+
+    def _talk(self) -> None:
+        sim, by = self._sim, human("carol")
+        begun = [body for body in self._scene.ledger.bodies.values() if "input" in body]
+        if begun and self._draw(2):
+            workflow = sim.pick(begun)["metadata"]["workflow_id"]
+            self._scene.ask("say", by, lambda once: say(sim.baton, by, workflow, "go on", once))
+            self._scene.look(lambda: read_messages(sim.baton, WORKSPACE, workflow, 50, None))
+            return
+        opening = Opening(agent=sim.pick(ALL), message="hello", context={})
+        self._scene.ask("talk", by, lambda once: start_conversation(sim.baton, by, opening, once))
+
+    # Deciding
+
+    def _decide(self) -> None:
+        sim, task_id = self._sim, self._scene.some_task("needs", "delegated")
+        by = sim.pick([human(f"h{self._draw(3)}")] * 9 + [SERVICE, agent("a")])
+        until = sim.clock.now() + timedelta(seconds=1 + self._draw(600))
+        parts: list[dict[str, Any]] = []
+        for number in range(2 + self._draw(2)):
+            target = {"target": {"agent": sim.pick(ALL)}} if self._draw(2) else {}
+            parts.append({"summary": f"part {number}", **target})
+        verb = sim.pick(["approve"] * 8 + ["next", "undo", "undo", "defer", "dismiss", "split"])
+        acts: dict[str, Callable[[Once | None], Any]] = {
+            "approve": lambda once: approve_task(sim.baton, by, task_id, None, once),
+            "next": lambda once: approve_task_next(sim.baton, by, task_id, None, once),
+            "undo": lambda once: undo_approval(sim.baton, by, task_id, once),
+            "defer": lambda once: defer_task(sim.baton, by, task_id, until, None, once),
+            "dismiss": lambda once: dismiss_task(sim.baton, by, task_id, "no", once),
+            "split": lambda once: split_task(sim.baton, by, task_id, parts, None, once),
+        }
+        self._scene.ask(verb, by, acts[verb])
+
+    def _end(self) -> None:
+        sim, task_id, by = self._sim, self._scene.some_task(), human(f"h{self._draw(3)}")
+        if self._draw(3) == 2:
+            self._scene.ask("resolve", by, lambda once: resolve_task(sim.baton, by, task_id, {"r": 1}, None, once))
+        else:
+            self._scene.ask("cancel", by, lambda once: cancel_task(sim.baton, by, task_id, "stop", once))
+
+    def _retry(self) -> None:
+        sim, task_id = self._sim, self._scene.some_task("failed", "rejected", "cancelled")
+        source = self._scene.ledger.heads[task_id]["source_agent"]
+        by = agent(source) if source in ALL and self._draw(2) else human()
+        self._scene.ask("retry", by, lambda once: retry_handoff(sim.baton, by, task_id, once))
+
+    def _let_through(self) -> None:
+        sim, by = self._sim, human()
+        page = self._scene.look(lambda: sim.baton.store.reviews(WORKSPACE, 20, None))
+        if page and page.items:
+            review = sim.pick(page.items)
+            self._scene.ask("release review", by, lambda once: release_review(sim.baton, by, review.id, once))
+
+    def _call_back(self) -> None:
+        sim, tokens = self._sim, self._scene.callbacks
+        if not tokens:
+            return
+        token, content = sim.pick(tokens[-2 - self._draw(8) :]), {"n": self._draw(3)}
+
+        def answer(_once: Once | None) -> None:
+            request = sim.current.process.request
+            assert request
+            request.content = content
+            answer_callback(sim.baton, token, content)
+
+        self._scene.ask("callback", SERVICE, answer, is_keyed=False)
+
+    # Now and then
+
+    def _read_inbox(self) -> None:
+        sim, slug = self._sim, self._sim.pick(ALL)
+        page = self._scene.look(lambda: read_inbox(sim.baton, agent(slug), slug, 20, None))
+        ids = [each.id for each in page.items if self._draw(2)] if page else []
+        self._scene.ledger.acknowledged |= {(slug, each) for each in ids}
+        self._scene.look(lambda: acknowledge(sim.baton, agent(slug), slug, ids))
+
+    def _change_agent(self) -> None:
+        sim, values = self._sim, self._sim.pick(CHANGES)
+        by, slug = sim.pick([human(), human(), SERVICE]), sim.pick(ALL)
+        self._scene.look(lambda: register_agent(sim.baton, by, slug, values))
+
+    def _look_around(self) -> None:
+        sim, head = self._sim, self._scene.ledger.heads[self._scene.some_task()]
+        self._scene.look(lambda: find_handoff(sim.baton, WORKSPACE, head["handoff_id"]))
+        self._scene.look(lambda: workflow_chain(sim.baton, WORKSPACE, head["workflow_id"]))
+        self._scene.look(lambda: sim.baton.store.needs(WORKSPACE, 5, None))

@@ -1,0 +1,234 @@
+"""Pull workers: they claim, work, hand off, and end what they hold; some too late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import StaleClaim
+from baton.domain.task import Policy
+from baton.services.add_note import add_note
+from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.complete_task import complete_task
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.delegate_task import delegate_task
+from baton.services.fail_task import fail_task, reject_task
+from baton.services.release_task import release_task
+from baton.services.renew_claim import renew_claim
+from baton.services.save_checkpoint import save_checkpoint
+from baton.services.transfer_task import transfer_task
+from baton.services.wait_for_callback import wait_for_callback
+from simulation.cast.people import ALL, SERVICE, agent
+from simulation.habits import Focus
+from simulation.oracle.ledger import ENDED
+from simulation.requests import Answered, Outcome, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+    from baton.domain.task import Task
+    from simulation.cast.scene import Scene
+
+HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})
+VERBS = (
+    "complete",
+    "complete",
+    "complete",
+    "delegate",
+    "delegate",
+    "fail",
+    "fail",
+    "reject",
+    "release",
+    "transfer",
+    "wait",
+)
+# By which entry of the trail each ends a claim.
+ENDED_BY = {
+    "complete": frozenset({"handoff_completed"}),
+    "fail": frozenset({"handoff_failed", "requeued"}),
+    "reject": frozenset({"handoff_rejected"}),
+    "release": frozenset({"released"}),
+    "transfer": frozenset({"handoff_transferred"}),
+    "delegate": frozenset({"waitingbranches"}),
+    "wait": frozenset({"waitingcallback"}),
+}
+MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A claim that a worker has, or had."""
+
+    by: Principal
+    slug: str
+    task: Task
+    claim_id: str
+    lease_seconds: int
+
+
+class Worker:
+    def __init__(self, scene: Scene, slug: str) -> None:
+        self._scene, self._sim, self._slug = scene, scene.sim, slug
+        self._draw, self._focus = scene.draw, scene.habits.focus
+
+    def act(self) -> None:
+        sim, is_hot = self._sim, self._scene.habits.is_hot
+        while not sim.is_stopping:
+            self._scene.rest(3 if self._focus in HASTY else 15)
+            by = agent(self._slug) if self._draw(4) else SERVICE
+            lease_seconds = sim.pick([15, 60, 300])
+            worker = f"w{self._draw(5)}"
+            claimer = Claimer(by=by, agent=self._slug, worker=worker, lease_seconds=lease_seconds)
+            if not self._wants_to_look():
+                continue
+            outcome = self._claim(by, claimer)
+            if isinstance(outcome, Answered) and outcome.value is not None:
+                claimed: Claimed = outcome.value
+                self._work(Hold(by, self._slug, claimed.dossier.task, claimed.claim_id, lease_seconds))
+            elif is_hot and self._focus is not Focus.WAITS:
+                sim.sleep(self._draw(self._scene.habits.slowness * 500) / 1000)
+
+    def _open_work(self) -> list[str]:
+        """What is there for it, as it may have heard from elsewhere."""
+        heads = self._scene.ledger.heads
+        mine = (None, self._slug)
+        return [
+            task_id
+            for task_id, head in heads.items()
+            if head["state"] not in ENDED and head.get("target_agent") in mine
+        ]
+
+    def _wants_to_look(self) -> bool:
+        """Mostly only where there is something."""
+        if self._focus is Focus.WAITS or not self._draw(8):
+            return True
+        return any(self._scene.ledger.heads[each]["state"] == "delegated" for each in self._open_work())
+
+    def _claim(self, by: Principal, claimer: Claimer) -> Outcome:
+        sim, named = self._sim, self._open_work()
+        if named and self._draw(4) >= (1 if self._focus is Focus.WAITS else 3):
+            task_id = sim.pick(named[-3:] if self._draw(4) else named)
+            return self._scene.ask("claim", by, lambda once: claim_task(sim.baton, claimer, task_id, once))
+        return self._scene.ask("claim next", by, lambda once: claim_next(sim.baton, claimer, once))
+
+    # With a claim
+
+    def _work(self, hold: Hold) -> None:
+        is_ends = self._focus is Focus.ENDS
+        for _ in range(self._draw(2 if self._focus in HASTY else 5) + is_ends):
+            self._pause(hold)
+            outcome = self._do_something(hold, 4 if is_ends else self._draw(6))
+            if isinstance(outcome, Refused) and isinstance(outcome.error, StaleClaim) and self._draw(3):
+                return
+        verbs = self._verbs(hold.task)
+        chosen = [self._sim.pick(verbs)]
+        if self._draw(5) == 4:  # and another one, though the claim is over by then
+            chosen.append(self._sim.pick(verbs))
+        for verb in dict.fromkeys(chosen):
+            self._finish(hold, verb)
+
+    def _pause(self, hold: Hold) -> None:
+        """Longer than its lease, sometimes."""
+        if self._scene.habits.is_hot:
+            self._scene.rest(1)
+        elif self._focus in HASTY:
+            self._sim.sleep(1 + self._draw(3))
+        else:
+            self._sim.sleep(1 + self._draw(hold.lease_seconds * (1 if self._draw(6) else 3)))
+
+    def _do_something(self, hold: Hold, what: int) -> Outcome | None:
+        sim, by, task_id, claim_id = self._sim, hold.by, hold.task.id, hold.claim_id
+        if what < 2:
+            return self._scene.ask("heartbeat", by, lambda _once: self._beat(hold), is_keyed=False)
+        if what == 2:
+            state = {"n": 1}
+            return self._scene.ask(
+                "checkpoint", by, lambda once: save_checkpoint(sim.baton, by, task_id, claim_id, "step", state, once)
+            )
+        if what == 3:
+            return self._scene.ask("note", by, lambda once: add_note(sim.baton, by, task_id, claim_id, "n", once))
+        if what == 4:
+            said = {**self._scene.message(self._scene.target_beside(hold.slug)), "source": {"agent": hold.slug}}
+            asked = Asked(message=said, claim_id=claim_id)
+            return self._scene.ask("hand off", by, lambda once: create_handoff(sim.baton, by, asked, once))
+        return None
+
+    def _beat(self, hold: Hold) -> Any:
+        self._sim.current.process.claim_id = hold.claim_id
+        return renew_claim(self._sim.baton, hold.by, hold.task.id, hold.claim_id)
+
+    def _verbs(self, task: Task) -> tuple[str, ...]:
+        """Those that end its claim, as often as they are likely."""
+        if self._focus is Focus.BRANCHES:
+            return (*["complete"] * 5, *["delegate"] * (12 if task.depth < MAX_DEPTH else 0), "fail")
+        if self._focus is Focus.WAITS:
+            return ("wait", "wait", "complete")
+        if self._focus is Focus.RETRIES:
+            return ("fail", "reject", "complete")
+        return VERBS
+
+    def _finish(self, hold: Hold, verb: str) -> None:
+        act = self._last_word(hold, verb)
+
+        def send(once: Once | None) -> Any:
+            request = self._sim.current.process.request
+            assert request
+            request.word = (hold.task.id, hold.claim_id, ENDED_BY[verb])
+            return act(once)
+
+        outcome = self._scene.ask(verb, hold.by, send)
+        if verb == "complete" and isinstance(outcome, Answered):
+            output = self._scene.ledger.outputs.get(hold.task.id)
+            is_own = output == {"by": hold.task.fence}
+            self._sim.oracle.verdict.must(is_own, "{}: completed with another output", hold.task.id)
+
+    def _last_word(self, hold: Hold, verb: str) -> Callable[[Once | None], Any]:
+        """What it does is chosen here, so that it is the same however often it is sent."""
+        sim, draw, pick = self._sim, self._draw, self._sim.pick
+        who = (hold.by, hold.task.id, hold.claim_id)
+        back = {"target_agent": pick(ALL), "reason": "back"} if draw(4) == 3 else None
+        if verb == "complete":
+            onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
+            output = {"by": hold.task.fence}
+            return lambda once: complete_task(sim.baton, *who, output, verb, once, completion=onward)
+        if verb == "fail":
+            progress = {"partial_progress": {"completed": ["x"], "incomplete": []}} if draw(2) else {}
+            failure, retryable = {"type": "error", "description": "broke", **progress}, draw(3) > 0
+            return lambda once: fail_task(
+                sim.baton, *who, failure, verb, retryable=retryable, once=once, rollback_request=back
+            )
+        if verb == "reject":
+            return lambda once: reject_task(sim.baton, *who, "no", verb, once, rollback_request=back)
+        if verb == "release":
+            return lambda once: release_task(sim.baton, *who, "no", verb, once)
+        if verb == "transfer":
+            asked = self._scene.message(self._scene.target_beside(hold.slug))
+            return lambda once: transfer_task(sim.baton, *who, asked, verb, once)
+        if verb == "delegate":
+            return self._delegation(hold, verb)
+        until = sim.clock.now() + timedelta(seconds=1 + draw(900))
+        return lambda once: self._await_call(hold, until, verb, once)
+
+    def _delegation(self, hold: Hold, verb: str) -> Callable[[Once | None], Any]:
+        sim, draw = self._sim, self._draw
+        branches = []
+        for number in range(2 + draw(2) if self._focus is Focus.BRANCHES else 1 + draw(3)):
+            message = self._scene.message(self._scene.target_beside(hold.slug))
+            branches.append({"call_id": f"b{number}", **message})
+        policy = sim.pick([Policy.ALL, Policy.ALL, Policy.ANY, Policy.QUORUM])
+        quorum = 1 if policy is Policy.QUORUM else None
+        by, task_id, claim_id = hold.by, hold.task.id, hold.claim_id
+        return lambda once: delegate_task(sim.baton, by, task_id, claim_id, branches, policy, quorum, verb, once)
+
+    def _await_call(self, hold: Hold, until: Any, verb: str, once: Once | None) -> Any:
+        tokens = self._scene.callbacks
+        dossier, token = wait_for_callback(
+            self._sim.baton, hold.by, hold.task.id, hold.claim_id, "i", until, verb, once
+        )
+        if token not in tokens:
+            tokens.append(token)
+        return dossier, token

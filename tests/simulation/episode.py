@@ -1,0 +1,55 @@
+"""One episode: a workspace is settled, everybody acts while things go wrong, the power goes off, and what is left must
+come to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulation.cast.calm import CalmDays
+from simulation.cast.clients import Client
+from simulation.cast.people import settle
+from simulation.cast.scene import Scene
+from simulation.cast.workers import Worker
+from simulation.habits import habits_of
+from simulation.simulation import Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+QUIET_DAYS = 5
+LAST_STEPS = 200
+
+
+def play(
+    seed: int, changes: dict[str, Any] | None = None, choices: Sequence[int] | None = None, *, is_traced: bool = False
+) -> Simulation:
+    """``changes``: of the seed's habits; ``choices``: instead of the seed's."""
+    sim = Simulation(seed, habits_of(seed).changed(changes or {}), choices, is_traced=is_traced)
+    scene = Scene(sim, settle(sim))
+    sim.weather.is_calm = False
+    _begin(scene)
+    sim.scheduler.run(sim.habits.steps)
+    sim.is_stopping = True
+    if sim.draw(2):  # some finish what they are at
+        sim.scheduler.run(sim.steps + LAST_STEPS)
+    sim.power_off()
+    calm, quiet = CalmDays(scene), sim.oracle.quiet
+    phases: list[Callable[[], object]] = [
+        lambda: calm.pass_by(QUIET_DAYS),
+        quiet.nobody_moved_for_days,
+        calm.everybody_finishes,
+        quiet.everybody_has_finished,
+    ]
+    for phase in phases:
+        if not sim.scheduler.is_stopped:
+            phase()
+    return sim
+
+
+def _begin(scene: Scene) -> None:
+    sim, draw = scene.sim, scene.draw
+    for number in range(3 + draw(6) if scene.habits.is_hot else 1 + draw(4)):
+        sim.spawn(f"client{number}", Client(scene).act)
+    for slug in scene.habits.workers:
+        sim.spawn(f"worker {slug}", Worker(scene, slug).act)
+    sim.lambdas.begin()

@@ -1,0 +1,94 @@
+"""What is peculiar to a seed: its faults, its actors' habits, its clocks; so that rare ones meet."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+PULL = ("a", "b", "c")
+
+
+class Focus(StrEnum):
+    """What the actors do more than anything else."""
+
+    NONE = ""
+    BRANCHES = "branches"
+    ENDS = "ends"
+    MARKERS = "markers"
+    RETRIES = "retries"
+    WAITS = "waits"
+    RUNS = "runs"
+
+
+class Bells(StrEnum):
+    """What becomes of a message to the queue."""
+
+    KEPT = "kept"
+    SHAKY = "shaky"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """Shares are from 0 to 1. ``is_hot``: everybody acts within moments of each other. ``tempo``: by how much the
+    pauses are longer; ``slowness``: by how much the calls are."""
+
+    focus: Focus = Focus.NONE
+    is_hot: bool = False
+    workers: tuple[str, ...] = ()
+    fault_share: float = 0
+    crash_share: float = 0
+    is_bus_shaky: bool = False
+    knows_tokens: bool = True
+    bells: Bells = Bells.KEPT
+    torn_share: float = 0
+    lag_ms: int = 0
+    skew_ms: int = 0
+    stall_ms: int = 5_000
+    time_limit: int = 1
+    doubled_share: float = 0
+    does_schedule_skip: bool = False
+    tempo: int = 1
+    pair: str = "ab"
+    steps: int = 300
+    slowness: int = 1
+    is_told: bool = False
+
+    def changed(self, values: dict[str, Any]) -> Habits:
+        return replace(self, **values)
+
+
+def habits_of(seed: int) -> Habits:
+    dice = random.Random(seed * 7919 + 1)
+    pick = dice.choice
+    waits, runs = Focus.WAITS, Focus.RUNS
+    focus = pick(
+        [Focus.NONE, Focus.BRANCHES, Focus.BRANCHES, Focus.ENDS, Focus.MARKERS, Focus.RETRIES, waits, waits, runs, runs]
+    )
+    is_hot = dice.random() < 0.7
+    some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
+    bells = {Focus.BRANCHES: [Bells.SHAKY, Bells.LOST, Bells.LOST], Focus.RUNS: [Bells.KEPT, Bells.SHAKY]}
+    return Habits(
+        focus=focus,
+        is_hot=is_hot,
+        workers=("a", "a", "b", "b", "c", "c") if focus is Focus.BRANCHES else some,
+        fault_share=pick([0, 0, 0.01, 0.03, 0.08]),
+        crash_share=pick([0, 0, 0.003, 0.01, 0.03]),
+        is_bus_shaky=dice.random() < 0.5,
+        knows_tokens=dice.random() < 0.75,
+        bells=pick(bells.get(focus, [Bells.KEPT, Bells.SHAKY, Bells.SHAKY, Bells.LOST])),
+        torn_share=0.5 if focus is Focus.WAITS else pick([0, 0.1, 0.5]),
+        lag_ms=pick([0, 2_000, 60_000, 600_000]),
+        skew_ms=pick([0, 1_000, 5_000, 5_000, 300_000]),
+        stall_ms=pick([5_000, 30_000, 200_000]),
+        time_limit=pick([1, 1, 1, 1_000]),
+        doubled_share=pick([0, 0.05, 0.3]),
+        does_schedule_skip=dice.random() < 0.5,
+        tempo=1 if is_hot else pick([1, 1, 10, 100, 1_000]),
+        pair=pick(["ab", "ab", "abc", "abr", "ar"]),
+        steps=pick([300, 800, 800, 2_000]),
+        slowness=pick([1, 5, 40, 40]) if is_hot else pick([1, 1, 5]),
+        is_told=dice.random() < 0.4,
+    )

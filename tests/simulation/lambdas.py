@@ -1,0 +1,152 @@
+"""What runs in Lambda: requests, messages from the queue, schedules, the table's stream."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb.event_outbox import tellings_in
+from baton.domain.errors import BatonError, Busy
+from baton.domain.idempotency import Once
+from baton.services.process_task import Bell, Shift, process_task
+from baton.services.publish_events import publish_fresh, publish_overdue
+from baton.services.sweep import sweep
+from simulation.requests import Answered, Lost, Outcome, Refused, Request
+from simulation.scheduler import FOREVER, Crash, Process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.principal import Principal
+    from simulation.simulation import Simulation
+
+REQUEST_MS, SCHEDULE_MS, BELL_MS = 25_000, 50_000, 120_000
+LEASE_SECONDS = 150
+MAX_RECEIVES = 5
+VISIBILITY_MS = 720_000
+BATCH = 50
+
+
+class Lambdas:
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self._numbers = 0
+
+    # Requests
+
+    def request(
+        self,
+        name: str,
+        by: Principal,
+        send: Callable[[Once | None], Any],
+        *,
+        is_keyed: bool | None = None,
+        tries: int = 4,
+    ) -> Outcome:
+        """Sent again while nobody knows what came of it, now and then by two at once. ``is_keyed``: with an
+        Idempotency-Key; mostly, unless it is said."""
+        sim = self._sim
+        self._numbers += 1
+        if is_keyed is None:
+            is_keyed = sim.chance.happens(0.7)
+        once = Once(by, f"/{name}", f"key-{self._numbers}", f"hash-{self._numbers}") if is_keyed else None
+        request = Request(name, by, send, once)
+        if is_keyed and sim.chance.happens(sim.habits.doubled_share):
+            sim.weather.happened("request doubled")
+            sim.spawn(f"again {name}", lambda: self._send(request), sim.now_ms + sim.draw(3_000))
+        outcome = self._send(request)
+        for _ in range(sim.draw(tries)):
+            is_unknown = isinstance(outcome, Lost) or (isinstance(outcome, Refused) and isinstance(outcome.error, Busy))
+            if not is_unknown and not sim.chance.happens(sim.habits.doubled_share):
+                break
+            sim.sleep(sim.draw(8 if sim.draw(4) else 400) + 1)
+            outcome = self._send(request)
+        return outcome
+
+    def _send(self, request: Request) -> Outcome:
+        sim, actor = self._sim, self._sim.current
+        before = actor.process
+        request.attempts += 1
+        if request.attempts == 1 or not request.is_keyed:
+            request.began_at = sim.steps
+        actor.process = Process(sim.weather.skew_ms(), self._deadline(REQUEST_MS), request)
+        actor.process.attempt = request.attempts
+        try:
+            value = request.send(request.once)
+            sim.oracle.answers.answered(request, value)
+            return Answered(value)
+        except BatonError as exc:
+            sim.oracle.answers.refused(request, exc)
+            return Refused(exc)
+        except Crash:
+            if before.is_dead or sim.scheduler.is_dying:
+                raise
+            return Lost()
+        finally:
+            actor.process = before
+
+    # The queue
+
+    def answer(self, bell: Bell) -> None:
+        """A message comes again until it was handled, five times at most."""
+        sim = self._sim
+        for _ in range(MAX_RECEIVES):
+            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(BELL_MS)
+            process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
+            try:
+                process_task(sim.baton, sim.runner, bell, self._shift(deadline_ms))
+            except (Crash, Busy):
+                process.is_dead = True
+                sim.current.process = Process()
+            else:  # what it left running may go on in the next call
+                process.deadline_ms, process.is_dead = FOREVER, sim.draw(2) == 0
+                return
+            sim.scheduler.park(sim.now_ms + (VISIBILITY_MS if sim.draw(2) else sim.draw(5_000)))
+
+    def _shift(self, deadline_ms: int) -> Shift:
+        return Shift(lease_seconds=LEASE_SECONDS, time_left=lambda: (deadline_ms - self._sim.now_ms) / 1000)
+
+    # Schedules
+
+    def begin(self) -> None:
+        sim = self._sim
+        tempo = 0.05 if sim.habits.is_hot else sim.habits.tempo
+        self._every("sweep", 60 * tempo, lambda may_go_on: sweep(sim.baton, may_go_on))
+        if sim.habits.is_told:
+            self._every("publish", 60 * tempo, lambda may_go_on: publish_overdue(sim.baton, sim.bus, may_go_on))
+            sim.spawn("stream", self._follow_stream)
+
+    def _every(self, name: str, seconds: float, act: Callable[[Callable[[], bool]], object]) -> None:
+        """Mostly; left out and doubled now and then."""
+        sim = self._sim
+
+        def run() -> None:
+            until_ms = sim.now_ms + 40_000
+            with suppress(Busy):
+                act(lambda: sim.now_ms < until_ms)
+
+        def beat() -> None:
+            while not sim.is_stopping:
+                sim.sleep(seconds if sim.draw(8) else 1)
+                if not sim.habits.does_schedule_skip or sim.draw(6) < 5:
+                    sim.spawn(name, run, process=Process(sim.weather.skew_ms(), self._deadline(SCHEDULE_MS)))
+
+        sim.spawn(f"every {name}", beat)
+
+    def _follow_stream(self) -> None:
+        """What the table's stream brings; some of it is never brought."""
+        sim = self._sim
+        while not sim.is_stopping:
+            sim.sleep(1 + sim.draw(5))
+            batch, sim.stream[:BATCH] = sim.stream[:BATCH], []
+            if batch and not (sim.habits.is_bus_shaky and sim.chance.happens(0.3)):
+                records = [{"dynamodb": {"NewImage": item}} for item in batch]
+                sim.spawn("stream", partial(self._tell, records))
+
+    def _tell(self, records: list[Any]) -> None:
+        with suppress(Busy):
+            publish_fresh(self._sim.baton, self._sim.bus, tellings_in(records))
+
+    def _deadline(self, after_ms: int) -> int:
+        return self._sim.now_ms + self._sim.habits.time_limit * after_ms

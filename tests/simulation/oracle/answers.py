@@ -1,0 +1,146 @@
+"""What is answered: it is true, a repeat is answered alike, and a refusal is one that a caller can act on."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.task import Task
+from baton.domain.workflow import Checkpoint
+from baton.ports import Dossier, Note
+from baton.services.claim_task import Claimed
+from baton.services.create_handoff_marker import MarkerAnswer
+from simulation.oracle.items import item_of
+from simulation.oracle.writes import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.errors import BatonError
+    from baton.run_ports import Request as ModelRequest
+    from simulation.oracle.ledger import Ledger
+    from simulation.oracle.verdict import Verdict
+    from simulation.requests import Request
+    from simulation.simulation import Simulation
+
+# Decided again, or told in other words: never a caller's business.
+INTERNAL = {"Conflict", "KeyTaken", "SlotTaken"}
+FAILURES = {"sweep_failed", "runner_raised", "contact_not_marked"}
+# What a simulation breaks on purpose.
+EXPECTED_FAILURES = {"Busy", "RuntimeError"}
+
+
+class Answers:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+        self._sim, self._ledger = sim, ledger
+        self._must, self._fail = verdict.must, verdict.fail
+
+    def answered(self, request: Request, value: Any) -> None:
+        tasks = list(_tasks_in(value))
+        mark = self._mark(request, value, tasks)
+        must_repeat = request.is_keyed or request.word
+        if request.answers and must_repeat and value is not None:
+            first = request.answers[0]
+            self._must(mark == first, "{}: a repeat was answered {}, not {}", request.name, mark, first)
+        if value is not None:  # that there was nothing to claim is no answer to keep
+            request.answers.append(mark)
+        for task in tasks:
+            told = self._ledger.states.get(task.id, {}).get(task.seq)
+            self._must(
+                told == task.state,
+                "{} answered {} {} at entry {}, the trail says {}",
+                request.name, task.id, task.state, task.seq, told,
+            )  # fmt: skip
+        if isinstance(value, Claimed):
+            self.claimed(value)
+        if request.word:
+            ended_by = self._ended_by(request)
+            self._must(ended_by & request.word[2], "{} was answered, but ended by {}", request.name, ended_by)
+
+    def refused(self, request: Request, exc: BatonError) -> None:
+        name = type(exc).__name__
+        self._must(name not in INTERNAL, "{} was refused with {}, which is to be decided again", request.name, name)
+        if name == "StaleClaim" and request.word:
+            is_own = self._ended_by(request) & request.word[2]
+            self._must(not is_own, "{}: refused as stale, though it is what ended the claim", request.name)
+
+    def claimed(self, claimed: Claimed) -> None:
+        """A claimer has everything that it needs, as it is now."""
+        dossier, task, ledger = claimed.dossier, claimed.dossier.task, self._ledger
+        seen = ledger.claims.get((task.id, task.fence))
+        is_known = task.claim and seen is not None and seen.id == claimed.claim_id
+        self._must(is_known, "{}: a claim was answered that there never was", task.id)
+        brought = ledger.brought.get((task.id, task.waits))
+        is_brought = not task.waits or dossier.brought == brought
+        self._must(is_brought, "{}: its claimer got {} instead of {}", task.id, dossier.brought, brought)
+        got = len(dossier.recoveries)
+        self._must(got == task.recoveries, "{}: its claimer got {} of {} recoveries", task.id, got, task.recoveries)
+        latest = dossier.checkpoint.id if dossier.checkpoint else None
+        is_latest = latest == task.last_checkpoint_id
+        self._must(is_latest, "{}: its claimer got checkpoint {}", task.id, latest)
+
+    def model_is_asked(self, request: ModelRequest) -> None:
+        """Counted before, and once a turn. What was begun while it held the task can't be called back."""
+        task_id, ledger = request.task_id, self._ledger
+        head = ledger.heads[task_id]
+        if (head.get("claim") or {}).get("claim_id") != self._sim.current.process.claim_id:
+            return
+        calls = ledger.usage.get(head["workflow_id"], {}).get("model_calls", 0)
+        self._must(calls > 0, "{}: the model is asked, and nobody has counted it", task_id)
+        for sk, wire in self._sim.dynamo.items.get(f"{PREFIX}RUN#{task_id}", {}).items():
+            entry = item_of(wire) if sk.startswith("ENTRY#") else None
+            is_kept = entry is not None and entry["kind"] == "reply" and entry["turn"] == request.turn
+            self._must(not is_kept, "{}: the model is asked again for turn {}", task_id, request.turn)
+
+    def logged(self, _message: str, action: str = "", error: str = "", **fields: object) -> None:
+        """The product's log: some lines tell of what never may happen."""
+        if action in FAILURES and error not in EXPECTED_FAILURES:
+            self._fail(f"{action}: {error} {fields.get('task_id')}", sys.exc_info()[1])
+
+    def _mark(self, request: Request, value: Any, tasks: list[Task]) -> tuple[Any, ...]:
+        """What of an answer must be the same in a repeat's."""
+        if isinstance(value, MarkerAnswer):
+            return self._marker(request, value)
+        if isinstance(value, Note):
+            self._exists("NOTES", value.about, value.id)
+            return (value.id,)
+        if isinstance(value, Claimed):
+            return ((tasks[0].id, value.claim_id),)
+        for each in value if isinstance(value, tuple) else ():
+            if isinstance(each, Checkpoint):
+                self._exists("CHECKPOINTS", each.workflow_id, each.id)
+        return tuple((task.id, str(task.state), task.seq, task.version) for task in tasks)
+
+    def _marker(self, request: Request, answer: MarkerAnswer) -> tuple[Any, ...]:
+        duplicate, ledger = answer.duplicate_of, self._ledger
+        if duplicate and not request.answers and self._sim.settings["breaker_scope"] == "open":
+            is_open = ledger.ended_at.get(duplicate, request.began_at) >= request.began_at
+            self._must(is_open, "{} was named as open, and wasn't", duplicate)
+        is_there = answer.task_id is None or answer.task_id in ledger.heads
+        self._must(is_there, "{} was answered, and isn't there", answer.task_id)
+        return answer.task_id, duplicate, answer.review_id
+
+    def _exists(self, kind: str, place: str, sk: str) -> None:
+        found = self._sim.dynamo.item((f"{PREFIX}{kind}#{place}", sk))
+        self._must(found, "{} {} was answered, and isn't there", kind, sk)
+
+    def _ended_by(self, request: Request) -> set[str]:
+        """How the claim of the request's word ended."""
+        assert request.word
+        task_id, claim_id, _ = request.word
+        for seen in self._ledger.claims_of(task_id):
+            if seen.id == claim_id:
+                return seen.ended_by or set()
+        return set()
+
+
+def _tasks_in(value: Any) -> Iterator[Task]:
+    if isinstance(value, Task):
+        yield value
+    elif isinstance(value, Dossier):
+        yield value.task
+    elif isinstance(value, Claimed):
+        yield value.dossier.task
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _tasks_in(each)

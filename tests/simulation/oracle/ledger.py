@@ -1,0 +1,93 @@
+"""What the oracle knows, from every write that was done."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+Item = dict[str, Any]
+ENDED = frozenset({"done", "failed", "rejected", "cancelled"})
+
+
+@dataclass
+class ClaimSeen:
+    """``ended_by``: the types of the entries that its holder's last word wrote, None while it lives."""
+
+    id: str
+    ended_by: set[str] | None = None
+
+
+@dataclass
+class Ledger:
+    """By task, unless it says otherwise. ``folds``: its trail, replayed. ``states``: after each entry of the trail.
+    ``born`` and ``ended_at``: at which step. ``hashes``: of its last entry. ``brought``: by task and wait."""
+
+    heads: dict[str, Item] = field(default_factory=dict)
+    folds: dict[str, Item] = field(default_factory=dict)
+    states: dict[str, dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
+    hashes: dict[str, str] = field(default_factory=dict)
+    claims: dict[tuple[str, int], ClaimSeen] = field(default_factory=dict)
+    born: dict[str, int] = field(default_factory=dict)
+    ended_at: dict[str, int] = field(default_factory=dict)
+    bodies: dict[str, Item] = field(default_factory=dict)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    brought: dict[tuple[str, int], Item] = field(default_factory=dict)
+    resumed: Counter[tuple[str, int]] = field(default_factory=Counter)
+    retries: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # By claim id: where it is kept as held (agent, sort key, task).
+    held: dict[str, set[tuple[str, str, str]]] = field(default_factory=lambda: defaultdict(set))
+    # By errand and task: whether it is still to be done.
+    errands: dict[tuple[str, str], bool] = field(default_factory=dict)
+    # By pair of agents.
+    directions: dict[str, Item | None] = field(default_factory=dict)
+    escalations: dict[tuple[str, str], list[tuple[str, int]]] = field(default_factory=lambda: defaultdict(list))
+    roots: dict[tuple[str, str | None], list[int]] = field(default_factory=lambda: defaultdict(list))
+    # By workflow.
+    members: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    counts: dict[str, int] = field(default_factory=dict)
+    usage: dict[str, Item] = field(default_factory=dict)
+    # By kind ("agent", "tool"), name and version; version 0 is the newest.
+    versions: dict[tuple[str, str, int], Item] = field(default_factory=dict)
+    # By agent: how many tasks it might ever hold at once, None for any number.
+    permits: dict[str, set[int | None]] = field(default_factory=lambda: defaultdict(set))
+    # Inbox entries that were acknowledged, by agent and sort key.
+    acknowledged: set[tuple[str, str]] = field(default_factory=set)
+    # What happened, and how often.
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def leaves(self, task_id: str) -> list[Item]:
+        """The HEADs that answer for a branch: its own, or those that took its place."""
+        looking, leaves = [task_id], []
+        while looking:
+            head = self.heads[looking.pop()]
+            successors = head.get("successors", [])
+            looking += successors
+            if not successors:
+                leaves.append(head)
+        return leaves
+
+    def claims_of(self, task_id: str) -> list[ClaimSeen]:
+        fences = range(1, self.heads[task_id].get("fence", 0) + 1)
+        return [self.claims[task_id, fence] for fence in fences]
+
+    def standing(self, kind: str, name: str | None) -> Item:
+        """The newest version, empty where there is none."""
+        return self.versions.get((kind, name or "", 0), {})
+
+
+@dataclass
+class Transaction:
+    """What is written at once. ``heads``: before and after; ``entries``: of trails, by task; ``told``: those of all
+    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``alerts``: new ones by task."""
+
+    heads: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)
+    entries: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
+    told: list[Item] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    inbox: list[tuple[str, Item]] = field(default_factory=list)
+    alerts: Counter[str] = field(default_factory=Counter)
+    is_release: bool = False
+    errands: set[tuple[str, str]] = field(default_factory=set)
+    workflows: set[str] = field(default_factory=set)
+    brought: Item | None = None

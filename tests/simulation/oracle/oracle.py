@@ -1,0 +1,80 @@
+"""The oracle hears of every write, of every answer, and looks again when all is quiet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.oracle.answers import Answers
+from simulation.oracle.items import item_of
+from simulation.oracle.ledger import Ledger, Transaction
+from simulation.oracle.quiet import Quiet
+from simulation.oracle.tasks import TaskRules
+from simulation.oracle.verdict import Verdict
+from simulation.oracle.writes import Writes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulation.simulation import Simulation
+    from support.fake_dynamo import Change
+
+
+class Oracle:
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self.verdict, self.ledger = Verdict(sim), Ledger()
+        self._writes = Writes(sim, self.verdict, self.ledger)
+        self._tasks = TaskRules(sim, self.verdict, self.ledger)
+        self.answers = Answers(sim, self.verdict, self.ledger)
+        self.quiet = Quiet(sim, self.verdict, self.ledger)
+
+    def wrote(self, changes: Sequence[Change]) -> None:
+        """One write, or all of a transaction."""
+        must, tx = self.verdict.must, Transaction()
+        for (pk, sk), old, new in changes:
+            before, after = item_of(old), item_of(new)
+            if before != after:
+                self._writes.note(tx, pk, sk, before, after)
+        for task_id, (was, now) in tx.heads.items():
+            entries = sorted(tx.entries.pop(task_id, []), key=lambda entry: entry["seq"])
+            self._tasks.changed(tx, task_id, was, now, entries)
+        must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))
+        for task_id, (_, after) in tx.heads.items():
+            self._held_once(task_id, after)
+        for workflow in tx.workflows:
+            self._counted(tx, workflow)
+        self._one_effect(tx)
+
+    def _held_once(self, task_id: str, head: dict[str, object]) -> None:
+        """A claim is kept as held as long as it lives; the last ones are looked at."""
+        claim = head.get("claim")
+        present = claim["claim_id"] if isinstance(claim, dict) else None
+        for seen in self.ledger.claims_of(task_id)[-3:]:
+            times = len(self.ledger.held.get(seen.id, ()))
+            is_present = seen.id == present
+            self.verdict.must(times == is_present, "{}: its claim {} is held {} times", task_id, seen.id, times)
+
+    def _counted(self, tx: Transaction, workflow: str) -> None:
+        """Every task of a workflow is a handoff, a user's further message included."""
+        count, total = self.ledger.counts.get(workflow), len(self.ledger.members[workflow])
+        self.verdict.must(count in (None, total), "{}: counted {} handoffs, has {}", workflow, count, total)
+        is_let = tx.is_release or any(entry["type"] == "split" for entry in tx.told)
+        most = self._sim.settings["max_handoffs_per_workflow"]
+        self.verdict.must(is_let or (count or 0) <= most, "{}: {} handoffs", workflow, count)
+
+    def _one_effect(self, tx: Transaction) -> None:
+        """One key, or one call without a key, comes to one write."""
+        process, must = self._sim.current.process, self.verdict.must
+        request = process.request
+        if request is None or not _is_effect(tx):
+            return
+        request.effects[process.attempt] = request.effects.get(process.attempt, 0) + 1
+        must(request.effects[process.attempt] <= 1, "one call of {} wrote its effect twice", request.name)
+        total = sum(request.effects.values())
+        must(not request.is_keyed or total <= 1, "{}: one Idempotency-Key had {} effects", request.name, total)
+
+
+def _is_effect(tx: Transaction) -> bool:
+    """Not the cascade that follows a cancel, nor what only moves something on."""
+    told = any(entry["type"] != "cancelled" or not entry["data"].get("ancestor") for entry in tx.told)
+    return bool(tx.kinds["ONCE"] or tx.kinds["NOTES"] or tx.kinds["REVIEWS"] or told)

@@ -1,0 +1,27 @@
+"""Where a task must be found: only what may be taken, or waits for a human, is in a queue; what must be looked at again
+is in the wake index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.oracle.ledger import ENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.oracle.ledger import Item
+
+
+def place_rules(head: Item) -> Iterator[tuple[object, str]]:
+    """What must hold of a HEAD, and what is wrong where it doesn't."""
+    state, wake_ms, claim = head["state"], head.get("wake_ms"), head.get("claim")
+    shows = not head.get("parked") and state in ("needs", "delegated")
+    yield ("queue_pk" in head) == shows, f"{state}: in a queue where it shouldn't be, or not where it should"
+    yield ("wake_pk" in head) == (wake_ms is not None), f"{state}: in the wake index without a time, or not with one"
+    yield state not in ENDED or wake_ms is None, "it has ended, and is still to be looked at"
+    is_seen = not claim or (wake_ms is not None and wake_ms <= claim["expires_ms"])
+    yield is_seen, "nobody looks when its lease is over"
+    is_run = state == "delegated" and head.get("runtime") == "run"
+    is_timed = state == "waiting" and head["wait"].get("until")
+    yield not (head.get("parked") or is_run or is_timed) or wake_ms is not None, f"{state}: nobody will look at it"

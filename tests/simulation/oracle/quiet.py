@@ -1,0 +1,81 @@
+"""What must hold when all is quiet again: nothing is lost or stuck, and every count is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.oracle.items import item_of
+from simulation.oracle.ledger import ENDED
+from simulation.oracle.writes import PREFIX
+
+if TYPE_CHECKING:
+    from simulation.oracle.ledger import Item, Ledger
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+
+
+class Quiet:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+        self._sim, self._verdict, self._ledger = sim, verdict, ledger
+
+    def nobody_moved_for_days(self) -> None:
+        """But Baton itself: every open task waits for somebody who knows of it."""
+        for task_id, head in self._ledger.heads.items():
+            if head["state"] not in ENDED:
+                self._stands(task_id, head)
+                self._goes_on_rightly(task_id, head)
+        left = [key for key, is_due in self._ledger.errands.items() if is_due]
+        self._verdict.must(not left, "errands that nobody does: {}", left)
+
+    def everybody_has_finished(self) -> None:
+        """Whatever there was to do was done."""
+        for task_id, head in self._ledger.heads.items():
+            is_over = head["state"] in ENDED
+            self._verdict.must(is_over, "{} can't be finished: {} {}", task_id, head["state"], head.get("flags"))
+        for pk, rows in self._sim.dynamo.items.items():
+            for sk, wire in rows.items():
+                is_told = not sk.startswith("EVENT#") or "wake_pk" not in wire
+                self._verdict.must(is_told, "{} {} was never told to the outside", pk, sk)
+        self._spent_is_the_sum()
+        held = [key for key, places in self._ledger.held.items() if places]
+        self._verdict.must(not held, "claims held by nobody: {}", held)
+        for pair, direction in self._ledger.directions.items():
+            open_ones = set((direction or {}).get("escalations", {})) - set((direction or {}).get("closed", ()))
+            self._verdict.must(not open_ones, "{}: {} have ended, and are open there", pair, open_ones)
+
+    def _stands(self, task_id: str, head: Item) -> None:
+        """Where it is, somebody is told, or somebody is there to take it."""
+        state, flags = head["state"], set(head.get("flags", ()))
+        must, about = self._verdict.must, f"{task_id} ({state}, {sorted(flags)})"
+        must(state != "claimed", "{}: still claimed, days after", about)
+        must(state != "next" or "next_stale" in flags, "{}: nobody takes it, and nobody is told", about)
+        if state == "delegated":
+            is_told = flags & {"unclaimed_too_long", "undeliverable"}
+            must(is_told, "{}: nobody takes it, and nobody is told", about)
+            agent = self._ledger.standing("agent", head.get("target_agent"))
+            is_rung = agent.get("active") and agent["runtime"] == "run"
+            must(not is_rung, "{}: its agent is there, and nobody rings", about)
+        if state == "waiting":
+            leaves = [leaf for each in head["wait"]["branches"] for leaf in self._ledger.leaves(each["task_id"])]
+            is_waiting = any(leaf["state"] not in ENDED for leaf in leaves)
+            must(is_waiting, "{}: waits, though all of its branches have ended", about)
+            must("waiting_too_long" in flags, "{}: waits, and nobody is told", about)
+
+    def _goes_on_rightly(self, task_id: str, head: Item) -> None:
+        """Nothing goes on under a cancelled task, unless a human made it after that."""
+        ledger, at = self._ledger, head
+        while (parent := at.get("parent_id")) and ledger.born[at["id"]] <= ledger.ended_at.get(parent, 1 << 60):
+            at = ledger.heads[parent]
+            is_right = at["state"] != "cancelled" or at.get("successors")
+            self._verdict.must(is_right, "{} goes on though {} above it was cancelled", task_id, at["id"])
+
+    def _spent_is_the_sum(self) -> None:
+        """A workflow's account is the sum of its tasks', and no reply is missing in it."""
+        ledger, sim = self._ledger, self._sim
+        for workflow, usage in ledger.usage.items():
+            accounts = [sim.dynamo.item((f"{PREFIX}RUN#{task_id}", "USAGE")) for task_id in ledger.members[workflow]]
+            of_tasks = [item_of(each) or {} for each in accounts]
+            for name in ("model_calls", "input_tokens", "output_tokens"):
+                total = sum(each.get(name, 0) for each in of_tasks)
+                is_sum = usage.get(name, 0) == total
+                self._verdict.must(is_sum, "{}: {} isn't the sum of its tasks'", workflow, name)

@@ -1,0 +1,187 @@
+"""A task's change: what its HEAD may become, and that its trail says the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulation.oracle.items import to_ms
+from simulation.oracle.ledger import ENDED, ClaimSeen
+from simulation.oracle.places import place_rules
+from simulation.oracle.trail import TrailRules
+
+if TYPE_CHECKING:
+    from simulation.oracle.ledger import Item, Ledger, Transaction
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+
+DAY_MS, HOUR_MS = 86_400_000, 3_600_000
+LEASE = {"expires_ms", "heartbeat_ms", "lease_ms", "renewable_from_ms"}
+# What may change without an entry of the trail.
+PLACES = {"wake_ms", "wake_pk", "wake_sk", "queue_pk", "queue_sk", "parked", "rings", "runtime", "alert_after_seconds"}
+SILENT = PLACES | {"version", "written_by", "claim"}
+# What the trail doesn't tell of.
+UNTOLD = PLACES | {"version", "written_by", "pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"}
+USUAL = {"revision": 1, "max_attempts": 3}
+
+
+class TaskRules:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+        self._sim, self._verdict, self._ledger = sim, verdict, ledger
+        self._trail = TrailRules(sim, verdict, ledger)
+        self._task_id = ""
+
+    def changed(self, tx: Transaction, task_id: str, old: Item | None, new: Item, entries: list[Item]) -> None:
+        ledger, self._task_id = self._ledger, task_id
+        ledger.seen["commits"] += 1
+        tx.told += entries
+        was = old or {"version": 0, "seq": 0, "fence": 0}
+        self._must(was.get("state") not in ENDED, "it changed after its end ({})", was.get("state"))
+        self._must(
+            new["version"] == was["version"] + 1, "its version went from {} to {}", was["version"], new["version"]
+        )
+        numbers = [entry["seq"] for entry in entries]
+        self._must(numbers == list(range(was["seq"] + 1, new["seq"] + 1)), "gaps in its trail: {}", numbers)
+        fold = self._trail.told(tx, task_id, dict(ledger.folds.get(task_id, {})), entries)
+        self._told_alike(was, new, fold, is_told=bool(entries))
+        ledger.folds[task_id], ledger.heads[task_id] = fold, new
+        self._claimed(was, new, entries)
+        for holds, what in place_rules(new):
+            self._must(holds, what)
+        if old is None:
+            self._created(tx, new, entries[0])
+        alerts = sum(entry["type"] == "alert_raised" for entry in entries)
+        self._must(tx.alerts[task_id] == alerts, "an alert without its entry, or the other way round")
+        if new["state"] in ENDED:
+            self._ended(tx, new)
+
+    def _must(self, holds: object, what: str, *details: object) -> None:
+        if not holds:
+            self._verdict.fail(f"{self._task_id}: {what.format(*details)}")
+
+    def _told_alike(self, was: Item, new: Item, fold: Item, *, is_told: bool) -> None:
+        """HEAD says what its trail comes to."""
+        if is_told:
+            self._must(new["chain"] == self._ledger.hashes[self._task_id], "its last entry is another than HEAD says")
+        else:
+            names = {name for name in {*was, *new} if was.get(name) != new.get(name)}
+            self._must(names <= SILENT, "{} changed without an entry", names - SILENT)
+        for name in {*fold, *new} - UNTOLD:
+            head, trail = new.get(name), fold.get(name)
+            self._must(_alike(name, head) == _alike(name, trail), "{} is {}, its trail says {}", name, head, trail)
+
+    def _claimed(self, was: Item, new: Item, entries: list[Item]) -> None:
+        before, claim = was.get("claim"), new.get("claim")
+        self._must((new["state"] == "claimed") == bool(claim), "{} with claim {}", new["state"], claim)
+        self._must(
+            (new["state"] == "waiting") == bool(new.get("wait")), "{} with wait {}", new["state"], new.get("wait")
+        )
+        fence, fence_before = new.get("fence", 0), was.get("fence", 0)
+        if claim and (before is None or before["claim_id"] != claim["claim_id"]):
+            self._must(before is None, "a claim took the place of another")
+            is_next = claim["fence"] == fence == fence_before + 1
+            self._must(is_next, "its fence went from {} to {}", fence_before, fence)
+            self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"])
+            self._permitted(claim)
+        else:
+            self._must(fence == fence_before, "its fence moved without a claim")
+        if before and not claim:
+            self._let_go(before, entries)
+        if before and claim and before != claim:
+            differs = {name for name in {*before, *claim} if before.get(name) != claim.get(name)}
+            is_longer = claim["expires_ms"] >= before["expires_ms"]
+            self._must(differs <= LEASE and is_longer, "a heartbeat did more than extend: {}", differs)
+            named = self._sim.current.process.claim_id
+            self._must(named in (None, claim["claim_id"]), "a heartbeat under another claim")
+
+    def _permitted(self, claim: Item) -> None:
+        limits = self._ledger.permits[claim["agent"]]
+        most = max(each or 0 for each in limits)
+        is_within = claim["slot"] < most if "slot" in claim else None in limits
+        self._must(is_within, "claimed with permit {} of {}", claim.get("slot"), limits)
+
+    def _let_go(self, before: Item, entries: list[Item]) -> None:
+        own = [entry for entry in entries if _principal(entry) == before["principal"]]
+        types = {entry["type"] + entry["data"].get("for", "") for entry in own}
+        self._ledger.claims[self._task_id, before["fence"]].ended_by = types
+        for entry in entries:
+            is_over = entry["type"] != "heartbeat_lost" or to_ms(entry["at"]) >= before["expires_ms"]
+            self._must(is_over, "swept before its lease was over")
+
+    # Its beginning
+
+    def _created(self, tx: Transaction, head: Item, by: Item) -> None:
+        ledger = self._ledger
+        ledger.born[self._task_id] = self._sim.steps
+        self._must(self._task_id in ledger.members[head["workflow_id"]], "it isn't a member of its workflow")
+        is_human, parent = by["principal_kind"] == "human", head.get("parent_id")
+        if parent and not is_human and head["kind"] != "retry":
+            held = tx.heads[parent][0] if parent in tx.heads else ledger.heads[parent]
+            state = held["state"] if held else None
+            self._must(state == "claimed", "a child of {}, which nobody holds", parent)
+        if "retry_of" in head:
+            self._retried(head)
+        if head["kind"] == "escalation":
+            self._escalated(tx, head)
+        elif not (parent or is_human or "retry_of" in head or ":" in head["source_agent"]):
+            self._begun(head)
+
+    def _retried(self, head: Item) -> None:
+        """One open retry of a task at a time, however it came about."""
+        first = head
+        while "retry_of" in first:
+            first = self._ledger.heads[first["retry_of"]]
+        others = [each for each in self._ledger.retries[first["id"]] if self._state(each) not in ENDED]
+        self._must(not others, "a second retry of the same, beside {}", others)
+        self._ledger.retries[first["id"]].append(self._task_id)
+
+    def _escalated(self, tx: Transaction, head: Item) -> None:
+        """Breaker and cap. What a human releases is let through, and counts."""
+        settings, ledger, at = self._sim.settings, self._ledger, to_ms(head["created_at"])
+        pair = (head["source_agent"], head["target_agent"])
+        window_ms = settings["handoff_window_days"] * DAY_MS
+        recent = [each for each, when in ledger.escalations[pair] if at - when < window_ms]
+        counts_any = settings["breaker_scope"] == "any"
+        blocking = [each for each in recent if counts_any or self._state(each) not in ENDED]
+        self._must(tx.is_release or not blocking, "a second open escalation of {}: {}", pair, blocking)
+        is_within = len(recent) < settings["escalation_cap"]
+        self._must(tx.is_release or is_within, "escalation {} of {} within its window", len(recent) + 1, pair)
+        direction = ledger.directions["#".join(pair)] or {}
+        self._must(direction["escalations"].get(self._task_id) == at, "its direction doesn't know of it")
+        ledger.escalations[pair].append((self._task_id, at))
+
+    def _begun(self, head: Item) -> None:
+        at, times = to_ms(head["created_at"]), self._ledger.roots[head["source_agent"], head.get("target_agent")]
+        recent = sum(0 <= at - when < HOUR_MS for when in times)
+        most = self._sim.settings["root_handoffs_per_hour"]
+        self._must(recent < most, "more workflows begun in an hour than may be")
+        times.append(at)
+
+    # Its end
+
+    def _ended(self, tx: Transaction, head: Item) -> None:
+        ledger, source = self._ledger, head["source_agent"]
+        ledger.ended_at[self._task_id] = self._sim.steps
+        told = [said["state"] for agent, said in tx.inbox if agent == source and said["task_id"] == self._task_id]
+        self._must(":" in source or told == [head["state"]], "its end was told {} to {}", told, source)
+        direction = ledger.directions.get(f"{source}#{head.get('target_agent')}") or {}
+        is_closed = head["kind"] != "escalation" or self._task_id in direction.get("closed", ())
+        self._must(is_closed, "its direction doesn't know that it has ended")
+        parent = head.get("join_parent")
+        is_told = not parent or head.get("successors") or ("JOIN", parent) in tx.errands
+        self._must(is_told, "nobody is told that the branch has ended")
+
+    def _state(self, task_id: str) -> Any:
+        return self._ledger.heads[task_id]["state"]
+
+
+def _principal(entry: Item) -> str:
+    return f"{entry['principal_kind']}:{entry['principal_id']}"
+
+
+def _alike(name: str, value: Any) -> Any:
+    """A fact of a task as HEAD and trail both tell it: usual values may be left out."""
+    if name == "claim" and value:
+        return {part: value[part] for part in ("fence", "agent", "worker", "principal")}
+    if name == "wait" and value:
+        return value["number"], value.get("interaction_id"), len(value["branches"]), value["policy"]
+    return None if value in (None, [], 0, False) or value == USUAL.get(name) else value

@@ -1,0 +1,180 @@
+"""The entries of a task's trail: chained, by those who may, and from states to states that they may lead to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from simulation.oracle.items import to_ms
+from simulation.oracle.ledger import ENDED
+
+if TYPE_CHECKING:
+    from simulation.oracle.ledger import Item, Ledger, Transaction
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+
+Edge = tuple[set[str | None], set[str], str]
+OPEN: set[str | None] = {"needs", "delegated", "next", "claimed", "waiting"}
+BACK = {"delegated", "next", "needs"}
+STAYS: set[str] = set()
+SWEEPER = "service:sweeper"
+# From which states an entry may lead to which (``STAYS``: it doesn't change it), and by whom.
+EDGES: dict[str, Edge] = {
+    "handoff_initiated": ({None}, {"needs"}, "any"),
+    "approved": ({"needs"}, {"delegated", "next"}, "approver"),
+    "approval_undone": ({"delegated"}, {"needs"}, "human"),
+    "deferred": ({"needs"}, {"needs"}, "human"),
+    "dismissed": ({"needs"}, {"cancelled"}, "human"),
+    "split": ({"needs"}, {"cancelled"}, "human"),
+    "handoff_received": ({"delegated", "next"}, {"claimed"}, "any"),
+    "checkpoint_saved": ({"claimed"}, STAYS, "claim"),
+    "handoff_completed": ({"claimed"}, {"done"}, "claim"),
+    "handoff_transferred": ({"claimed"}, {"done"}, "claim"),
+    "handoff_rejected": ({"claimed"}, {"rejected"}, "claim"),
+    "rollback_initiated": ({"claimed"}, STAYS, "claim"),
+    "released": ({"claimed"}, BACK, "claim"),
+    "waiting": ({"claimed"}, {"waiting"}, "claim"),
+    "heartbeat_lost": ({"claimed"}, STAYS, "sweeper"),
+    "requeued": ({"claimed"}, BACK, "claim or sweeper"),
+    "handoff_failed": (OPEN, {"failed"}, "claim or sweeper"),
+    "resumed": ({"waiting"}, BACK, "system"),
+    "resolved": (OPEN, {"done"}, "human"),
+    "cancelled": (OPEN, {"cancelled"}, "canceller"),
+    "alert_raised": (OPEN | {None}, STAYS, "any"),
+}
+MAX_RELEASES = 10
+
+
+class TrailRules:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+        self._sim, self._verdict, self._ledger = sim, verdict, ledger
+        self._task_id = ""
+
+    def told(self, tx: Transaction, task_id: str, fold: Item, entries: list[Item]) -> Item:
+        """What the trail comes to with them."""
+        self._task_id = task_id
+        for entry in entries:
+            self._chained(entry)
+            self._allowed(fold, entry)
+            self._by_type(tx, fold, entry)
+            fold.update(entry["data"]["changes"])
+            self._ledger.states[task_id][entry["seq"]] = fold["state"]
+        return fold
+
+    def _must(self, holds: object, what: str, *details: object) -> None:
+        if not holds:
+            self._verdict.fail(f"{self._task_id}: {what.format(*details)}")
+
+    def _chained(self, entry: Item) -> None:
+        hashed = {
+            "seq": entry["seq"],
+            "at": entry["at"],
+            "type": entry["type"],
+            "principal": {"kind": entry["principal_kind"], "id": entry["principal_id"]},
+            "fence": entry["fence"],
+            "data": entry["data"],
+        }
+        text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        before, hashes = entry["prev_hash"], self._ledger.hashes
+        self._must(before == hashes.get(self._task_id, "0" * 64), "an entry isn't chained to the one before")
+        own = hashlib.sha256((text + before).encode()).hexdigest()
+        self._must(entry["hash"] == own, "an entry's hash is wrong")
+        hashes[self._task_id] = entry["hash"]
+
+    def _allowed(self, fold: Item, entry: Item) -> None:
+        kind, data, state = entry["type"], entry["data"], fold.get("state")
+        self._ledger.seen[f"{kind} {data['by']}" if kind == "resumed" else kind] += 1
+        froms, tos, who = EDGES.get(kind, (set(), STAYS, "any"))
+        after = data["changes"].get("state", state)
+        leads = after == state if tos is STAYS else after in tos
+        self._must(state in froms and leads, "{} led from {} to {}", kind, state, after)
+        by = f"{entry['principal_kind']}:{entry['principal_id']}"
+        self._must(self._may(who, by, fold, data), "{} by {}, who may not", kind, by)
+
+    def _may(self, who: str, by: str, fold: Item, data: Item) -> bool:
+        is_human, holder = by.startswith("human:"), (fold.get("claim") or {}).get("principal")
+        match who:
+            case "human":
+                return is_human
+            case "claim":
+                return by == holder
+            case "sweeper":
+                return by == SWEEPER
+            case "claim or sweeper":
+                return by in (holder, SWEEPER)
+            case "system":
+                return by in ("service:joiner", "service:callback", SWEEPER)
+            case "approver":
+                return is_human or self._stands(fold, data)
+            case "canceller":
+                above = self._ledger.heads.get(data.get("ancestor", ""), {}).get("state")
+                return is_human or by == fold.get("created_by") or above == "cancelled"
+        return True
+
+    def _stands(self, fold: Item, data: Item) -> bool:
+        """A standing approval, which a human gave to exactly this."""
+        given = data.get("standing_approval") or {}
+        kind = "tool" if "tool" in given else "agent"
+        found = self._ledger.versions.get((kind, given.get(kind, ""), given.get("version", 0)), {})
+        of_target = found.get("target_agent" if kind == "tool" else "slug") == fold.get("target_agent")
+        is_by_human = str(found.get("updated_by")).startswith("human:")
+        return of_target and is_by_human and (kind == "tool" or found["approval"] == "auto")
+
+    def _by_type(self, tx: Transaction, fold: Item, entry: Item) -> None:
+        kind, changes, at = entry["type"], entry["data"]["changes"], to_ms(entry["at"])
+        if kind == "handoff_received":
+            self._received(fold, entry["data"], at)
+        elif kind == "approval_undone":
+            self._must(at < to_ms(fold["undo_until"]), "undone after its window")
+        elif kind == "resumed":
+            self._resumed(tx, fold, entry["data"], at)
+        if kind == "released" or (kind == "resumed" and entry["data"]["by"] == "timeout"):
+            after, releases = changes.get("state"), changes.get("releases", fold.get("releases", 0))
+            self._must(after == "needs" or releases < MAX_RELEASES, "given back for nothing more than ten times")
+
+    def _received(self, fold: Item, data: Item, at: int) -> None:
+        attempt, most, target = fold.get("attempt", 0), fold.get("max_attempts", 3), fold.get("target_agent")
+        is_due = at >= to_ms(fold["ready_at"]) or (fold["state"] == "next" and not attempt)
+        self._must(is_due, "claimed before {}", fold["ready_at"])
+        is_next = attempt < most and data["changes"]["attempt"] == attempt + 1
+        self._must(is_next, "more attempts than it has")
+        self._must(target in (None, data["agent"]), "claimed by {}, is for {}", data["agent"], target)
+
+    def _resumed(self, tx: Transaction, fold: Item, data: Item, at: int) -> None:
+        number, wait, resumed = data["wait"], fold["wait"], self._ledger.resumed
+        resumed[self._task_id, number] += 1
+        is_first = resumed[self._task_id, number] == 1 and wait["number"] == number
+        self._must(is_first, "a wait ended twice")
+        brought = tx.brought or {}
+        self._must(brought.get("wait") == number, "a wait ended with nothing")
+        if data["by"] == "joined":
+            self._joined(brought.get("results", []), wait)
+        elif data["by"] == "callback":
+            request = self._sim.current.process.request
+            posted = request.content if request else None
+            self._must(brought.get("callback") == posted, "resumed with what nobody posted")
+        else:
+            self._must(at >= to_ms(wait["until"]), "a callback was given up too early")
+
+    def _joined(self, results: list[Item], wait: Item) -> None:
+        leaves = {branch["call_id"]: self._ledger.leaves(branch["task_id"]) for branch in wait["branches"]}
+        ended = [each for each in leaves.values() if all(head["state"] in ENDED for head in each)]
+        done = [each for each in ended if all(head["state"] == "done" for head in each)]
+        policy, total = wait["policy"], len(leaves)
+        wanted = {"all": total, "any": 1, "quorum": wait.get("quorum") or 1}[policy]
+        is_enough = len(ended) == total or len(done) >= wanted
+        self._must(is_enough, "joined ({}) with {} of {} branches ended", policy, len(ended), total)
+        found = {(each["call_id"], each["task_id"]): each for each in results}
+        self._must({call_id for call_id, _ in found} == set(leaves), "joined without a result of each branch")
+        for call_id, heads in leaves.items():
+            for head in heads:
+                said = found.get((call_id, head["id"]))
+                if policy == "all" or (said and said["state"] in ENDED):
+                    self._result_of(head, said)
+
+    def _result_of(self, head: Item, said: Item | None) -> None:
+        state = said["state"] if said else None
+        self._must(state == head["state"], "joined without the result of {} as it is", head["id"])
+        output: Any = self._ledger.outputs.get(head["id"]) if head["state"] == "done" else None
+        self._must(said and said["output"] == output, "joined with another output of {}", head["id"])

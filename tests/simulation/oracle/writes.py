@@ -1,0 +1,153 @@
+"""Each kind of item: what of it may be written, and what is learnt from it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from simulation.oracle.ledger import ENDED
+from simulation.ports import WORKSPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulation.oracle.ledger import Item, Ledger, Transaction
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+
+    Rule = Callable[[Transaction, str, str, Item | None, Item | None], None]
+
+PREFIX = f"WS#{WORKSPACE}#"
+OUTBOX = ("wake_pk", "wake_sk")
+PAPERS = ("OUTPUT", "FAILURE", "BROUGHT", "CHECKPOINT")
+
+
+class Writes:
+    """``note`` takes one item of a transaction: its partition, its sort key, and what it was and is."""
+
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+        self._sim, self._verdict, self._ledger = sim, verdict, ledger
+        self._must = verdict.must
+        self._rules: dict[str, Rule] = {
+            "TASK": self._task,
+            "TRAIL": self._trail,
+            "HELD": self._held,
+            "DIRECTION": self._direction,
+            "INBOX": self._inbox,
+            "WORKFLOW": self._workflow,
+            "HANDOFFS": self._handoffs,
+            "USAGE": self._usage,
+            "RUN": self._run,
+            "REVIEWS": self._review,
+            "AGENT-VERSIONS": self._agent_version,
+            "TOOL-VERSIONS": self._tool_version,
+            "ALERTS-OF-TASK": self._alert,
+        }
+
+    def note(self, tx: Transaction, pk: str, sk: str, old: Item | None, new: Item | None) -> None:
+        kind, _, rest = pk.removeprefix(PREFIX).partition("#")
+        tx.kinds[kind] += 1
+        if rule := self._rules.get(kind):
+            rule(tx, rest, sk, old, new)
+
+    def _task(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if new is None:
+            self._verdict.fail(f"{task_id}: {sk} was deleted")
+        elif sk == "HEAD":
+            tx.heads[task_id] = (old, new)
+        elif sk in ("BODY", "FOLLOWED"):
+            self._must(old is None, "{}: {} was rewritten", task_id, sk)
+            if sk == "BODY":
+                self._ledger.bodies[task_id] = json.loads(new["content"])
+        elif sk in ("JOIN", "CASCADE"):
+            tx.errands.add((sk, task_id))
+            self._ledger.errands[sk, task_id] = "stamp" in new
+        elif sk in PAPERS or sk.startswith("RECOVERY"):
+            self._paper(tx, task_id, sk, new)
+
+    def _paper(self, tx: Transaction, task_id: str, sk: str, new: Item) -> None:
+        """In the transaction that ends the task at the latest."""
+        state = self._ledger.heads.get(task_id, {}).get("state")
+        self._must(state not in ENDED, "{}: {} was written after its end", task_id, sk)
+        if sk == "BROUGHT":
+            tx.brought = json.loads(new["content"])
+            self._ledger.brought[task_id, tx.brought["wait"]] = tx.brought
+        if sk == "OUTPUT":
+            self._ledger.outputs[task_id] = json.loads(new["content"])
+
+    def _trail(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if not sk.startswith("EVENT#"):
+            self._must(old is None, "{}: {} was rewritten", task_id, sk)
+        elif old is None and new is not None:
+            new["data"] = json.loads(new["data"])
+            self._must("wake_pk" in new, "{}: an entry that the outbox doesn't have", task_id)
+            tx.entries[task_id].append(new)
+            stored = self._sim.dynamo.item((f"{PREFIX}TRAIL#{task_id}", sk))
+            if stored and not self._sim.weather.is_calm:
+                self._sim.stream.append(stored)
+        else:
+            before, after = ({k: v for k, v in (each or {}).items() if k not in OUTBOX} for each in (old, new))
+            self._must(before == after, "{}: {} was altered", task_id, sk)
+            is_told = new is not None and f"{WORKSPACE}:{task_id}:{new['seq']}" in self._sim.bus.accepted
+            is_waiting = new is not None and "wake_pk" in new
+            self._must(is_told or is_waiting, "{}: {} left the outbox though the bus never had it", task_id, sk)
+
+    def _held(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if old:
+            self._ledger.held[old["claim_id"]].discard((agent, sk, old["task_id"]))
+        if new:
+            self._ledger.held[new["claim_id"]].add((agent, sk, new["task_id"]))
+
+    def _direction(self, tx: Transaction, pair: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._ledger.directions[pair] = new
+
+    def _inbox(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if new is None:
+            is_known = (agent, sk) in self._ledger.acknowledged
+            self._must(is_known, "inbox of {}: {} went away unacknowledged", agent, sk)
+        else:
+            tx.inbox.append((agent, json.loads(new["content"])))
+
+    def _workflow(self, tx: Transaction, workflow: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if sk not in self._ledger.members[workflow]:
+            self._ledger.members[workflow].append(sk)
+        tx.workflows.add(workflow)
+
+    def _handoffs(self, tx: Transaction, workflow: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if new:
+            self._ledger.counts[workflow] = new["count"]
+        tx.workflows.add(workflow)
+
+    def _usage(self, tx: Transaction, workflow: str, sk: str, old: Item | None, new: Item | None) -> None:
+        """Calls are counted before they are made; what was counted under an earlier budget stays."""
+        if new is None:
+            return
+        self._ledger.usage[workflow] = new
+        before = old["model_calls"] if old else 0
+        for task_id in self._ledger.members[workflow]:
+            limit = (self._ledger.bodies.get(task_id, {}).get("budget") or {}).get("max_model_calls")
+            calls = new["model_calls"]
+            is_within = limit is None or calls <= max(limit, before)
+            self._must(is_within, "{}: {} model calls of {}", workflow, calls, limit)
+
+    def _run(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if sk != "USAGE":
+            self._must(old is None, "{}: {} of its transcript was rewritten", task_id, sk)
+        elif old and new and self._sim.habits.knows_tokens:
+            self._must(old["written_by"] != new["written_by"], "{}: one write was spent twice", task_id)
+
+    def _review(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        tx.is_release = tx.is_release or (new is not None and "released_at" in new)
+
+    def _agent_version(self, tx: Transaction, slug: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if new:
+            self._ledger.versions["agent", slug, new["version"]] = new
+            self._ledger.versions["agent", slug, 0] = new
+            self._ledger.permits[slug].add(new.get("max_concurrent"))
+
+    def _tool_version(self, tx: Transaction, name: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if new:
+            self._ledger.versions["tool", name, new["version"]] = new
+
+    def _alert(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+        tx.alerts[task_id] += old is None

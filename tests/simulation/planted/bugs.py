@@ -1,0 +1,318 @@
+"""The bugs: each is one thing that somebody could get wrong, in a place that looks harmless."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STORE, SERVICES, DOMAIN = "adapters/dynamodb/", "services/", "domain/"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """``old`` occurs once in the file."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """``harmless``: why it breaks no rule, where it doesn't."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    harmless: str = ""
+
+
+def _bug(name: str, *edits: tuple[str, str, str], harmless: str = "") -> Bug:
+    return Bug(name, tuple(Edit(*each) for each in edits), harmless)
+
+
+CLAIMS = (
+    _bug(
+        "HEAD's version isn't compared",
+        (STORE + "puts.py", 'VERSION_UNCHANGED = "#version = :seen"', 'VERSION_UNCHANGED = "#version >= :seen"'),
+    ),
+    _bug(
+        "a claim doesn't raise the fence",
+        (DOMAIN + "transitions.py", "fence=task.fence + 1", "fence=max(task.fence, 1)"),
+    ),
+    _bug(
+        "a claimed task stays in its queue",
+        (
+            STORE + "keys.py",
+            "if of.state is State.DELEGATED and of.ready_at",
+            "if of.state in (State.DELEGATED, State.CLAIMED) and of.ready_at",
+        ),
+    ),
+    _bug(
+        "a sweep ends live claims",
+        (DOMAIN + "sweeping.py", "if claim is None or not claim.is_over(story.at):", "if claim is None:"),
+    ),
+    _bug(
+        "a heartbeat keeps the version",
+        (STORE + "renewal.py", ", #version = #version + :one", ""),
+        (STORE + "renewal.py", '":now": now_ms, ":one": 1}\n    if', '":now": now_ms}\n    if'),
+        (STORE + "renewal.py", '":now": now_ms, ":one": 1, ":seen"', '":now": now_ms, ":seen"'),
+    ),
+    _bug(
+        "one attempt too many",
+        (
+            DOMAIN + "sweeping.py",
+            "exhausted = task.attempt >= task.max_attempts",
+            "exhausted = task.attempt > task.max_attempts",
+        ),
+    ),
+    _bug(
+        "fenced by owner, not by claim",
+        (DOMAIN + "task.py", "claim.claim_id != claim_id or ", ""),
+    ),
+    _bug(
+        "fenced by claim, not by owner",
+        (DOMAIN + "task.py", "claim.claim_id != claim_id or claim.principal != by.key", "claim.claim_id != claim_id"),
+        harmless="nobody else learns a claim's id here: it is a secret of its answer",
+    ),
+    _bug(
+        "a permit may be taken twice",
+        (STORE + "handoff_writes.py", "put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken)", "put(held)"),
+    ),
+    _bug(
+        "a claim that is over is kept as held",
+        (
+            STORE + "handoff_writes.py",
+            "        writes.append(delete(freed))\n    return writes",
+            "        pass\n    return writes",
+        ),
+    ),
+    _bug(
+        "a lost heartbeat leaves no recovery record",
+        (DOMAIN + "sweeping.py", '    story.extras["recovery"] = recovery\n', ""),
+    ),
+    _bug(
+        "a task is claimed before it is due",
+        (
+            DOMAIN + "transitions.py",
+            "    task.must_be_claimable(at)\n",
+            "    task.must_be_claimable(at + seconds(60))\n",
+        ),
+    ),
+    _bug(
+        "a claim may be made for another's task",
+        (
+            DOMAIN + "transitions.py",
+            "if task.target_agent is not None and verb.agent != task.target_agent:",
+            "if False:",
+        ),
+    ),
+    _bug(
+        "a lost bell is rung for no more",
+        (DOMAIN + "wake.py", "    return ring if alert is None else min(ring, alert)", "    return alert"),
+    ),
+)
+REPEATS = (
+    _bug(
+        "the witness isn't looked at",
+        (STORE + "table.py", "                if self._is_ours(witness, token):\n", "                if False:\n"),
+    ),
+    _bug(
+        "any witness is ours",
+        (
+            STORE + "table.py",
+            'item is not None and item.get("written_by") == token',
+            "item is not None",
+        ),
+    ),
+    _bug(
+        "an unclear attempt isn't barred",
+        (STORE + "table.py", "if may_arrive and bar is not None and", "if False and"),
+    ),
+    _bug(
+        "a token of its own for each attempt",
+        (
+            STORE + "table.py",
+            "TransactItems=request, ClientRequestToken=token)\n            except _FAILURES as exc:\n                refusal",
+            "TransactItems=request, ClientRequestToken=uuid4().hex)\n            except _FAILURES as exc:\n                refusal",
+        ),
+    ),
+    _bug(
+        "a batch read forgets what wasn't processed",
+        (STORE + "table.py", '            asked = answer.get("UnprocessedKeys") or {}\n', "            asked = {}\n"),
+    ),
+    _bug(
+        "a partition is read to its first page only",
+        (
+            STORE + "table.py",
+            '            yield from _there(answer["Items"])\n            if "LastEvaluatedKey" not in answer:\n',
+            '            yield from _there(answer["Items"])\n            if True:\n',
+        ),
+    ),
+    _bug(
+        "a key is remembered after the effect",
+        (
+            SERVICES + "change_task.py",
+            "        if once:\n            extras.append(Remember(once, snapshot(change.task)))\n"
+            "        commit_and_ring(baton, change, extras)\n",
+            "        commit_and_ring(baton, change, extras)\n"
+            "        if once:\n            baton.store.commit(workspace, None, [Remember(once, snapshot(change.task))])\n",
+        ),
+    ),
+    _bug(
+        "a key may be taken twice",
+        (
+            STORE + "writes.py",
+            '"written_by": token}, NOT_THERE_YET, KeyTaken)]',
+            '"written_by": token})]',
+        ),
+    ),
+    _bug(
+        "a handoff's key isn't remembered",
+        (
+            SERVICES + "create_handoff.py",
+            "        extras.append(Remember(once, snapshot(new.change.task)))\n",
+            "        pass\n",
+        ),
+    ),
+    _bug(
+        "the last word of a claim isn't kept",
+        (
+            SERVICES + "end_claim.py",
+            "            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer)),\n",
+            "",
+        ),
+    ),
+    _bug(
+        "another's key is told before a used one",
+        (STORE + "table.py", 'return min(refused, key=lambda error: error.code != "key_taken")', "return refused[-1]"),
+        harmless="whoever loses a race looks for the remembered answer before it refuses, whatever it was refused by",
+    ),
+)
+DIRECTIONS = (
+    _bug(
+        "the cap lets one more through",
+        (
+            DOMAIN + "direction.py",
+            "if len(recent) >= settings.escalation_cap",
+            "if len(recent) > settings.escalation_cap",
+        ),
+    ),
+    _bug(
+        "a direction's version isn't compared",
+        (
+            STORE + "marker_writes.py",
+            "VERSION_NOT_SET if is_new else VERSION_UNCHANGED",
+            '"attribute_not_exists(#version) OR #version >= :zero"',
+        ),
+        (STORE + "marker_writes.py", '**({} if is_new else {":seen": direction.version})', '":zero": 0'),
+    ),
+    _bug(
+        "an escalation's end isn't told to its direction",
+        (SERVICES + "change_task.py", "if task.is_escalation and task.target_agent is not None:", "if False:"),
+    ),
+)
+FAMILIES = (
+    _bug(
+        "a join is one branch short",
+        (DOMAIN + "task.py", "if ended == len(self.branches):", "if ended >= max(1, len(self.branches) - 1):"),
+    ),
+    _bug(
+        "no errand for the join",
+        (
+            SERVICES + "change_task.py",
+            "if task.has_branch_ended and task.join_parent is not None:\n        told",
+            "if False:\n        told",
+        ),
+    ),
+    _bug(
+        "a join's errand is read after its branches",
+        (
+            SERVICES + "join_branches.py",
+            "        errand = baton.store.errand(workspace, Errand.JOIN, task_id)\n"
+            "        joined = _join(baton, workspace, task_id)\n",
+            "        joined = _join(baton, workspace, task_id)\n"
+            "        errand = baton.store.errand(workspace, Errand.JOIN, task_id)\n",
+        ),
+    ),
+    _bug(
+        "a new errand is taken for the old",
+        (
+            STORE + "store.py",
+            'STILL_THE_SAME = "#stamp = :stamp"',
+            'STILL_THE_SAME = "#stamp = :stamp OR #stamp <> :stamp"',
+        ),
+    ),
+    _bug(
+        "a cascade looks once",
+        (SERVICES + "cancel_descendants.py", "if not found and below == seen:", "if not found or below:"),
+    ),
+    _bug(
+        "a cancel has no cascade",
+        (
+            SERVICES + "change_task.py",
+            "if task.state is State.CANCELLED and task.fence > 0",
+            "if False and task.fence > 0",
+        ),
+    ),
+    _bug(
+        "children without a live claim",
+        (SERVICES + "create_handoff.py", "extras.append(UnderClaim(parent.id, asked.claim_id))", "pass"),
+    ),
+    _bug(
+        "a callback answers another wait",
+        (SERVICES + "wait_for_callback.py", " or task.wait.number != callback.wait:", ":"),
+        (DOMAIN + "transitions.py", "if task.wait is None or task.wait.number != verb.wait:", "if task.wait is None:"),
+    ),
+    _bug(
+        "a callback is given up too early",
+        (DOMAIN + "sweeping.py", "if wait.until is not None and story.at >= wait.until:", "if wait.until is not None:"),
+    ),
+    _bug(
+        "two retries at once",
+        (
+            STORE + "handoff_writes.py",
+            'RETRY_IS_SEEN = "#retry_id = :seen"',
+            'RETRY_IS_SEEN = "#retry_id = :seen OR #retry_id <> :seen"',
+        ),
+        (
+            STORE + "handoff_writes.py",
+            'return put(item, NOT_THERE_YET, lambda: Conflict("retry"))',
+            "return put(item)",
+        ),
+    ),
+    _bug(
+        "a retry isn't looked for",
+        (SERVICES + "retry_handoff.py", "if latest is not None and not latest.is_ended:", "if False:"),
+    ),
+    _bug(
+        "a workflow's first handoff isn't counted",
+        (
+            SERVICES + "make_handoff.py",
+            "number: int = 1, *, start: int = 1, is_let",
+            "number: int = 1, *, start: int = 0, is_let",
+        ),
+    ),
+    _bug(
+        "an end isn't told to where it came from",
+        (SERVICES + "change_task.py", "    if is_slug(task.source_agent):\n", "    if False:\n"),
+    ),
+)
+RUNS = (
+    _bug(
+        "a budget of calls is only read",
+        (STORE + "run_writes.py", "if spent.most_calls is not None:", "if False:"),
+        (STORE + "run_writes.py", '{":most_calls": spent.most_calls, ', "{"),
+    ),
+    _bug(
+        "a turn may be written over",
+        (
+            STORE + "run_writes.py",
+            'return [put(item, NOT_THERE_YET, lambda: Conflict("transcript"))]',
+            "return [put(item)]",
+        ),
+    ),
+    _bug(
+        "an event is marked before the bus has it",
+        (SERVICES + "publish_events.py", "if told.id in delivery.accepted:", "if True:"),
+    ),
+)
+BUGS = (*CLAIMS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS)

@@ -1,0 +1,177 @@
+"""What Baton is given instead of the outside: a clock, ids, the queue, the bus, models."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.ids import sortable_id
+from baton.domain.transcript import Usage
+from baton.ports import Delivery
+from baton.run_ports import Reply, StopReason
+from baton.services.process_task import Bell
+from simulation.habits import Bells, Focus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.domain.published import Notice
+    from baton.run_ports import Done, Left, NotDone, Request, Work
+    from baton.services.run_agent import AgentLoop
+    from simulation.simulation import Simulation
+
+BEGIN = datetime(2026, 11, 18, 12, tzinfo=UTC)
+WORKSPACE = "acme"
+# What a model says with a tool, where the tool needs something.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "complete_task": {"output": "x"},
+    "fail_task": {"description": "d"},
+    "save_checkpoint": {"step_name": "s", "state": {"n": 1}},
+}
+TOKENS = Usage(1, 7, 5)
+
+
+@dataclass
+class SkewedClock:
+    """Each process has its own."""
+
+    sim: Simulation
+
+    def now(self) -> datetime:
+        return BEGIN + timedelta(milliseconds=self.sim.now_ms + self.sim.current.process.skew_ms)
+
+    def sleep(self, seconds: float) -> None:
+        self.sim.sleep(seconds)
+
+
+class NumberedIds:
+    """In the order of their making, and spread over the shards."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def new(self, prefix: str, at: datetime) -> str:
+        return sortable_id(prefix, at, hashlib.md5(b"%d" % next(self._numbers)).digest()[:10])
+
+    def secret(self) -> str:
+        return hashlib.sha256(b"%d" % next(self._numbers)).hexdigest()
+
+
+class ShakyQueue:
+    """Messages are lost, late and doubled. ``waiting``: those sent while it was calm, with when they are due."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self.waiting: list[tuple[int, Bell]] = []
+
+    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+        sim = self._sim
+        assert workspace == WORKSPACE
+        assert 0 <= delay_seconds <= 900
+        due_ms, bell = sim.now_ms + delay_seconds * 1000, Bell(workspace=workspace, agent=agent, task_id=task_id)
+        if sim.weather.is_calm:
+            self.waiting.append((due_ms, bell))
+            return
+        sim.weather.call("sqs", task_id, may_fail=False)
+        fate = self._fate()
+        if fate != "kept":
+            sim.weather.happened(f"bell {fate}")
+        if fate == "doubled":
+            self._deliver(bell, due_ms + sim.draw(60_000))
+        if fate != "lost":
+            self._deliver(bell, due_ms + sim.draw(900_000 if fate == "late" else 500))
+
+    def due(self, now_ms: int) -> list[Bell]:
+        """Takes them."""
+        ready = [bell for at, bell in self.waiting if at <= now_ms]
+        self.waiting = [each for each in self.waiting if each[0] > now_ms]
+        return ready
+
+    def _fate(self) -> str:
+        bells = self._sim.habits.bells
+        if bells is not Bells.SHAKY:
+            return bells
+        dice = self._sim.draw(100)
+        return "lost" if dice >= 90 else "late" if dice >= 75 else "doubled" if 60 <= dice < 65 else "kept"
+
+    def _deliver(self, bell: Bell, at_ms: int) -> None:
+        self._sim.spawn("bell", lambda: self._sim.lambdas.answer(bell), at_ms)
+
+
+class ShakyBus:
+    """Refuses some events, and sometimes takes them and doesn't say so. ``accepted``: what it has."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self.accepted: set[str] = set()
+
+    def publish(self, notices: Sequence[Notice]) -> Delivery:
+        sim = self._sim
+        sim.weather.call("bus", len(notices), may_fail=False)
+        dice = sim.draw(10) if sim.habits.is_bus_shaky and not sim.weather.is_calm else 0
+        taken = frozenset(each.id for each in notices if dice < 6 or sim.draw(2))
+        self.accepted |= taken
+        assert all(json.loads(each.detail)["id"] == each.id for each in notices)
+        if dice == 8:
+            sim.weather.happened("bus lost")
+            return Delivery()
+        refused = {each.id: "refused" for each in notices if each.id not in taken}
+        return Delivery(taken, refused if dice != 9 else {})
+
+
+class ScriptedModel:
+    """Calls its tools by chance, is away, refuses, and breaks. ``tokens``: what its replies have cost, by task."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self.replies: Counter[str] = Counter()
+
+    def of(self, _name: str) -> tuple[str, str, ScriptedModel]:
+        return "simulated", "m", self
+
+    def converse(self, request: Request) -> Reply:
+        sim = self._sim
+        sim.oracle.answers.model_is_asked(request)
+        sim.weather.call("model", request.task_id, may_fail=False, slow_ms=3_000 if sim.habits.is_hot else 30_000)
+        dice = 0 if sim.weather.is_calm else sim.draw(24)
+        if dice == 21:
+            raise ModelAway("away", retry_after=sim.draw(40))
+        if dice == 22:
+            raise ModelRefuses("no", retryable=sim.draw(2) == 0)
+        if dice == 23:
+            raise RuntimeError("model")
+        self.replies[request.task_id] += 1
+        names = [spec["name"] for spec in request.tools]
+        if dice < 6 or not names:
+            return Reply(blocks=({"text": "done"},), stop_reason=StopReason.END_TURN, usage=TOKENS)
+        blocks = [
+            {"toolUse": {"name": name, "toolUseId": f"x{number}", "input": ARGUMENTS.get(name, {})}}
+            for number, name in enumerate(self._called(names, request.agent))
+        ]
+        return Reply(blocks=tuple(blocks), stop_reason=StopReason.TOOL_USE, usage=TOKENS)
+
+    def _called(self, names: list[str], agent: str) -> list[str]:
+        sim = self._sim
+        called = [sim.pick(names) for _ in range(1 + sim.draw(3))]
+        others = [name for name in names if name in ("ask_r", "ask_s") and name[-1] != agent]
+        if sim.habits.focus is Focus.RUNS and others and sim.draw(3):
+            return others * (2 + sim.draw(2))
+        return called
+
+
+@dataclass
+class SimulatedRunner:
+    """Notes under which claim a process works."""
+
+    sim: Simulation
+    loop: AgentLoop
+
+    def run(self, work: Work) -> Done | NotDone | Left:
+        self.sim.current.process.claim_id = work.claim_id
+        return self.loop.run(work)

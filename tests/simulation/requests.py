@@ -1,0 +1,52 @@
+"""A client's request, however often it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.errors import BatonError
+    from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
+
+
+@dataclass(eq=False)
+class Request:
+    """``effects``: the writes that it came to, by attempt; ``answers``: what of them must stay the same. ``word``: for
+    a verb that ends a claim, the task, the claim, and by which entries of the trail it ends."""
+
+    name: str
+    by: Principal
+    send: Callable[[Once | None], Any]
+    once: Once | None
+    attempts: int = 0
+    began_at: int = 0
+    effects: dict[int, int] = field(default_factory=dict)
+    answers: list[tuple[Any, ...]] = field(default_factory=list)
+    word: tuple[str, str, frozenset[str]] | None = None
+    content: Any = None
+
+    @property
+    def is_keyed(self) -> bool:
+        return self.once is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    error: BatonError
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Nobody knows what came of it."""
+
+
+Outcome = Answered | Refused | Lost

@@ -1,0 +1,150 @@
+"""One world: the real store on a fake table, the use cases, those who use them, and the oracle that looks on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from itertools import count
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import baton.adapters.dynamodb.table as table_module
+import baton.services.process_task as process_task_module
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.adapters.memory import MemoryCallbackKey
+from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
+from baton.ports import Baton
+from baton.services.run_agent import AgentLoop
+from simulation.chance import Chance
+from simulation.habits import Habits
+from simulation.lambdas import Lambdas
+from simulation.oracle import Oracle
+from simulation.ports import NumberedIds, ScriptedModel, ShakyBus, ShakyQueue, SimulatedRunner, SkewedClock
+from simulation.scheduler import Actor, Process, Scheduler
+from simulation.threads import ActorFuture, ActorThread
+from simulation.weather import StormyWeather
+from support.fake_dynamo import FakeDynamo
+
+T = TypeVar("T")
+TABLE = "simulated"
+# Processes that live on between calls, each with what it keeps in memory.
+CONTAINERS = 3
+
+
+class SimulatedDynamo(FakeDynamo):
+    """Nobody needs a turn to find that a shard of the wake index is empty, and there are many."""
+
+    def query(self, *, IndexName: str | None = None, **request: Any) -> dict[str, Any]:  # noqa: N803
+        if IndexName == "wake":
+            partition = request["ExpressionAttributeValues"][":pk"]["S"]
+            if not self.indexes["wake"].rows(partition, self.weather.now_ms):
+                return {"Items": []}
+        return super().query(IndexName=IndexName, **request)
+
+
+class Simulation:
+    """``choices``: instead of the seed's. ``is_stopping``: the actors begin nothing new."""
+
+    def __init__(
+        self, seed: int, habits: Habits, choices: Sequence[int] | None = None, *, is_traced: bool = False
+    ) -> None:
+        self.habits, self.chance = habits, Chance(seed, choices)
+        self.oracle = Oracle(self)
+        self.scheduler = Scheduler(self.oracle.verdict.actor_raised)
+        self.weather = StormyWeather(habits, self.chance, self.scheduler, is_traced=is_traced)
+        self.is_stopping = False
+        self.stream: list[dict[str, Any]] = []
+        self.settings: dict[str, Any] = {}
+        self.dynamo = SimulatedDynamo(self.weather)
+        self.dynamo.watch = self.oracle.wrote
+        self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
+        self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
+        self.model = ScriptedModel(self)
+        self._containers = [self._container() for _ in range(CONTAINERS)]
+        self.lambdas = Lambdas(self)
+        self._patch(seed)
+
+    def draw(self, n: int) -> int:
+        return self.chance.draw(n)
+
+    def pick(self, values: Sequence[T]) -> T:
+        return self.chance.pick(values)
+
+    @property
+    def baton(self) -> Baton:
+        """Of the container in which the present call runs."""
+        return self._containers[self._here()][0]
+
+    @property
+    def runner(self) -> SimulatedRunner:
+        return self._containers[self._here()][1]
+
+    @property
+    def current(self) -> Actor:
+        return self.scheduler.current
+
+    @property
+    def now_ms(self) -> int:
+        return self.scheduler.now_ms
+
+    @property
+    def steps(self) -> int:
+        return self.scheduler.steps
+
+    def sleep(self, seconds: float) -> None:
+        if self.weather.is_calm:
+            self.scheduler.now_ms += int(seconds * 1000)
+        else:
+            self.scheduler.park(self.now_ms + max(1, int(seconds * 1000)))
+
+    def pass_to(self, now_ms: int) -> None:
+        """Where it is calm."""
+        self.scheduler.now_ms = max(self.now_ms, now_ms)
+
+    def spawn(
+        self, name: str, act: Callable[[], object], at_ms: int | None = None, process: Process | None = None
+    ) -> None:
+        self.scheduler.spawn(name, act, process or Process(self.weather.skew_ms()), at_ms)
+
+    def power_off(self) -> None:
+        """Everything dies at once; what was on its way is lost, and from then on it is calm."""
+        self.scheduler.kill_all()
+        self.weather.is_calm = True
+        self.stream = []
+
+    def _here(self) -> int:
+        process = self.current.process
+        if process.container is None:
+            process.container = 0 if self.weather.is_calm else self.draw(CONTAINERS)
+        return process.container
+
+    def _container(self) -> tuple[Baton, SimulatedRunner]:
+        baton = Baton(
+            store=DynamoStore(Table(self._client, TABLE, self.sleep)),
+            doorbell=self.queue,
+            clock=self.clock,
+            ids=self.ids,
+            trackers=NoTrackers(),
+            tracker_bell=MemoryTrackerBell(),
+            secrets=MemorySecrets(),
+            callback_key=MemoryCallbackKey(),
+            public_url="https://simulated.example",
+            log=self.oracle.answers.logged,
+        )
+        return baton, SimulatedRunner(self, AgentLoop(baton, self.model))
+
+    def _patch(self, seed: int) -> None:
+        """What the product takes from Python itself and that would be different in every run."""
+        tokens = count(1)
+        table: Any = table_module
+        process_task: Any = process_task_module
+        table.uuid4 = lambda: SimpleNamespace(hex=f"token{next(tokens):027d}")
+        process_task.Thread = lambda target, **_: ActorThread(self, target)
+        process_task.Future = _futures(self)
+        random.seed(seed)
+
+
+def _futures(sim: Simulation) -> Any:
+    """It is named as a type in the product, too."""
+    return lambda: ActorFuture(sim)

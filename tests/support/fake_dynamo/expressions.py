@@ -1,0 +1,207 @@
+"""DynamoDB's expressions, as many of them as Baton uses: conditions, updates and ranges of keys."""
+
+from __future__ import annotations
+
+import operator
+import re
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from support.fake_dynamo.weather import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+Item = dict[str, Any]
+Wire = dict[str, Any]
+Names = dict[str, str]
+Condition = "Callable[[Item | None, Names, Item], bool]"
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_RANGE = re.compile(r"#pk = :pk(?: AND #sk (?:(=|<|<=|>|>=) (:\w+)|BETWEEN (:\w+) AND (:\w+)))?")
+_TOKEN = re.compile(r"[()]|<=|>=|<>|[=<>]|[#:]\w+(?:\.#\w+)*|\w+")
+_VERB = re.compile(r"\b(SET|REMOVE|ADD|DELETE)\b")
+_DEFAULT = re.compile(r"if_not_exists\(([^,]+), *([^)]+)\)")
+_COMMA = re.compile(r",(?![^(]*\))")
+_PLUS = re.compile(r"\+(?![^(]*\))")
+
+
+def holds(request: Mapping[str, Any], item: Item | None) -> bool:
+    """Whether the request's condition is true of the item, None where there is none."""
+    text = request.get("ConditionExpression")
+    names, values = request.get("ExpressionAttributeNames", {}), request.get("ExpressionAttributeValues", {})
+    return text is None or bool(_condition(text)(item, names, values))
+
+
+def updated(request: Mapping[str, Any], old: Item | None, key: Wire) -> Item:
+    """The item as the request's update makes it."""
+    update = _Update(
+        old, key, request.get("ExpressionAttributeNames", {}), request.get("ExpressionAttributeValues", {})
+    )
+    for verb, actions in _clauses(request["UpdateExpression"]):
+        for action in actions:
+            update.apply(verb, action)
+    return update.new
+
+
+def in_range(expression: str, values: dict[str, str]) -> Callable[[str], bool]:
+    """Whether a sort key fits a key condition. Raises as DynamoDB for a range that ends before it begins."""
+    op, one, low, high = _range(expression)
+    if low:
+        first, last = values[low], values[high]
+        if first > last:
+            raise refusal("ValidationException", "query")
+        return lambda sk: first <= sk <= last
+    if op:
+        compare, bound = _COMPARISONS[op], values[one]
+        return lambda sk: compare(sk, bound)
+    return lambda _sk: True
+
+
+@cache
+def _range(expression: str) -> tuple[Any, ...]:
+    match = _RANGE.fullmatch(expression)
+    assert match, expression
+    return match.groups()
+
+
+def _number(text: str) -> int | Decimal:
+    try:
+        return int(text)
+    except ValueError:
+        return Decimal(text)
+
+
+def _plain(value: Wire) -> tuple[str, Any]:
+    """The type and what can be compared."""
+    ((kind, inner),) = value.items()
+    if kind == "N":
+        return kind, _number(inner)
+    return kind, frozenset(inner) if kind == "SS" else inner
+
+
+def _find(path: str, item: Item | None, names: Names) -> Wire | None:
+    at: Any = {"M": item or {}}
+    for part in path.split("."):
+        at = at.get("M", {}).get(names.get(part, part)) if at else None
+    return at  # type: ignore[no-any-return]
+
+
+@cache
+def _condition(text: str) -> Any:
+    parser = _Parser(_TOKEN.findall(text))
+    condition = parser.either()
+    assert not parser.tokens, text
+    return condition
+
+
+class _Parser:
+    """Of conditions: each part becomes a function of (item, names, values)."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = tokens
+
+    def either(self) -> Any:
+        return self._several("OR", lambda: self._several("AND", self._one, all), any)
+
+    def _several(self, word: str, part: Callable[[], Any], together: Callable[[Iterable[object]], bool]) -> Any:
+        parts = [part()]
+        while self.tokens and self.tokens[0] == word:
+            self.tokens.pop(0)
+            parts.append(part())
+        if len(parts) == 1:
+            return parts[0]
+        return lambda item, names, values: together(each(item, names, values) for each in parts)
+
+    def _one(self) -> Any:
+        head = self.tokens.pop(0)
+        if head == "NOT":
+            inner = self._one()
+            return lambda item, names, values: not inner(item, names, values)
+        if head == "(":
+            inner = self.either()
+            assert self.tokens.pop(0) == ")"
+            return inner
+        if head in ("attribute_exists", "attribute_not_exists"):
+            _, path, _ = (self.tokens.pop(0) for _ in range(3))
+            is_wanted = head == "attribute_exists"
+            return lambda item, names, _values: (_find(path, item, names) is not None) == is_wanted
+        return _comparison(head, self.tokens.pop(0), self.tokens.pop(0))
+
+
+def _comparison(left: str, op: str, right: str) -> Any:
+    compare = _COMPARISONS[op]
+
+    def compared(item: Item | None, names: Names, values: Item) -> bool:
+        a, b = (values[each] if each[0] == ":" else _find(each, item, names) for each in (left, right))
+        if a is None or b is None:
+            return op == "<>"
+        (kind, first), (other, second) = _plain(a), _plain(b)
+        return compare(first, second) if kind == other else op == "<>"
+
+    return compared
+
+
+@cache
+def _clauses(text: str) -> list[tuple[str, list[str]]]:
+    parts = _VERB.split(text)
+    bodies = zip(parts[1::2], parts[2::2], strict=True)
+    return [(verb, [each.strip() for each in _COMMA.split(body)]) for verb, body in bodies]
+
+
+class _Update:
+    """What is read is the old item, whatever the other actions have changed."""
+
+    def __init__(self, old: Item | None, key: Wire, names: Names, values: Item) -> None:
+        self.old, self.names, self.values = old, names, values
+        self.new: Item = dict(old or key)
+
+    def apply(self, verb: str, action: str) -> None:
+        if verb == "SET":
+            path, what = (part.strip() for part in action.split("=", 1))
+            terms = [self._operand(term.strip()) for term in _PLUS.split(what)]
+            total = terms[0] if len(terms) == 1 else {"N": str(sum(_plain(term)[1] for term in terms))}
+            self._put(path, total)
+        elif verb == "REMOVE":
+            self._put(action, None)
+        else:
+            path, given = action.split()
+            self._put(path, self._combined(verb, path, given))
+
+    def _combined(self, verb: str, path: str, given: str) -> Wire | None:
+        kind, more = _plain(self.values[given])
+        was = _plain(_find(path, self.old, self.names) or {kind: "0" if kind == "N" else ()})[1]
+        if kind == "N":
+            return {"N": str(was + more)}
+        both = was | more if verb == "ADD" else was - more
+        return {"SS": sorted(both)} if both else None
+
+    def _operand(self, text: str) -> Wire:
+        if match := _DEFAULT.fullmatch(text):
+            found = _find(match[1], self.old, self.names)
+            return found if found is not None else self._operand(match[2])
+        found = self.values[text] if text[0] == ":" else _find(text, self.old, self.names)
+        if found is None:
+            raise refusal("ValidationException", "update_item")
+        return found
+
+    def _put(self, path: str, value: Wire | None) -> None:
+        *above, last = (self.names.get(part, part) for part in path.split("."))
+        at = self.new
+        for part in above:
+            if "M" not in at.get(part, {}):  # the document path is invalid
+                raise refusal("ValidationException", "update_item")
+            at[part] = {"M": dict(at[part]["M"])}
+            at = at[part]["M"]
+        if value is None:
+            at.pop(last, None)
+        else:
+            at[last] = value
