@@ -192,8 +192,9 @@ def meanwhile(world: World, step: Callable[[], object]) -> None:
 
 def test_who_waits_for_a_task_gets_none_once_it_is_off(world: World, desk: Desk) -> None:
     meanwhile(world, lambda: (desk.hand_off(), switch(desk.gateway, on=False)))
-    reply = desk.gateway.post(CODER, "/agents/auto-code/claims/wait", query="timeout=5")
-    assert reply.status == 204
+    refused(desk.gateway.post(CODER, "/agents/auto-code/claims/wait", query="timeout=5"))
+    (task,) = world.store.tasks_of_agent("acme", "auto-code", 5, None).items
+    assert (task.state, task.fence) == ("delegated", 0)
 
 
 @pytest.mark.parametrize("path", ["await", "events/wait"])

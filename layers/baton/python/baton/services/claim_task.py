@@ -88,25 +88,33 @@ def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Clai
     worker polls for ever under a name that gets no work."""
     claimed = claim_if_any(baton, claimer, once)
     if claimed is None:
-        agent = baton.store.agent(claimer.by.workspace, claimer.agent)
-        if agent is None:
-            raise Unknown("agent")
-        agent.must_be_active()
+        _must_get_work(baton, claimer)
     mark_contact(baton, claimer.by, claimer.agent)
     return claimed
+
+
+def _must_get_work(baton: Baton, claimer: Claimer) -> None:
+    agent = baton.store.agent(claimer.by.workspace, claimer.agent)
+    if agent is None:
+        raise Unknown("agent")
+    agent.must_be_active()
 
 
 def claim_next_waiting(
     baton: Baton, claimer: Claimer, timeout_seconds: float, once: Once | None = None
 ) -> Claimed | None:
-    """The same, waiting up to ``timeout_seconds`` for a task to become ready. Raises ``TooManyPolls``. Those who wait
+    """The same, waiting up to ``timeout_seconds`` for a task to become ready. Raises ``TooManyPolls``, and
+    ``InactiveAgent`` where the agent was switched off meanwhile. Those who wait
     for the same agent's work look at moments of their own, and each begins with another task of the best priority."""
 
     def again() -> Claimed | None:
         return claim_if_any(baton, claimer, once, is_contended=True)
 
     found = claim_next(baton, claimer, once)
-    return waited(baton, claimer.by, timeout_seconds, found, again, bool, jittered=True)
+    claimed = waited(baton, claimer.by, timeout_seconds, found, again, bool, jittered=True)
+    if claimed is None and timeout_seconds > 0:
+        _must_get_work(baton, claimer)
+    return claimed
 
 
 def claim_if_any(
