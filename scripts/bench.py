@@ -1,8 +1,9 @@
 """`make bench`: measures, and judges nothing.
 
-    bench.py [imports] [calls] [load] [cpu]
+    bench.py [imports] [calls] [load] [cpu] [worst]
 
-Without a name, all of them. All but `cpu` need the local stack; the bench starts one of its own and forgets it.
+Without a name, all of them. All but `cpu` and `worst` need the local stack; the bench starts one of its own and
+forgets it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from bench_calls import show_calls
 from bench_cpu import show_cpu
 from bench_imports import show_imports
 from bench_load import show_load
+from bench_worst import show_worst
 from engine import StackError
 
 SECTIONS: dict[str, Callable[[local.Stack], None]] = {
@@ -27,13 +29,14 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "calls": show_calls,
     "load": show_load,
 }
-CPU = "cpu"
+# Without the stack.
+ALONE: dict[str, Callable[[], None]] = {"cpu": show_cpu, "worst": show_worst}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Baton's bench")
-    parser.add_argument("section", nargs="*", type=_section, help="imports, calls, load, cpu; default: all")
-    asked = parser.parse_args().section or [*SECTIONS, CPU]
+    parser.add_argument("section", nargs="*", type=_section, help="imports, calls, load, cpu, worst; default: all")
+    asked = parser.parse_args().section or [*SECTIONS, *ALONE]
     begun = time.monotonic()
     _say_where()
     on_stack = [name for name in SECTIONS if name in asked]
@@ -46,16 +49,16 @@ def main() -> int:
     except StackError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    if CPU in asked:
-        _progress(f"measuring: {CPU} …")
-        show_cpu()
+    for name in [name for name in ALONE if name in asked]:
+        _progress(f"measuring: {name} …")
+        ALONE[name]()
     print(f"\nMeasured in {time.monotonic() - begun:.0f} s.")
     return 0
 
 
 def _section(name: str) -> str:
-    if name not in {*SECTIONS, CPU}:
-        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join([*SECTIONS, CPU])}")
+    if name not in {*SECTIONS, *ALONE}:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join([*SECTIONS, *ALONE])}")
     return name
 
 

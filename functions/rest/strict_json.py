@@ -69,7 +69,7 @@ def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
     parser = _Parser()
     value = parser.parse(text)
     if parser.is_bad or _ESCAPED.search(text):
-        _check(value, "")
+        _check(value, ())
     if not isinstance(value, dict) and not any_value:
         raise MalformedJson("body", "must be a JSON object")
     return JsonBody(text, value, is_exact=parser.is_exact)
@@ -210,27 +210,31 @@ class _Parser:
         return self._bad("is given twice", twice)
 
 
-def _check(value: Any, path: str) -> None:
+# Names and numbers from the top down, worded only for a refusal.
+_Path = tuple[str | int, ...]
+
+
+def _check(value: Any, path: _Path) -> None:
     match value:
-        case _Bad():
-            raise MalformedJson(_join(path, value.below) or "body", value.message)
         case str():
             _check_text(value, path)
-        case dict():
-            for key, item in value.items():
-                _check_text(key, _join(path, key))
-                _check(item, _join(path, key))
         case list():
             for number, item in enumerate(value):
-                _check(item, _join(path, str(number)))
+                _check(item, (*path, number))
+        case dict():
+            for key, item in value.items():
+                _check_text(key, (*path, key))
+                _check(item, (*path, key))
+        case _Bad():
+            raise MalformedJson(_worded((*path, value.below)), value.message)
 
 
-def _check_text(text: str, path: str) -> None:
+def _check_text(text: str, path: _Path) -> None:
     if "\0" in text:
-        raise MalformedJson(path or "body", "must not contain NUL characters")
-    if _SURROGATE.search(text):
-        raise MalformedJson(path or "body", "must not contain lone surrogates")
+        raise MalformedJson(_worded(path), "must not contain NUL characters")
+    if not text.isascii() and _SURROGATE.search(text):
+        raise MalformedJson(_worded(path), "must not contain lone surrogates")
 
 
-def _join(path: str, name: str) -> str:
-    return ".".join(filter(None, (path, shown(name) if name else "")))
+def _worded(path: _Path) -> str:
+    return ".".join(shown(str(part)) for part in path if part != "") or "body"

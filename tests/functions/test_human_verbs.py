@@ -200,3 +200,24 @@ def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(desk: De
     assert (told["problem"]["status"], told["problem"]["code"]) == (503, "busy")
     again = desk.gateway.post(ALICE, "/approvals", body, **key)
     assert again.json["items"][0]["task"]["state"] == "next"
+
+
+def test_no_refusal_shows_how_python_writes_a_value(world: World, gateway: Gateway) -> None:
+    """A state, a kind or a verb is told by its own word, in every state and for every verb."""
+    held, ended = world.claimed(), world.needing(agent("auditor"), source_agent="auditor", target_agent="scout")
+    waiting = world.needing(agent("runner"), source_agent="runner")
+    gateway.post(human(), f"/tasks/{ended}/cancel")
+    verbs = ["approve", "approve-next", "undo", "claim", "cancel", "resolve", "defer", "dismiss", "split", "heartbeat"]
+    parts = {"parts": [{"summary": "One"}, {"summary": "Two"}]}
+    bodies = {
+        "defer": {"until": "2026-12-01T00:00:00Z"},
+        "dismiss": {"reason": "No"},
+        "split": parts,
+        "heartbeat": {"claim_id": "clm_x"},
+        "claim": {"agent": "auditor"},
+    }
+    for task_id in (ended, held.dossier.task.id, waiting):
+        for verb in verbs:
+            reply = gateway.post(human(), f"/tasks/{task_id}/{verb}", bodies.get(verb, {}))
+            assert "<" not in reply.text, reply.text
+            assert "State." not in reply.text, reply.text

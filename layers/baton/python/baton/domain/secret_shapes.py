@@ -125,7 +125,10 @@ def secrets_in(text: str, name: str = "") -> Iterator[Found]:
     said = before + text
     lower = said.lower()
     for shape in SHAPES:
-        if not any(hint in lower for hint in shape.hints):
+        for hint in shape.hints:
+            if hint in lower:
+                break
+        else:
             continue
         group = 1 if shape.pattern.groups else 0
         for match in shape.pattern.finditer(said):

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 RUN, ONE = "*", "?"
+# Characters between two looks at whether anything was met.
+AT_ONCE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,12 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """One bit for every character of every pattern, ``*`` excepted: set while the pattern has been met so far.
+    """One bit for the start of every pattern and for every character of it, ``*`` excepted: set while the pattern has
+    been met so far.
 
-    ``starts``: the first ones; ``stays``: those that a ``*`` follows, so that they outlast any character; ``takes``:
-    what a character may set, ``takes_any`` where it is in no pattern; ``ends``: a pattern's last bit → its index.
+    ``starts``: those of the starts, which are always set; ``stays``: those that outlast any character: the starts, what
+    a ``*`` follows, and the ends, so that they needn't be looked for at each; ``takes``: what a character may set,
+    ``takes_any`` where it is in no pattern; ``ends``: a pattern's last bit → its index.
     """
 
     starts: int
@@ -44,9 +49,11 @@ class Automaton:
 
     def first_in(self, characters: Iterable[str]) -> int | None:
         """The index of a pattern that is in them. Each character is looked at once."""
-        met = 0
-        for character in characters:
-            met = ((met << 1 | self.starts) & self.takes.get(character, self.takes_any)) | (met & self.stays)
+        met, stays = self.starts, self.stays
+        following = map(self.takes.get, characters, repeat(self.takes_any))
+        while some := tuple(islice(following, AT_ONCE)):
+            for taken in some:
+                met = met << 1 & taken | met & stays
             if hit := met & self.end:
                 return self.ends[hit & -hit]
         return None
@@ -87,6 +94,7 @@ def _automaton(patterns: list[str]) -> Automaton:
     bit = 1
     for index, pattern in enumerate(patterns):
         starts |= bit
+        bit <<= 1
         for character in pattern:
             if character == RUN:
                 stays |= bit >> 1
@@ -98,4 +106,5 @@ def _automaton(patterns: list[str]) -> Automaton:
             bit <<= 1
         ends[bit >> 1] = index
     takes = {character: bits | takes_any for character, bits in own.items()}
-    return Automaton(starts, stays, takes, takes_any, ends, end=sum(ends))
+    end = sum(ends)
+    return Automaton(starts, stays | starts | end, takes, takes_any, ends, end)
