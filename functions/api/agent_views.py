@@ -39,10 +39,10 @@ class AgentView(TypedDict):
     updated_by: str
 
 
-class ProfileView(TypedDict):
-    """``model``: empty for the deployment's own. ``max_turns``: replies of the model per task; ``max_tokens``: per
-    task, both ways together; ``max_reply_tokens``: of one reply. ``join``, ``quorum``: how many of several delegations
-    have to end before it goes on."""
+class ProfileView(TypedDict, total=False):
+    """Left out for who may not see it. ``model``: empty for the deployment's own. ``max_turns``: replies of the model
+    per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply. ``join``, ``quorum``:
+    how many of several delegations have to end before it goes on."""
 
     system_prompt: str
     model: str
@@ -131,15 +131,17 @@ def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
     return shown
 
 
-def whole_agent_view(seen: SeenAgent, profile: RunProfile) -> WholeAgentView:
+def whole_agent_view(seen: SeenAgent, profile: RunProfile | None) -> WholeAgentView:
     return {**seen_agent_view(seen), **profile_view(profile)}
 
 
-def saved_agent_view(agent: Agent, profile: RunProfile) -> SavedAgentView:
+def saved_agent_view(agent: Agent, profile: RunProfile | None) -> SavedAgentView:
     return {**agent_view(agent), **profile_view(profile)}
 
 
-def profile_view(profile: RunProfile) -> ProfileView:
+def profile_view(profile: RunProfile | None) -> ProfileView:
+    if profile is None:
+        return {}
     return {
         "system_prompt": profile.system_prompt,
         "model": profile.model,

@@ -51,7 +51,8 @@ class ChainNode(TypedDict):
     ``duration_seconds``: from then to its end; of one that was never claimed, from when it was handed off. ``files``,
     ``verification``: as its completion says. ``rollback_target``: whom a handoff was made for because of the failure.
     ``retry_of``: the task that it tries anew. ``reason``: why it didn't come to a good end. ``left_out``: the answer is
-    so large by then that GET /handoffs/{handoff_id} has to show what was done, and what went wrong."""
+    so large by then that GET /handoffs/{handoff_id} has to show what was done, and what went wrong. ``hidden``: no
+    task that the caller may read: nothing that was said in it is shown, its title neither."""
 
     handoff_id: str
     task_id: str
@@ -75,6 +76,7 @@ class ChainNode(TypedDict):
     rollback_target: str | None
     retry_of: str | None
     left_out: bool
+    hidden: bool
     children: list[ChainNode]
 
 
@@ -168,6 +170,7 @@ def _node(step: Step, room: _Room) -> ChainNode:
         "rollback_target": step.rollback_target,
         "retry_of": task.retry_of,
         "left_out": not is_shown,
+        "hidden": step.hidden,
         "children": [_node(child, room) for child in step.children],
     }
     node: ChainNode = shown

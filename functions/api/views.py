@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -76,6 +76,8 @@ class GuardrailsView(TypedDict):
 
 
 class SettingsView(TypedDict):
+    """``guardrails``: left out for who may not see them."""
+
     time_zone: str
     holidays: list[str]
     handoff_window_days: int
@@ -91,7 +93,8 @@ class SettingsView(TypedDict):
     max_same_direction: int
     ping_pong_window: int
     root_handoffs_per_hour: int
-    guardrails: GuardrailsView
+    agents_read: Literal["own", "workspace"]
+    guardrails: NotRequired[GuardrailsView]
     tracker: TrackerSettingsView | None
     version: int
 
@@ -173,10 +176,14 @@ def whole_review(baton: Baton, review: Review, notes: Listing, kept: dict[str, A
     return {**review_view(baton, review), **said, "handoff": handoff}  # type: ignore[typeddict-item]
 
 
-def settings_view(settings: Settings) -> SettingsView:
+def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:
     shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
     shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
-    shown["guardrails"] = settings.guardrails.public()
+    shown["agents_read"] = settings.agents_read.value
+    if with_guardrails:
+        shown["guardrails"] = settings.guardrails.public()
+    else:
+        del shown["guardrails"]
     shown["tracker"] = settings.tracker.public() if settings.tracker else None
     view: SettingsView = shown
     return view

@@ -46,7 +46,7 @@ class ClaimWaitQuery(Query):
 @routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask}, waits=True)
 def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
     """The task once it is in a state, or has ended; `timed_out` if it isn't after the time given."""
-    waited = await_task(baton, call.by.workspace, call.task_id, call.query.state, call.query.timeout, call.by)
+    waited = await_task(baton, call.by, call.task_id, call.query.state, call.query.timeout)
     return ok({**task_view(baton, waited.dossier), "timed_out": waited.timed_out})
 
 
@@ -54,7 +54,7 @@ def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
 def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answer:
     """The trail's entries after one, as soon as there are any; none if there aren't after the time given."""
     asked = call.query
-    events = wait_for_events(baton, call.by.workspace, call.task_id, asked.after, asked.timeout, asked.limit, call.by)
+    events = wait_for_events(baton, call.by, call.task_id, asked.after, asked.timeout, asked.limit)
     return ok(trail(events, asked.after))
 
 

@@ -168,6 +168,6 @@ def test_open_alerts_take_two_calls_however_many_were_dealt_with(rig: Rig) -> No
         done = add_alert(rig.store, number).resolved(human(), NOON)
         rig.store.commit(WORKSPACE, None, [AlertSaved(done)])
     page = []
-    calls = rig.count(lambda: page.append(list_alerts(rig.world.baton, WORKSPACE, AlertState.OPEN, None, 25, None)))
+    calls = rig.count(lambda: page.append(list_alerts(rig.world.baton, human(), AlertState.OPEN, None, 25, None)))
     assert calls == ["query", "batch_get_item"]
     assert [alert.id for alert in page[0].items] == ["alert_01"]

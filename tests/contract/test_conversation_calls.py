@@ -63,7 +63,7 @@ def test_reading_along_takes_three_and_one_for_each_task_that_may_say_more(rig: 
 
     def read() -> None:
         after = cursors[-1] if cursors else None
-        cursors.append(read_messages(rig.world.baton, WORKSPACE, conversation_id, 50, after)[1])
+        cursors.append(read_messages(rig.world.baton, human(), conversation_id, 50, after)[1])
 
     assert spent(rig, read) == [READ, MANY, ONE, READ, READ]
     assert spent(rig, read) == [READ, MANY, ONE, READ]
@@ -71,9 +71,9 @@ def test_reading_along_takes_three_and_one_for_each_task_that_may_say_more(rig: 
 
 def test_a_conversation_is_seen_in_five_and_its_spending_in_two(rig: Rig) -> None:
     conversation_id, task_id = talked(rig)
-    seen = spent(rig, lambda: see_conversation(rig.world.baton, WORKSPACE, conversation_id))
+    seen = spent(rig, lambda: see_conversation(rig.world.baton, human(), conversation_id))
     assert sorted(seen) == sorted([READ, MANY, MANY, MANY, ONE])
-    chain = spent(rig, lambda: workflow_chain(rig.world.baton, WORKSPACE, conversation_id))
+    chain = spent(rig, lambda: workflow_chain(rig.world.baton, human(), conversation_id))
     costs = spent(rig, lambda: spending(rig.world.baton, WORKSPACE, conversation_id, task_id))
     assert (len(chain), costs) == (2, [MANY, MANY])
 
@@ -101,4 +101,4 @@ def test_defining_a_tool_takes_three_and_trying_it_two(rig: Rig) -> None:
 
     assert spent(rig, define) == [READ, MANY, WRITE]
     assert spent(rig, define) == [READ, MANY, WRITE]
-    assert spent(rig, lambda: dry_run(rig.world.baton, WORKSPACE, "handoff_to_runner", {})) == [MANY, MANY]
+    assert spent(rig, lambda: dry_run(rig.world.baton, human(), "handoff_to_runner", {})) == [MANY, MANY]

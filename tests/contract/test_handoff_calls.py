@@ -238,4 +238,4 @@ def test_a_chain_of_thirty_handoffs_is_read_in_two(rig: Rig) -> None:
         child.message["target"]["reason"] = f"Part {number}"
         create_handoff(rig.world.baton, AUDITOR, child)
     workflow_id = claim.dossier.task.workflow_id
-    assert len(spent(rig, lambda: workflow_chain(rig.world.baton, WORKSPACE, workflow_id))) <= 2
+    assert len(spent(rig, lambda: workflow_chain(rig.world.baton, human(), workflow_id))) <= 2

@@ -10,11 +10,11 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import to_wire
 from baton.services.verify_trail import Verdict, verify_trail
 from support.emulator import Rig
-from support.world import WORKSPACE
+from support.world import WORKSPACE, human
 
 
 def verdict(rig: Rig, task_id: str) -> Verdict:
-    return verify_trail(rig.world.baton, WORKSPACE, task_id)
+    return verify_trail(rig.world.baton, human(), task_id)
 
 
 def test_a_trail_of_one_page_takes_two_calls(rig: Rig) -> None:

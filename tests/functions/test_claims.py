@@ -84,7 +84,7 @@ def test_human_or_service_with_act_as_claims_for_the_target_without_naming_it(
 def test_service_without_act_as_claims_for_nobody(world: World, gateway: Gateway) -> None:
     task_id = world.ready()
     by = service(act_as=False)
-    assert gateway.post(by, f"/tasks/{task_id}/claim", {"agent": "auditor"}).code == "scope_required"
+    assert gateway.post(by, f"/tasks/{task_id}/claim", {"agent": "auditor"}).code == "not_found"
     assert gateway.post(by, "/agents/auditor/claims").code == "scope_required"
 
 

@@ -31,14 +31,14 @@ def begun(gateway: Gateway, by: Any = ALICE, **changes: Any) -> Any:
     return reply.json
 
 
-def shown(gateway: Gateway, conversation_id: str, by: Any = SCOUT) -> Any:
+def shown(gateway: Gateway, conversation_id: str, by: Any = ALICE) -> Any:
     return gateway.get(by, f"/conversations/{conversation_id}").json
 
 
 def read(gateway: Gateway, conversation_id: str, after: str | None = None, limit: int | None = None) -> Any:
     asked = {"after": after, "limit": limit}
     query = "&".join(f"{name}={value}" for name, value in asked.items() if value is not None)
-    reply = gateway.get(SCOUT, f"/conversations/{conversation_id}/messages", query=query)
+    reply = gateway.get(ALICE, f"/conversations/{conversation_id}/messages", query=query)
     assert reply.status == 200, reply.text
     return reply.json
 
@@ -85,7 +85,7 @@ def test_message_begins_a_conversation(world: World, gateway: Gateway) -> None:
     assert reply.headers["Location"] == f"/conversations/{task['workflow_id']}"
     assert (task["state"], task["target_agent"], task["source_agent"]) == ("delegated", "auditor", "human:alice")
     assert (task["title"], task["kind"], task["parent_id"]) == (BODY["message"], "transfer", None)
-    whole = gateway.get(SCOUT, f"/tasks/{task['id']}").json
+    whole = gateway.get(ALICE, f"/tasks/{task['id']}").json
     assert (whole["input"], whole["context"]) == ({"message": BODY["message"]}, {"lead": 5})
     assert whole["usage"] == {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
     assert shown(gateway, task["workflow_id"]) == {
@@ -139,8 +139,10 @@ def test_agent_without_the_scope_reads_along_and_says_nothing(world: World, gate
         reply = gateway.post(SCOUT, path, body)
         assert (reply.status, reply.code, reply.json["scope"]) == (403, "scope_required", CONVERSE)
     assert stored(world) == before
-    assert shown(gateway, made["conversation_id"], SCOUT)["message"] == BODY["message"]
-    assert read(gateway, made["conversation_id"])["items"]
+    auditor, path = agent("auditor"), f"/conversations/{made['conversation_id']}"
+    assert gateway.post(auditor, f"{path}/messages", {"message": "x"}).code == "scope_required"
+    assert shown(gateway, made["conversation_id"], auditor)["message"] == BODY["message"]
+    assert gateway.get(auditor, f"{path}/messages").json["items"]
 
 
 def test_agents_token_may_have_the_scope_and_no_other(gateway: Gateway) -> None:
@@ -176,7 +178,7 @@ def test_budget_and_usage_are_shown(world: World, gateway: Gateway) -> None:
     budget = {"max_model_calls": 5, "max_tokens": 1_000, "deadline": "2026-12-01T00:00:00Z"}
     made = begun(gateway, budget=budget)
     task_id, workflow_id = made["task"]["id"], made["conversation_id"]
-    chain = gateway.get(SCOUT, f"/workflows/{workflow_id}/chain").json
+    chain = gateway.get(ALICE, f"/workflows/{workflow_id}/chain").json
     assert chain["usage"] == {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
     assert chain["budget"] == {
         "max_handoffs": None,
@@ -188,20 +190,20 @@ def test_budget_and_usage_are_shown(world: World, gateway: Gateway) -> None:
     }
     world.store.commit(WORKSPACE, None, [Spent(workflow_id, task_id, Usage(2, 300, 50))])
     world.store.commit(WORKSPACE, None, [Spent(workflow_id, "task_other", Usage(4, 600, 100))])
-    assert gateway.get(SCOUT, f"/tasks/{task_id}").json["usage"] == {
+    assert gateway.get(ALICE, f"/tasks/{task_id}").json["usage"] == {
         "model_calls": 2,
         "input_tokens": 300,
         "output_tokens": 50,
     }
     used = {"model_calls": 6, "input_tokens": 900, "output_tokens": 150}
     assert shown(gateway, workflow_id)["usage"] == used
-    chain = gateway.get(SCOUT, f"/workflows/{workflow_id}/chain").json
+    chain = gateway.get(ALICE, f"/workflows/{workflow_id}/chain").json
     assert (chain["usage"], chain["budget"]["model_calls_left"], chain["budget"]["tokens_left"]) == (used, 0, 0)
 
 
 def test_chain_without_a_budget_shows_none(gateway: Gateway) -> None:
     made = begun(gateway)
-    assert gateway.get(SCOUT, f"/workflows/{made['conversation_id']}/chain").json["budget"] is None
+    assert gateway.get(ALICE, f"/workflows/{made['conversation_id']}/chain").json["budget"] is None
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_chain_without_a_budget_shows_none(gateway: Gateway) -> None:
 def test_context_may_be_anything(gateway: Gateway, context: dict[str, Any]) -> None:
     made = begun(gateway, context=context)
     task = made["task"]
-    kept = gateway.get(SCOUT, f"/tasks/{task['id']}").json["context"] or {}
+    kept = gateway.get(ALICE, f"/tasks/{task['id']}").json["context"] or {}
     assert {name: value for name, value in context.items() if value} == {n: v for n, v in kept.items() if v}
     for path in (
         f"/handoffs/{task['handoff_id']}",
@@ -225,7 +227,7 @@ def test_context_may_be_anything(gateway: Gateway, context: dict[str, Any]) -> N
         f"/tasks/{task['id']}/checkpoints",
         f"/conversations/{made['conversation_id']}",
     ):
-        assert gateway.get(SCOUT, path).status == 200, path
+        assert gateway.get(ALICE, path).status == 200, path
 
 
 # What is refused
@@ -354,7 +356,7 @@ def test_conversation_goes_on_with_the_agent_that_holds_it(world: World, gateway
     assert reply.headers["Location"] == f"/tasks/{task['id']}"
     assert (task["target_agent"], task["parent_id"], task["title"]) == ("auditor", None, "And then?")
     assert (task["workflow_id"], task["master_task_id"]) == (conversation_id, first["id"])
-    assert gateway.get(SCOUT, f"/tasks/{task['id']}").json["context"] == {"lead": 5}
+    assert gateway.get(ALICE, f"/tasks/{task['id']}").json["context"] == {"lead": 5}
     seen = shown(gateway, conversation_id)
     assert [each["id"] for each in seen["tasks"]] == [first["id"], task["id"]]
     assert (seen["state"], seen["message"], seen["created_at"]) == ("open", BODY["message"], first["created_at"])
@@ -554,7 +556,7 @@ QUERIES = [
 @pytest.mark.parametrize(("query", "field"), QUERIES, ids=range(len(QUERIES)))
 def test_wrong_query_is_named(gateway: Gateway, query: str, field: str) -> None:
     conversation_id = begun(gateway)["conversation_id"]
-    reply = gateway.get(SCOUT, f"/conversations/{conversation_id}/messages", query=query)
+    reply = gateway.get(ALICE, f"/conversations/{conversation_id}/messages", query=query)
     assert (reply.status, reply.fields) == (422, [field])
 
 
@@ -571,7 +573,7 @@ def test_cursor_belongs_to_its_conversation_and_workspace(world: World, gateway:
     world.settle("other")
     one, other = begun(gateway)["conversation_id"], begun(gateway)["conversation_id"]
     after = read(gateway, one)["after"]
-    reply = gateway.get(SCOUT, f"/conversations/{other}/messages", query=f"after={after}")
+    reply = gateway.get(ALICE, f"/conversations/{other}/messages", query=f"after={after}")
     assert (reply.status, reply.fields) == (422, ["after"])
     assert "belongs to another" in reply.text
     theirs = begun(gateway, STRANGER)["conversation_id"]
@@ -592,15 +594,15 @@ def sealed(path: str, cursor: str) -> str:
 )
 def test_forged_cursor_is_refused(gateway: Gateway, cursor: str) -> None:
     path = f"/conversations/{begun(gateway)['conversation_id']}/messages"
-    reply = gateway.get(SCOUT, path, query=f"after={sealed(path, cursor)}")
+    reply = gateway.get(ALICE, path, query=f"after={sealed(path, cursor)}")
     assert (reply.status, reply.fields) == (422, ["after"])
 
 
 def test_cursor_of_tasks_that_are_elsewhere_is_only_forgotten(gateway: Gateway) -> None:
     path = f"/conversations/{begun(gateway)['conversation_id']}/messages"
-    page = gateway.get(SCOUT, path, query=f"after={sealed(path, '.0123456789-5.9876543210-*')}").json
+    page = gateway.get(ALICE, path, query=f"after={sealed(path, '.0123456789-5.9876543210-*')}").json
     assert texts(page["items"]) == [BODY["message"]]
-    assert page["after"] == gateway.get(SCOUT, path).json["after"]
+    assert page["after"] == gateway.get(ALICE, path).json["after"]
 
 
 # Other workspaces

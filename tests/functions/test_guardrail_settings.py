@@ -21,7 +21,7 @@ DEFAULTS = {"secrets": "refuse", "forbidden_patterns": [], "max_text_characters"
 
 
 def test_they_have_defaults_and_are_changed_part_by_part(gateway: Gateway) -> None:
-    assert gateway.get(agent("scout"), SETTINGS).json["guardrails"] == DEFAULTS
+    assert gateway.get(ALICE, SETTINGS).json["guardrails"] == DEFAULTS
     first = gateway.put(ALICE, SETTINGS, {"guardrails": {"forbidden_patterns": ["project*falcon"]}})
     assert first.json["guardrails"] == {**DEFAULTS, "forbidden_patterns": ["project*falcon"]}
     second = gateway.put(ALICE, SETTINGS, {"guardrails": {"secrets": "mask", "max_items": 500}})

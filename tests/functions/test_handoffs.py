@@ -387,7 +387,7 @@ def test_retry_answers_with_the_new_handoff(desk: Desk) -> None:
     assert desk.gateway.post(ARCHITECT, f"{path}/retry", **key).json == reply.json
     again = desk.gateway.post(ALICE, f"{path}/retry")
     assert (again.status, again.code) == (409, "already_retried")
-    assert desk.gateway.post(agent("ciso"), f"{path}/retry").code == "not_your_agent"
+    assert desk.gateway.post(agent("ciso"), f"{path}/retry").code == "not_found"
 
 
 def test_what_is_under_way_is_not_retried(desk: Desk) -> None:

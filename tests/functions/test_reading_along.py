@@ -116,7 +116,7 @@ def test_what_the_parts_answered_stands_before_the_reply_that_used_it() -> None:
     for limit in (1, 3, 100):
         shown: list[str] = []
         cursor = None
-        while page := read_messages(studio.baton, WORKSPACE, root.workflow_id, limit, cursor):
+        while page := read_messages(studio.baton, human(), root.workflow_id, limit, cursor):
             items, cursor = page
             if not items:
                 break

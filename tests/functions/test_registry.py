@@ -18,7 +18,7 @@ def test_agent_is_registered_once_and_changed_after(world: World, gateway: Gatew
     second = gateway.put(ALICE, "/agents/zoe", {"description": "helps", "version": 1})
     assert second.status == 200
     assert second.json == {**first.json, "description": "helps", "version": 2}
-    seen = gateway.get(agent("scout"), "/agents/zoe").json
+    seen = gateway.get(ALICE, "/agents/zoe").json
     assert seen.items() >= {**second.json, "liveness": {"status": "gone", "last_contact_at": None}}.items()
 
 
@@ -99,7 +99,7 @@ def test_reviews_are_filtered_by_state(world: World, gateway: Gateway) -> None:
 
 
 def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> None:
-    defaults = gateway.get(agent("scout"), "/workspace/settings").json
+    defaults = gateway.get(ALICE, "/workspace/settings").json
     assert defaults == {
         "time_zone": "UTC",
         "holidays": [],
@@ -116,6 +116,7 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "max_same_direction": 3,
         "ping_pong_window": 6,
         "root_handoffs_per_hour": 30,
+        "agents_read": "own",
         "guardrails": Guardrails().public(),
         "tracker": None,
         "version": 0,

@@ -75,7 +75,7 @@ def test_tool_is_made_once_and_changed_after(world: World, gateway: Gateway) -> 
     changed = {"config": {**first.json["config"], "mode": "delegate"}, "version": 2, "updated_by": "human:bob"}
     assert second.json == {**first.json, **changed, "updated_at": second.json["updated_at"]}
     assert second.json["updated_at"] > at
-    assert gateway.get(SCOUT, PATH).json == second.json
+    assert gateway.get(ALICE, PATH).json == second.json
 
 
 def test_all_that_may_be_left_out_has_a_default(gateway: Gateway) -> None:
@@ -130,19 +130,31 @@ def test_only_humans_define_tools(gateway: Gateway, by: Any) -> None:
     assert tools(gateway) == [made]
 
 
-@pytest.mark.parametrize("by", [ALICE, SCOUT, service(), service(act_as=False)])
-def test_everybody_reads_and_tries_tools(gateway: Gateway, by: Any) -> None:
+@pytest.mark.parametrize("by", [ALICE, SCOUT, service()])
+def test_humans_services_and_the_agent_that_has_it_read_and_try_a_tool(gateway: Gateway, by: Any) -> None:
     made = defined(gateway)
+    gateway.put(ALICE, "/agents/scout", {"tools": [NAME]})
     assert gateway.get(by, PATH).json == made
     assert tools(gateway, by) == [made]
     assert gateway.get(by, f"{PATH}/schema").status == 200
     assert gateway.post(by, f"{PATH}/dry-run", {"arguments": {"lead_id": "1"}}).json["ok"] is True
 
 
+@pytest.mark.parametrize("by", [SCOUT, agent("auditor"), service(act_as=False)])
+def test_tool_of_others_is_as_unknown_as_none(gateway: Gateway, by: Any) -> None:
+    defined(gateway)
+    gateway.put(ALICE, "/agents/runner", {"tools": [NAME]})
+    assert tools(gateway, by) == []
+    for path in ("", "/schema"):
+        known, unknown = gateway.get(by, PATH + path), gateway.get(by, f"/tools/nothing{path}")
+        assert (known.status, known.text) == (404, unknown.text)
+    assert gateway.post(by, f"{PATH}/dry-run", {"arguments": {"lead_id": "1"}}).code == "not_found"
+
+
 def test_tools_are_listed_by_name(gateway: Gateway) -> None:
     for name in ("zeta", "alpha", "a_1", "a"):
         defined(gateway, name)
-    listed = gateway.get(SCOUT, "/tools").json
+    listed = gateway.get(ALICE, "/tools").json
     assert [tool["name"] for tool in listed["items"]] == ["a", "a_1", "alpha", "zeta"]
     assert listed["next_cursor"] is None
 
@@ -350,7 +362,7 @@ def test_limits_are_documented() -> None:
 
 def test_schema_is_exactly_what_a_model_is_told(gateway: Gateway) -> None:
     defined(gateway)
-    assert gateway.get(SCOUT, f"{PATH}/schema").json == {
+    assert gateway.get(ALICE, f"{PATH}/schema").json == {
         "name": NAME,
         "description": "Hands a lead to the auditor.\n\nLook at the lead first.",
         "input_schema": {
@@ -368,14 +380,14 @@ def test_schema_is_exactly_what_a_model_is_told(gateway: Gateway) -> None:
 
 def test_schema_without_required_variables_says_nothing_of_them(gateway: Gateway) -> None:
     defined(gateway, body={"config": {"target_agent": "auditor"}})
-    shape = gateway.get(SCOUT, f"{PATH}/schema").json["input_schema"]
+    shape = gateway.get(ALICE, f"{PATH}/schema").json["input_schema"]
     assert shape == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 # Trying
 
 
-def tried(gateway: Gateway, arguments: Any, by: Any = SCOUT) -> Any:
+def tried(gateway: Gateway, arguments: Any, by: Any = ALICE) -> Any:
     reply = gateway.post(by, f"{PATH}/dry-run", {"arguments": arguments})
     assert reply.status == 200
     return reply.json
@@ -430,7 +442,7 @@ def test_dry_run_names_all_that_is_wrong_with_the_arguments(
 def test_arguments_left_out_are_none(gateway: Gateway) -> None:
     defined(gateway)
     for body in ({}, None):
-        assert [each["field"] for each in gateway.post(SCOUT, f"{PATH}/dry-run", body).json["errors"]] == ["lead_id"]
+        assert [each["field"] for each in gateway.post(ALICE, f"{PATH}/dry-run", body).json["errors"]] == ["lead_id"]
 
 
 def test_dry_run_of_a_tool_that_isnt_offered_says_so(gateway: Gateway) -> None:
@@ -445,14 +457,14 @@ def test_dry_run_of_a_tool_that_isnt_offered_says_so(gateway: Gateway) -> None:
 @pytest.mark.parametrize(("body", "fields"), [({"arguments": {}, "x": 1}, ["x"]), ({"args": {}}, ["args"])])
 def test_wrong_field_of_a_dry_run_is_named(gateway: Gateway, body: Any, fields: list[str]) -> None:
     defined(gateway)
-    reply = gateway.post(SCOUT, f"{PATH}/dry-run", body)
+    reply = gateway.post(ALICE, f"{PATH}/dry-run", body)
     assert (reply.status, reply.fields) == (422, fields)
 
 
 def test_dry_run_needs_no_key_and_looks_at_none(gateway: Gateway) -> None:
     defined(gateway)
     for arguments in ({"lead_id": "1"}, {"lead_id": "2"}):
-        reply = gateway.post(SCOUT, f"{PATH}/dry-run", {"arguments": arguments}, headers={"idempotency-key": "k"})
+        reply = gateway.post(ALICE, f"{PATH}/dry-run", {"arguments": arguments}, headers={"idempotency-key": "k"})
         assert reply.json["context"]["lead_id"] == arguments["lead_id"]
 
 
@@ -482,7 +494,7 @@ DEFAULTS = {
 
 
 def profile(gateway: Gateway, slug: str = "runner") -> dict[str, Any]:
-    shown = gateway.get(SCOUT, f"/agents/{slug}").json
+    shown = gateway.get(ALICE, f"/agents/{slug}").json
     return {name: shown[name] for name in DEFAULTS}
 
 

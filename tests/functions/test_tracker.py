@@ -70,7 +70,7 @@ def dead(tracked: NotionWorld, edge: Gateway, **changes: Any) -> str:
 def test_tracker_is_switched_on_with_defaults_and_off_again(gateway: Gateway) -> None:
     on = gateway.put(ALICE, SETTINGS, {"tracker": {"database": DATABASE}}).json
     assert (on["tracker"], on["version"]) == (DEFAULTS, 1)
-    assert gateway.get(SCOUT, SETTINGS).json == on
+    assert gateway.get(ALICE, SETTINGS).json == on
     off = gateway.put(ALICE, SETTINGS, {"tracker": None}).json
     assert (off["tracker"], off["version"]) == (None, 2)
 

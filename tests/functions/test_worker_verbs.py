@@ -350,6 +350,9 @@ def test_other_claims_and_other_callers_change_nothing(desk: Desk, verb: str) ->
     path = f"/tasks/{claim['task']['id']}/{verb}"
     before = desk.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json
     stolen = desk.gateway.post(agent("qa"), path, {"claim_id": claim["claim_id"], **WORDS[verb]})
+    told = desk.gateway.post(agent("qa"), path, {"claim_id": "clm_guess", **WORDS[verb]})
+    unknown = desk.gateway.post(agent("qa"), f"/tasks/task_unknown/{verb}", {"claim_id": "clm_guess", **WORDS[verb]})
+    assert (told.status, told.text) == (404, unknown.text)
     guessed = desk.gateway.post(agent("auto-code"), path, {"claim_id": "clm_guess", **WORDS[verb]})
     foreign = desk.gateway.post(agent("auto-code", "other"), path, {"claim_id": claim["claim_id"], **WORDS[verb]})
     assert (stolen.status, stolen.code, guessed.code) == (409, "stale_claim", "stale_claim")

@@ -134,7 +134,7 @@ def test_unknown_and_foreign_workflows_answer_alike(desk: Desk, end: str) -> Non
 def test_wrong_format_is_named(desk: Desk) -> None:
     workflow_id = desk.hand_off()["task"]["workflow_id"]
     assert chain(desk, workflow_id, "format=svg").fields == ["format"]
-    assert chain(desk, workflow_id, "format=json", agent("qa")).status == 200
+    assert chain(desk, workflow_id, "format=json", agent("auto-code")).status == 200
 
 
 def test_checkpoints_are_paged_over_both_kinds(desk: Desk, world: World) -> None:

@@ -198,11 +198,11 @@ def test_an_agent_acts_only_as_itself(exhibit: Exhibit) -> None:
     with exhibit.tenant.deployed.unchanged():
         assert scout.refused("POST", "/agents/reviewer/claims", {}) == (403, "not_your_agent")
         assert scout.refused("POST", "/agents/reviewer/claims/wait", {}) == (403, "not_your_agent")
-        assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {}) == (403, "not_your_agent")
-        assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {"agent": "reviewer"}) == (403, "not_your_agent")
+        assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {}) == (404, "not_found")
+        assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {"agent": "reviewer"}) == (404, "not_found")
         marker = marker_body(source_agent="source-0")
         assert scout.refused("POST", "/handoff-markers", marker) == (403, "not_your_agent")
-        assert scout.refused("POST", f"/tasks/{tasks['undo']}/cancel", {}) == (403, "human_required")
+        assert scout.refused("POST", f"/tasks/{tasks['undo']}/cancel", {}) == (404, "not_found")
         for verb in ("heartbeat", "complete", "release"):
             held = f"/tasks/{tasks['complete']}/{verb}"
             assert scout.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
@@ -211,12 +211,15 @@ def test_an_agent_acts_only_as_itself(exhibit: Exhibit) -> None:
 
 def test_an_agent_talks_only_where_a_human_gave_it_the_scope(exhibit: Exhibit, deployed: Deployed) -> None:
     message, path = {"message": CANARY}, f"/conversations/{exhibit.conversation}/messages"
-    talker = spare_token(exhibit, deployed, Kind.AGENT, scopes=frozenset({CONVERSE}), subject="scout")
+    talkers = [
+        spare_token(exhibit, deployed, Kind.AGENT, scopes=frozenset({CONVERSE}), subject=subject)
+        for subject in ("reviewer", "scout")
+    ]
     with deployed.unchanged():
         for each, body in (("/conversations", {**message, "agent": "reviewer"}), (path, message)):
             assert exhibit.tenant.scout.refused("POST", each, body) == (403, "scope_required")
-        told = deployed.client(spell(talker.id, "0" * 64)).refused("POST", path, message)
-        assert told == (409, "conversation_busy")
+        told = [deployed.client(spell(each.id, "0" * 64)).refused("POST", path, message) for each in talkers]
+        assert told == [(409, "conversation_busy"), (404, "not_found")]
 
 
 def test_a_service_without_the_scope_acts_for_nobody(exhibit: Exhibit, deployed: Deployed) -> None:
@@ -224,5 +227,5 @@ def test_a_service_without_the_scope_acts_for_nobody(exhibit: Exhibit, deployed:
     service = deployed.client(spell(token.id, "0" * 64))
     with deployed.unchanged():
         assert service.refused("POST", "/agents/reviewer/claims", {}) == (403, "scope_required")
-        assert service.refused("POST", f"/tasks/{exhibit.tasks['claim']}/claim", {}) == (403, "scope_required")
+        assert service.refused("POST", f"/tasks/{exhibit.tasks['claim']}/claim", {}) == (404, "not_found")
         assert service.refused("POST", "/handoff-markers", marker_body()) == (403, "scope_required")

@@ -146,7 +146,7 @@ class Studio:
     def messages(self, workflow_id: str) -> list[Said]:
         found, cursor = [], None
         while True:
-            page, cursor = read_messages(self.baton, WORKSPACE, workflow_id, 100, cursor)
+            page, cursor = read_messages(self.baton, human(), workflow_id, 100, cursor)
             if not page:
                 return found
             found += page

@@ -41,7 +41,7 @@ def raised(world: World, by: Principal = AUDITOR, once: Once | None = None, **ch
 
 
 def found(world: World, state: AlertState | None = None, task_id: str | None = None) -> list[Alert]:
-    return list(list_alerts(world.baton, WORKSPACE, state, task_id, 100, None).items)
+    return list(list_alerts(world.baton, human(), state, task_id, 100, None).items)
 
 
 def a_key(by: Principal = AUDITOR, key: str = "key-1", body_hash: str = "hash-1") -> Once:
@@ -346,7 +346,7 @@ def test_alerts_of_a_state_are_listed_newest_first_page_by_page(world: World, st
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = list_alerts(world.baton, WORKSPACE, state, None, limit, cursor)
+        page = list_alerts(world.baton, human(), state, None, limit, cursor)
         assert len(page.items) <= limit
         seen += [alert.id for alert in page.items]
         cursor = page.cursor
@@ -362,14 +362,14 @@ def test_open_alerts_are_found_without_reading_those_that_were_dealt_with(world:
         for _ in range(50):
             world.clock.advance(milliseconds=1)
             resolve_alert(world.baton, ALICE, raised(world, by).id)
-    page = list_alerts(world.baton, WORKSPACE, AlertState.OPEN, None, 1, None)
+    page = list_alerts(world.baton, human(), AlertState.OPEN, None, 1, None)
     assert [alert.id for alert in page.items] == [oldest.id]
 
 
 def test_alerts_of_a_task_are_found_by_it_and_by_state(world: World) -> None:
     mine, other = world.needing(), world.needing(target_agent="runner")
     first = raised(world, task_id=mine)
-    raised(world, task_id=other)
+    raised(world, ALICE, task_id=other)
     raised(world)
     world.clock.advance(milliseconds=1)
     second = raised(world, task_id=mine)

@@ -23,7 +23,7 @@ from baton.services.retry_handoff import retry_handoff
 from support.hooked import HookedStore
 from support.studio import Studio, calls, says
 from support.team import Team
-from support.world import WORKSPACE, World, human
+from support.world import World, human
 
 NO = calls(("fail_task", {"description": "I can't."}))
 
@@ -57,7 +57,7 @@ def test_a_part_that_a_human_lets_through_later_doesnt_get_the_conversation() ->
     studio = office([calls(("ask", {})), says("Nobody may.")], [says("Here it is.")])
     change_settings(studio.baton, human(), {"max_handoffs_per_workflow": 1})
     root = studio.start("boss")
-    (review,) = list_reviews(studio.baton, WORKSPACE, True, 10, None).items
+    (review,) = list_reviews(studio.baton, human(), True, 10, None).items
     part = release_review(studio.baton, human(), review.id)[1].task
     studio.run()
     assert (studio.task(part.id).state, studio.output(part.id)) == ("done", {"message": "Here it is."})

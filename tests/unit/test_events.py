@@ -200,7 +200,7 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
     unsaid = {name: value for name, value in told.items() if name not in needed}
     assert unsaid.pop("max_attempts") == 3
     assert unsaid.pop("revision") == 1
-    assert [unsaid.pop(name) for name in ("flags", "requires", "successors")] == [[], [], []]
+    assert [unsaid.pop(name) for name in ("flags", "requires", "successors", "takers")] == [[]] * 4
     assert {name for name, value in unsaid.items() if value is False} == {
         "fail_on_deadline",
         "has_output",
@@ -210,5 +210,5 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
     assert {name for name in unsaid if unsaid[name] == 0 and unsaid[name] is not False} == zeros
     nones = {"effort", "due_date", "deadline", "parent_id", "ready_at", "undo_until", "origin", "claim"}
     nones |= {"work_type", "dispatch_rank", "not_before", "deferred_until", "join_parent", "call_id", "retry_of"}
-    nones |= {"last_checkpoint_id", "wait", "started_at"}
+    nones |= {"last_checkpoint_id", "wait", "started_at", "taken_by"}
     assert {name for name, value in unsaid.items() if value is None} == nones

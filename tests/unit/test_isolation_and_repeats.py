@@ -59,7 +59,7 @@ def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
     cancel_task(world.baton, human("other"), "task_1", None)
     assert world.task("task_1").state == "needs"
     assert world.store.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}
-    assert [task.id for task in tasks_of_agent(world.baton, WORKSPACE, "auditor", frozenset(), 10, None).items] == [
+    assert [task.id for task in tasks_of_agent(world.baton, human(), "auditor", frozenset(), 10, None).items] == [
         "task_1"
     ]
 
@@ -143,7 +143,7 @@ def test_tasks_are_listed_newest_first_page_by_page(world: World) -> None:
     seen: list[str] = []
     cursor: str | None = None
     for _ in range(4):
-        page = tasks_of_agent(world.baton, WORKSPACE, "auditor", frozenset(), 2, cursor)
+        page = tasks_of_agent(world.baton, human(), "auditor", frozenset(), 2, cursor)
         seen += [task.id for task in page.items]
         cursor = page.cursor
     assert seen == tasks[::-1]
@@ -158,7 +158,7 @@ def test_a_filter_finds_all_of_a_state_in_the_end(world: World) -> None:
     cursor: str | None = None
     pages = 0
     while pages == 0 or cursor is not None:
-        page = tasks_of_agent(world.baton, WORKSPACE, "auditor", frozenset({State.CANCELLED}), 2, cursor)
+        page = tasks_of_agent(world.baton, human(), "auditor", frozenset({State.CANCELLED}), 2, cursor)
         assert len(page.items) <= 2
         seen += [task.id for task in page.items]
         cursor = page.cursor
@@ -176,11 +176,11 @@ def test_a_days_tasks_are_those_created_on_it_in_utc(world: World) -> None:
     after = world.mark(human(), source_agent="runner").task_id
 
     def of(day: Any) -> list[str]:
-        return [task.id for task in tasks_of_day(world.baton, WORKSPACE, day, frozenset(), 10, None).items]
+        return [task.id for task in tasks_of_day(world.baton, human(), day, frozenset(), 10, None).items]
 
     assert of(first) == [late, early]
     assert of(world.clock.now().date()) == [after]
-    assert tasks_of_day(world.baton, "other", first, frozenset(), 10, None).items == ()
+    assert tasks_of_day(world.baton, human("other"), first, frozenset(), 10, None).items == ()
 
 
 def test_what_needs_a_human_is_listed_most_urgent_and_oldest_first(world: World) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, ScopeNeeded
+from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, Unknown
 from baton.domain.principal import Kind, Principal
 from baton.domain.task import Task
 from baton.domain.times import rfc3339
@@ -100,8 +100,9 @@ def test_it_is_for_humans_and_for_the_agent_that_handed_it_off() -> None:
     namesake = Principal(WORKSPACE, Kind.SERVICE, A)
     for by, refusal in (
         (agent(B), NotYourAgent),
-        (service(act_as=False), ScopeNeeded),
-        (namesake, ScopeNeeded),
+        (agent("stranger"), Unknown),
+        (service(act_as=False), Unknown),
+        (namesake, Unknown),
     ):
         with pytest.raises(refusal):
             retry_handoff(team.baton, by, first.id)

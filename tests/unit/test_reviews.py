@@ -28,7 +28,7 @@ def capped(world: World) -> str:
 
 
 def only_review(world: World) -> Review:
-    (review,) = list_reviews(world.baton, WORKSPACE, None, 10, None).items
+    (review,) = list_reviews(world.baton, human(), None, 10, None).items
     assert isinstance(review, Review)
     return review
 
@@ -195,12 +195,12 @@ def test_reviews_are_listed_newest_first_and_filtered(world: World) -> None:
         assert world.mark(human(), source_agent=source, target_agent=target).review_id
 
     def sources(is_open: bool | None) -> list[str]:
-        return [r.source_agent for r in list_reviews(world.baton, WORKSPACE, is_open, 10, None).items]
+        return [r.source_agent for r in list_reviews(world.baton, human(), is_open, 10, None).items]
 
     assert sources(None) == ["runner", "auditor", "scout"]
     assert sources(True) == ["runner", "auditor"]
     assert sources(False) == ["scout"]
-    page = list_reviews(world.baton, WORKSPACE, None, 2, None)
-    rest = list_reviews(world.baton, WORKSPACE, None, 2, page.cursor)
+    page = list_reviews(world.baton, human(), None, 2, None)
+    rest = list_reviews(world.baton, human(), None, 2, page.cursor)
     assert [r.source_agent for r in (*page.items, *rest.items)] == ["runner", "auditor", "scout"]
     assert rest.cursor is None

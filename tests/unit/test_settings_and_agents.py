@@ -93,7 +93,7 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         version=0,
     )
     assert "version" not in SETTING_NAMES
-    assert len(SETTING_NAMES) == 17
+    assert len(SETTING_NAMES) == 18
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:

@@ -47,7 +47,7 @@ def desk(mode: ToolMode = ToolMode.TRANSFER) -> Studio:
 
 
 def suspended(world: World, name: str = "go") -> Any:
-    return suspensions(world.baton, WORKSPACE, [find_tool(world.baton, WORKSPACE, name)]).get(name)
+    return suspensions(world.baton, WORKSPACE, [find_tool(world.baton, human(), name)]).get(name)
 
 
 # Of an agent that has handoff tools
@@ -190,7 +190,7 @@ def test_also_where_it_is_changed_after_the_tool_was_read_again(mode: ToolMode) 
 def test_a_dry_run_says_that_it_is_suspended() -> None:
     studio = desk()
     register_agent(studio.baton, CI, "anna", CHANGES["join"])
-    answer = dry_run(studio.baton, WORKSPACE, "go", {})
+    answer = dry_run(studio.baton, human(), "go", {})
     assert (answer["ok"], answer["would"]) == (False, None)
     assert answer["errors"] == [{"field": "name", "message": "is suspended: service:ci changed its target anna (join)"}]
 

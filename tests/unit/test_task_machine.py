@@ -301,7 +301,7 @@ class TaskMachine(RuleBasedStateMachine):
     @invariant()
     def directions_know_what_is_closed(self) -> None:
         for source, target in {task.pair for task in self.tasks.values()}:
-            _, direction, _ = self.baton.store.marker_facts(WORKSPACE, (source, target), None)
+            direction = self.baton.store.marker_facts(WORKSPACE, (source, target), None).direction
             assert direction is not None
             for escalation in direction.escalations:
                 assert escalation.closed == (self.tasks[escalation.task_id].state in ENDS)

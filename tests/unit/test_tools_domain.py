@@ -181,7 +181,7 @@ def test_only_a_human_defines_a_tool(by: Principal) -> None:
     define_tool(world.baton, human(), "to_scout", TO_SCOUT)
     with pytest.raises(HumanNeeded):
         define_tool(world.baton, by, "to_scout", {"active": False})
-    assert find_tool(world.baton, WORKSPACE, "to_scout").version == 1
+    assert find_tool(world.baton, human(), "to_scout").version == 1
     with pytest.raises(HumanNeeded):
         tool().changed(by, NOON, description="mine")
 
@@ -202,7 +202,7 @@ def test_the_target_is_an_agent_that_gets_work_under_any_of_its_names() -> None:
     with pytest.raises(TargetInactive):
         define_tool(world.baton, human(), "to_scout", TO_SCOUT)
     with pytest.raises(Unknown):
-        find_tool(world.baton, WORKSPACE, "to_it")
+        find_tool(world.baton, human(), "to_it")
 
 
 def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
@@ -232,7 +232,7 @@ def test_a_workspaces_tools_are_its_own() -> None:
     world = World().settle()
     define_tool(world.baton, human(), "to_scout", TO_SCOUT)
     with pytest.raises(Unknown):
-        find_tool(world.baton, "globex", "to_scout")
+        find_tool(world.baton, human("globex"), "to_scout")
     with pytest.raises(UnknownAgent):
         define_tool(world.baton, human("globex"), "to_scout", TO_SCOUT)
 
@@ -242,12 +242,12 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing() -> None:
     define_tool(
         world.baton, human(), "to_scout", {**TO_SCOUT, "context_variables": (Variable(name="a", required=True),)}
     )
-    good = dry_run(world.baton, WORKSPACE, "to_scout", {"a": "x"})
+    good = dry_run(world.baton, human(), "to_scout", {"a": "x"})
     assert (good["ok"], good["would"], good["context"]["a"]) == (True, "Routed to Scout", "x")
-    bad = dry_run(world.baton, WORKSPACE, "to_scout", {"b": 1})
+    bad = dry_run(world.baton, human(), "to_scout", {"b": 1})
     assert (bad["ok"], bad["would"], [each["field"] for each in bad["errors"]]) == (False, None, ["b", "a"])
     register_agent(world.baton, human(), "scout", {"active": False})
-    assert dry_run(world.baton, WORKSPACE, "to_scout", {"a": "x"})["errors"][0]["field"] == "target_agent"
+    assert dry_run(world.baton, human(), "to_scout", {"a": "x"})["errors"][0]["field"] == "target_agent"
     assert world.doorbell.bells == []
 
 

@@ -24,7 +24,7 @@ from baton.domain.times import parse_rfc3339
 from baton.services.renew_claim import renew_claim
 from baton.services.verify_trail import EVENTS_PER_PAGE, Verdict, verify_trail
 from support.hooked import HookedStore
-from support.world import WORKSPACE, World, agent
+from support.world import WORKSPACE, World, agent, human
 
 SCRIPT = Path(script.__file__)
 Public = dict[str, Any]
@@ -63,7 +63,7 @@ class Kept:
 
     def verdict(self, events: list[Event] | None = None) -> Verdict:
         self.store.alter = lambda whole: whole if events is None else events
-        return verify_trail(self.world.baton, WORKSPACE, self.task_id)
+        return verify_trail(self.world.baton, human(), self.task_id)
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_a_heartbeat_leaves_no_entry_and_no_difference(kept: Kept) -> None:
 def test_an_unknown_tasks_trail_is_unknown(kept: Kept) -> None:
     for workspace, task_id in ((WORKSPACE, "task_0"), ("other", kept.task_id)):
         with pytest.raises(Unknown):
-            verify_trail(kept.world.baton, workspace, task_id)
+            verify_trail(kept.world.baton, human(workspace), task_id)
 
 
 @pytest.mark.parametrize("count", [EVENTS_PER_PAGE - 1, EVENTS_PER_PAGE, EVENTS_PER_PAGE + 1, 3 * EVENTS_PER_PAGE])
@@ -161,7 +161,7 @@ def test_what_is_written_while_it_is_read_breaks_nothing() -> None:
     world = World(store=store).settle()
     task_id = world.ready()
     store.after["events"] = world.claim
-    verdict = verify_trail(world.baton, WORKSPACE, task_id)
+    verdict = verify_trail(world.baton, human(), task_id)
     assert (verdict.intact, verdict.events, verdict.matches_task) == (True, 3, True)
 
 

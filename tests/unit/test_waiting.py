@@ -13,7 +13,7 @@ from baton.services.await_task import await_task, wait_for_events
 from baton.services.end_task import cancel_task
 from baton.services.waiting import polls
 from support.clock import NOON, FakeClock
-from support.world import WORKSPACE, World, human
+from support.world import World, human
 
 
 class Scheduled(FakeClock):
@@ -38,7 +38,7 @@ def timed() -> tuple[World, Scheduled]:
 
 def test_what_already_holds_is_answered_at_once(world: World) -> None:
     task_id = world.needing()
-    awaited = await_task(world.baton, WORKSPACE, task_id, "needs", 25)
+    awaited = await_task(world.baton, human(), task_id, "needs", 25)
     assert (awaited.dossier.task.state, awaited.timed_out) == ("needs", False)
     assert world.clock.slept == []
 
@@ -47,7 +47,7 @@ def test_a_state_is_seen_soon_after_it_is_reached(timed: tuple[World, Scheduled]
     world, clock = timed
     task_id = world.needing()
     clock.at[7.2] = lambda: approve_task(world.baton, human(), task_id, None)
-    awaited = await_task(world.baton, WORKSPACE, task_id, "delegated", 25)
+    awaited = await_task(world.baton, human(), task_id, "delegated", 25)
     assert (awaited.dossier.task.state, awaited.timed_out) == ("delegated", False)
     assert clock.now() == NOON + timedelta(seconds=7.5)
 
@@ -56,21 +56,21 @@ def test_the_end_is_seen_whatever_end_it_is(timed: tuple[World, Scheduled]) -> N
     world, clock = timed
     task_id = world.needing()
     clock.at[3] = lambda: cancel_task(world.baton, human(), task_id, None)
-    awaited = await_task(world.baton, WORKSPACE, task_id, "ended", 25)
+    awaited = await_task(world.baton, human(), task_id, "ended", 25)
     assert (awaited.dossier.task.state, awaited.timed_out) == ("cancelled", False)
 
 
 @pytest.mark.parametrize("timeout", [0.2, 3.0, 24.9, 25.0])
 def test_waiting_takes_its_time_and_not_more(world: World, timeout: float) -> None:
     task_id = world.needing()
-    awaited = await_task(world.baton, WORKSPACE, task_id, "ended", timeout)
+    awaited = await_task(world.baton, human(), task_id, "ended", timeout)
     assert (awaited.dossier.task.state, awaited.timed_out) == ("needs", True)
     assert world.clock.now() == NOON + timedelta(seconds=timeout)
 
 
 def test_no_time_means_one_look(world: World) -> None:
     task_id = world.needing()
-    assert await_task(world.baton, WORKSPACE, task_id, "ended", 0).timed_out
+    assert await_task(world.baton, human(), task_id, "ended", 0).timed_out
     assert world.clock.slept == []
 
 
@@ -78,14 +78,14 @@ def test_a_change_in_the_last_moment_is_seen(timed: tuple[World, Scheduled]) -> 
     world, clock = timed
     task_id = world.needing()
     clock.at[2.2] = lambda: cancel_task(world.baton, human(), task_id, None)
-    assert not await_task(world.baton, WORKSPACE, task_id, "ended", 2.2).timed_out
+    assert not await_task(world.baton, human(), task_id, "ended", 2.2).timed_out
 
 
 def test_waiting_for_a_state_that_an_ended_task_can_never_reach_ends(timed: tuple[World, Scheduled]) -> None:
     world, clock = timed
     task_id = world.needing()
     clock.at[1] = lambda: cancel_task(world.baton, human(), task_id, None)
-    awaited = await_task(world.baton, WORKSPACE, task_id, "done", 25)
+    awaited = await_task(world.baton, human(), task_id, "done", 25)
     assert (awaited.dossier.task.state, awaited.timed_out) == ("cancelled", True)
     assert clock.now() == NOON + timedelta(seconds=1)
 
@@ -93,8 +93,8 @@ def test_waiting_for_a_state_that_an_ended_task_can_never_reach_ends(timed: tupl
 @pytest.mark.parametrize(
     "wait",
     [
-        lambda w, i: await_task(w.baton, "other", i, "ended", 25),
-        lambda w, i: wait_for_events(w.baton, "other", i, 0, 25),
+        lambda w, i: await_task(w.baton, human("other"), i, "ended", 25),
+        lambda w, i: wait_for_events(w.baton, human("other"), i, 0, 25),
     ],
 )
 def test_another_workspaces_task_is_unknown_at_once(world: World, wait: Callable[[World, str], object]) -> None:
@@ -109,9 +109,9 @@ def test_another_workspaces_task_is_unknown_at_once(world: World, wait: Callable
 def test_events_that_are_there_are_answered_at_once_from_the_cursor(world: World) -> None:
     task_id = world.ready()
     world.clock.slept.clear()
-    assert [event.seq for event in wait_for_events(world.baton, WORKSPACE, task_id, 0, 25)] == [1, 2]
-    assert [event.seq for event in wait_for_events(world.baton, WORKSPACE, task_id, 1, 25)] == [2]
-    assert [event.seq for event in wait_for_events(world.baton, WORKSPACE, task_id, 0, 25, limit=1)] == [1]
+    assert [event.seq for event in wait_for_events(world.baton, human(), task_id, 0, 25)] == [1, 2]
+    assert [event.seq for event in wait_for_events(world.baton, human(), task_id, 1, 25)] == [2]
+    assert [event.seq for event in wait_for_events(world.baton, human(), task_id, 0, 25, limit=1)] == [1]
     assert world.clock.slept == []
 
 
@@ -119,13 +119,13 @@ def test_new_events_are_seen_soon_after_they_are_told(timed: tuple[World, Schedu
     world, clock = timed
     task_id = world.needing()
     clock.at[4] = lambda: approve_task(world.baton, human(), task_id, None)
-    assert [event.type for event in wait_for_events(world.baton, WORKSPACE, task_id, 1, 25)] == ["approved"]
+    assert [event.type for event in wait_for_events(world.baton, human(), task_id, 1, 25)] == ["approved"]
     assert clock.now() == NOON + timedelta(seconds=4)
 
 
 def test_without_new_events_the_answer_is_empty_when_time_is_up(world: World) -> None:
     task_id = world.needing()
-    assert wait_for_events(world.baton, WORKSPACE, task_id, 1, 5) == ()
+    assert wait_for_events(world.baton, human(), task_id, 1, 5) == ()
     assert world.clock.now() == NOON + timedelta(seconds=5)
 
 

@@ -33,7 +33,7 @@ from baton.domain.agent import (
 from baton.domain.run_profile import BOUNDS, MAX_MODEL, MAX_SYSTEM_PROMPT
 from baton.domain.task import MAX_BRANCHES, Policy
 from baton.domain.tool import MAX_TOOLS_OF_AGENT, NAME_PATTERN
-from baton.services.discover_agents import agents_for, seen_agent, seen_agents
+from baton.services.discover_agents import agents_for, profile_for, seen_agents, whole_agent
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
 from rest.answers import Answer, created, ok
@@ -130,7 +130,7 @@ def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
     can give it a tool.
     """
     agent, is_new = register_agent(baton, call.by, call.slug, call.body.given(), call.body.expected_version)
-    saved = saved_agent_view(agent, baton.store.profile(agent.workspace, agent.slug))
+    saved = saved_agent_view(agent, profile_for(baton, call.by, agent.slug))
     return created(saved, call.path) if is_new else ok(saved)
 
 
@@ -154,9 +154,11 @@ def import_capabilities(baton: Baton, call: Call[AgentImport, None]) -> Answer:
 
 @routes.get("/agents/{slug}", answers={200: WholeAgentView})
 def get_agent(baton: Baton, call: Call[None, None]) -> Answer:
-    """One agent, whether it is there, and what process-task runs it with."""
-    workspace = call.by.workspace
-    return ok(whole_agent_view(seen_agent(baton, workspace, call.slug), baton.store.profile(workspace, call.slug)))
+    """One agent, and whether it is there.
+
+    For humans, services with the scope `act_as` and the agent itself also what process-task runs it with.
+    """
+    return ok(whole_agent_view(*whole_agent(baton, call.by, call.slug)))
 
 
 @routes.get("/agents", query=query(AgentQuery, "accepts", "produces"), answers={200: AgentList})

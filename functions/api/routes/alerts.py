@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from api.alert_views import AlertPage, AlertView, alert_view
 from baton.domain.alert import MAX_MESSAGE, AlertState, Severity
 from baton.services.handle_alert import acknowledge_alert, resolve_alert
-from baton.services.list_alerts import list_alerts
+from baton.services.list_alerts import find_alert, list_alerts
 from baton.services.raise_alert import AlertRequest, raise_alert
 from rest.answers import Answer, created, ok
 from rest.models import Body, Id, PageQuery, Reason, Slug, query, strict
@@ -58,7 +58,7 @@ def create_alert(baton: Baton, call: Call[NewAlert, None]) -> Answer:
 def list_all_alerts(baton: Baton, call: Call[None, AlertQuery]) -> Answer:
     """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
     state = None if call.query.state is None else AlertState(call.query.state)
-    page = list_alerts(baton, call.by.workspace, state, call.query.task_id, call.query.limit, cursor_of(call))
+    page = list_alerts(baton, call.by, state, call.query.task_id, call.query.limit, cursor_of(call))
 
     def view(alert: Alert) -> AlertView:
         return alert_view(baton, alert)
@@ -69,7 +69,7 @@ def list_all_alerts(baton: Baton, call: Call[None, AlertQuery]) -> Answer:
 @routes.get("/alerts/{alert_id}", answers={200: AlertView})
 def get_alert(baton: Baton, call: Call[None, None]) -> Answer:
     """One alert."""
-    return ok(alert_view(baton, baton.store.alert(call.by.workspace, call.params["alert_id"])))
+    return ok(alert_view(baton, find_alert(baton, call.by, call.params["alert_id"])))
 
 
 @routes.post(

@@ -74,7 +74,7 @@ def create_conversation(baton: Baton, call: Call[ConversationRequest, None]) -> 
 @routes.get("/conversations/{conversation_id}", answers={200: ConversationView})
 def get_conversation(baton: Baton, call: Call[None, None]) -> Answer:
     """One conversation: who holds it, its tasks, and what it has cost so far."""
-    return ok(conversation_view(see_conversation(baton, call.by.workspace, call.params["conversation_id"])))
+    return ok(conversation_view(see_conversation(baton, call.by, call.params["conversation_id"])))
 
 
 @routes.get("/conversations/{conversation_id}/messages", query=query(MessageQuery), answers={200: MessagePage})
@@ -85,8 +85,8 @@ def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
     Read on with `after` from the answer, whether or not there was anything: no message is skipped, not even one that an
     earlier task writes late. A page may hold fewer than `limit` items.
     """
-    workspace, conversation_id = call.by.workspace, call.params["conversation_id"]
-    found, cursor = read_messages(baton, workspace, conversation_id, call.query.limit, places_of(call))
+    conversation_id = call.params["conversation_id"]
+    found, cursor = read_messages(baton, call.by, conversation_id, call.query.limit, places_of(call))
     return ok({"items": list(map(message_view, found)), "after": sealed(call, cursor)})
 
 

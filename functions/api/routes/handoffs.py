@@ -62,7 +62,7 @@ def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
     wanted = Filter(
         target=asked.target, source=asked.source, states=asked.state, workflow_id=asked.workflow, since=asked.since
     )
-    page = list_handoffs(baton, call.by.workspace, wanted, asked.limit, cursor_of(call))
+    page = list_handoffs(baton, call.by, wanted, asked.limit, cursor_of(call))
 
     def view(task: Task) -> ListedHandoff:
         return listed_handoff(baton, task)
@@ -73,7 +73,7 @@ def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
 @routes.get("/handoffs/{handoff_id}", answers={200: HandoffView})
 def get_handoff(baton: Baton, call: Call[None, None]) -> Answer:
     """One handoff: the record, and what became of it."""
-    return ok(handoff_view(baton, find_handoff(baton, call.by.workspace, call.params["handoff_id"])))
+    return ok(handoff_view(baton, find_handoff(baton, call.by, call.params["handoff_id"])))
 
 
 @routes.post("/handoffs/{handoff_id}/retry", body=strict(NoFields), answers={201: HandedOff})

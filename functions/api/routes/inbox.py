@@ -89,7 +89,7 @@ def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """
     workspace = call.by.workspace
     must_exist(baton, workspace, call.slug)
-    page = tasks_of_agent(baton, workspace, call.slug, PENDING, call.query.limit, cursor_of(call))
+    page = tasks_of_agent(baton, call.by, call.slug, PENDING, call.query.limit, cursor_of(call))
     mirrored = [task.id for task in page.items if task.mirrored]
     rows = baton.store.mirrors(workspace, mirrored) if mirrored else {}
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from api.human_models import Revision
 from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
-from baton.domain.review import LOOP_GUARD
 from baton.services.list_notes import list_notes
-from baton.services.list_reviews import list_reviews
+from baton.services.list_reviews import find_review, list_reviews
 from baton.services.release_review import release_review
 from rest.answers import Answer, ok
 from rest.models import Body, PageQuery, query, strict
@@ -39,7 +38,7 @@ class ReviewQuery(PageQuery):
 def list_manual_reviews(baton: Baton, call: Call[None, ReviewQuery]) -> Answer:
     """Manual reviews, newest first."""
     is_open = None if call.query.state is None else call.query.state == "open"
-    page = list_reviews(baton, call.by.workspace, is_open, call.query.limit, cursor_of(call))
+    page = list_reviews(baton, call.by, is_open, call.query.limit, cursor_of(call))
 
     def view(review: Review) -> ReviewView:
         return review_view(baton, review)
@@ -53,8 +52,7 @@ def get_manual_review(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 
     `limit` and `cursor` are of its notes, which go on with `next_cursor`.
     """
-    review = baton.store.review(call.by.workspace, call.params["review_id"])
-    kept = baton.store.review_request(review.workspace, review.id) if review.reason == LOOP_GUARD else None
+    review, kept = find_review(baton, call.by, call.params["review_id"])
     page = list_notes(baton, review.workspace, review.id, call.query.limit, cursor_of(call))
     notes = fitting(call, page, lambda note: note.id, note_view)
     return ok(whole_review(baton, review, notes, kept))

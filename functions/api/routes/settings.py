@@ -9,8 +9,10 @@ from pydantic import Field, StringConstraints
 from api.tracker_models import TrackerRequest
 from api.views import SettingsView, settings_view
 from baton.domain.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
+from baton.domain.reading import AgentsRead
 from baton.domain.settings import BOUNDS, MAX_HOLIDAYS
 from baton.services.change_settings import change_settings
+from baton.services.read_settings import read_settings
 from rest.answers import Answer, ok
 from rest.models import Changes, Day, Part, few, strict
 from rest.routing import Call, Routes, human
@@ -42,6 +44,7 @@ class GuardrailsRequest(Part):
 class SettingsRequest(Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
     ``loop_guard``: whether handoffs are refused that go round in circles, by the limits below it.
+    ``agents_read``: whether agents read only what they have a part in (`own`), or the work of the whole `workspace`.
     ``version``: the one that was seen, for refusing the change if it isn't the present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
@@ -59,14 +62,19 @@ class SettingsRequest(Changes):
     max_same_direction: Annotated[int, bounds("max_same_direction")] = 0
     ping_pong_window: Annotated[int, bounds("ping_pong_window")] = 0
     root_handoffs_per_hour: Annotated[int, bounds("root_handoffs_per_hour")] = 0
+    agents_read: AgentsRead = AgentsRead.OWN
     guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: TrackerRequest | None = None
 
 
 @routes.get("/workspace/settings", answers={200: SettingsView})
 def get_settings(baton: Baton, call: Call[None, None]) -> Answer:
-    """Every setting, defaults included. Version 0: nothing was set yet."""
-    return ok(settings_view(baton.store.settings(call.by.workspace)))
+    """Every setting, defaults included. Version 0: nothing was set yet.
+
+    `guardrails` are shown to humans, and to services with the scope `act_as`.
+    """
+    settings, with_guardrails = read_settings(baton, call.by)
+    return ok(settings_view(settings, with_guardrails=with_guardrails))
 
 
 @routes.put(

@@ -10,6 +10,8 @@ from baton.domain.task import State
 from baton.services.await_task import wait_for_events
 from baton.services.list_notes import late_results, list_notes
 from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
+from baton.services.read_task import read_task
+from baton.services.reading import readable_task
 from baton.services.verify_trail import verify_trail
 from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
@@ -50,12 +52,12 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
     if asked.agent and asked.day:
         raise InvalidInput("day", "can't be combined with agent")
     if asked.agent:
-        page = tasks_of_agent(baton, call.by.workspace, asked.agent, asked.state, asked.limit, cursor)
+        page = tasks_of_agent(baton, call.by, asked.agent, asked.state, asked.limit, cursor)
     elif asked.day is None and asked.state == {State.NEEDS}:
-        page = tasks_that_need_a_human(baton, call.by.workspace, asked.limit, cursor)
+        page = tasks_that_need_a_human(baton, call.by, asked.limit, cursor)
     else:
         day = asked.day or baton.clock.now().date()
-        page = tasks_of_day(baton, call.by.workspace, day, asked.state, asked.limit, cursor)
+        page = tasks_of_day(baton, call.by, day, asked.state, asked.limit, cursor)
 
     mirrored = [task.id for task in page.items if task.mirrored]
     rows = baton.store.mirrors(call.by.workspace, mirrored) if mirrored else {}
@@ -69,8 +71,7 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
 @routes.get("/tasks/{task_id}", answers={200: WholeTask})
 def get_task(baton: Baton, call: Call[None, None]) -> Answer:
     """One task with its output, failure and recoveries, what it was given and what it has spent."""
-    dossier = baton.store.read(call.by.workspace, call.task_id, with_body=True)
-    usage, _ = baton.store.usage(call.by.workspace, dossier.task.workflow_id, call.task_id)
+    dossier, usage = read_task(baton, call.by, call.task_id)
     return ok(whole_task(baton, dossier, usage))
 
 
@@ -78,7 +79,7 @@ def get_task(baton: Baton, call: Call[None, None]) -> Answer:
 def list_events(baton: Baton, call: Call[None, EventQuery]) -> Answer:
     """The task's audit trail, oldest first, from after an entry on."""
     after = call.query.after
-    return ok(trail(wait_for_events(baton, call.by.workspace, call.task_id, after, 0, call.query.limit), after))
+    return ok(trail(wait_for_events(baton, call.by, call.task_id, after, 0, call.query.limit), after))
 
 
 @routes.get("/tasks/{task_id}/events/verify", answers={200: TrailVerdict})
@@ -87,13 +88,13 @@ def verify_events(baton: Baton, call: Call[None, None]) -> Answer:
 
     `scripts/verify_trail.py` says the same of an exported trail, with nothing of Baton at hand.
     """
-    return ok(trail_verdict(verify_trail(baton, call.by.workspace, call.task_id)))
+    return ok(trail_verdict(verify_trail(baton, call.by, call.task_id)))
 
 
 @routes.get("/tasks/{task_id}/late-results", query=query(PageQuery), answers={200: LateResults})
 def list_late_results(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """What workers sent when their claim was over: refused then, and kept once per claim; by its fence."""
-    task, _ = baton.store.load(call.by.workspace, call.task_id)
+    task = readable_task(baton, call.by, call.task_id)
     page = late_results(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda result: str(result.claim_fence), late_result_view))
 
@@ -101,6 +102,6 @@ def list_late_results(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 @routes.get("/tasks/{task_id}/notes", query=query(PageQuery), answers={200: NotePage})
 def list_notes_of_task(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """What its workers noted and what prevented duplicates of it said, newest first."""
-    task, _ = baton.store.load(call.by.workspace, call.task_id)
+    task = readable_task(baton, call.by, call.task_id)
     page = list_notes(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda note: note.id, note_view))

@@ -20,7 +20,7 @@ from baton.domain.tool import (
     Variable,
     VariableType,
 )
-from baton.services.define_tool import define_tool, dry_run, find_tool, suspensions
+from baton.services.define_tool import define_tool, dry_run, find_tool, readable_tools, suspensions
 from rest.answers import Answer, created, ok
 from rest.handoff_models import Name
 from rest.models import Body, Changes, PageQuery, Part, few, query, strict
@@ -113,10 +113,12 @@ def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
 
 @routes.get("/tools", query=query(PageQuery), answers={200: ToolList})
 def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """The workspace's tools, by name. A page may be shorter than `limit` and still have a `next_cursor`."""
-    workspace = call.by.workspace
-    page = baton.store.listed_tools(workspace, call.query.limit, cursor_of(call))
-    suspended = suspensions(baton, workspace, page.items)
+    """The workspace's tools, by name; for an agent, those that it was given.
+
+    A page may be shorter than `limit`, even empty, and still have a `next_cursor`.
+    """
+    page = readable_tools(baton, call.by, call.query.limit, cursor_of(call))
+    suspended = suspensions(baton, call.by.workspace, page.items)
 
     def view(tool: Tool) -> ToolView:
         return tool_view(tool, suspended.get(tool.name))
@@ -127,7 +129,7 @@ def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 @routes.get("/tools/{name}", answers={200: ToolView})
 def get_tool(baton: Baton, call: Call[None, None]) -> Answer:
     """One tool."""
-    return ok(_shown(baton, call.by.workspace, find_tool(baton, call.by.workspace, call.params["name"])))
+    return ok(_shown(baton, call.by.workspace, find_tool(baton, call.by, call.params["name"])))
 
 
 def _shown(baton: Baton, workspace: str, tool: Tool) -> ToolView:
@@ -137,7 +139,7 @@ def _shown(baton: Baton, workspace: str, tool: Tool) -> ToolView:
 @routes.get("/tools/{name}/schema", answers={200: ToolSchemaView})
 def get_tool_schema(baton: Baton, call: Call[None, None]) -> Answer:
     """The tool as a model sees it."""
-    return ok(find_tool(baton, call.by.workspace, call.params["name"]).spec)
+    return ok(find_tool(baton, call.by, call.params["name"]).spec)
 
 
 @routes.post(
@@ -145,4 +147,4 @@ def get_tool_schema(baton: Baton, call: Call[None, None]) -> Answer:
 )
 def dry_run_tool(baton: Baton, call: Call[DryRunRequest, None]) -> Answer:
     """What a call of the tool with these arguments would come to now. Changes nothing."""
-    return ok(dry_run(baton, call.by.workspace, call.params["name"], call.body.arguments))
+    return ok(dry_run(baton, call.by, call.params["name"], call.body.arguments))

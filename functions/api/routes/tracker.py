@@ -68,7 +68,7 @@ def put_tracker_token(baton: Baton, call: Call[TrackerToken, None]) -> Answer:
 @routes.get("/tracker/health", answers={200: TrackerHealth})
 def get_tracker_health(baton: Baton, call: Call[None, None]) -> Answer:
     """How the tracker is doing, from what is known here: it isn't asked."""
-    return ok(health_view(tracker_health(baton, call.by.workspace), baton.clock.now()))
+    return ok(health_view(tracker_health(baton, call.by), baton.clock.now()))
 
 
 @routes.post(

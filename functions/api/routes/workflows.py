@@ -31,10 +31,11 @@ class ChainQuery(Query):
 def get_chain(baton: Baton, call: Call[None, ChainQuery]) -> Answer:
     """The tree of a workflow's handoffs: who handed what to whom, how long it took, and what came of it.
 
-    With `format=text` it is drawn, from top to bottom in the order of the work.
+    With `format=text` it is drawn, from top to bottom in the order of the work. Who may not read all of the workflow's
+    tasks sees those of others without what was said in them (`hidden`).
     """
     workflow_id = call.params["workflow_id"]
-    roots = workflow_chain(baton, call.by.workspace, workflow_id)
+    roots = workflow_chain(baton, call.by, workflow_id)
     if call.query.format == "text":
         return plain(drawn(workflow_id, roots))
     return ok(chain_view(workflow_id, roots, *spending(baton, call.by.workspace, workflow_id, roots[0].task.id)))
@@ -47,7 +48,7 @@ def list_workflow_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answ
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
     """
     asked = call.query
-    page = checkpoints_of_workflow(baton, call.by.workspace, call.params["workflow_id"], asked.limit, cursor_of(call))
+    page = checkpoints_of_workflow(baton, call.by, call.params["workflow_id"], asked.limit, cursor_of(call))
     return ok(listing(call, page, checkpoint_view))
 
 
@@ -57,5 +58,5 @@ def list_task_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
     """
-    page = checkpoints_of_task(baton, call.by.workspace, call.task_id, call.query.limit, cursor_of(call))
+    page = checkpoints_of_task(baton, call.by, call.task_id, call.query.limit, cursor_of(call))
     return ok(listing(call, page, checkpoint_view))

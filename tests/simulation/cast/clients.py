@@ -119,7 +119,7 @@ class Client:
         if begun and self._draw(2):
             workflow = sim.pick(begun)["metadata"]["workflow_id"]
             self._scene.ask("say", by, lambda once: say(sim.baton, by, workflow, "go on", once))
-            self._scene.look(lambda: read_messages(sim.baton, WORKSPACE, workflow, 50, None))
+            self._scene.look(lambda: read_messages(sim.baton, human(), workflow, 50, None))
             return
         opening = Opening(agent=sim.pick(ALL), message="hello", context={})
         self._scene.ask("talk", by, lambda once: start_conversation(sim.baton, by, opening, once))
@@ -195,6 +195,6 @@ class Client:
 
     def _look_around(self) -> None:
         sim, head = self._sim, self._scene.ledger.heads[self._scene.some_task()]
-        self._scene.look(lambda: find_handoff(sim.baton, WORKSPACE, head["handoff_id"]))
-        self._scene.look(lambda: workflow_chain(sim.baton, WORKSPACE, head["workflow_id"]))
+        self._scene.look(lambda: find_handoff(sim.baton, human(), head["handoff_id"]))
+        self._scene.look(lambda: workflow_chain(sim.baton, human(), head["workflow_id"]))
         self._scene.look(lambda: sim.baton.store.needs(WORKSPACE, 5, None))

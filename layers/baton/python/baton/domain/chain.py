@@ -35,11 +35,13 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A handoff of a chain, with what came of it. ``completion``, ``failure``: the records of how its task ended."""
+    """A handoff of a chain, with what came of it. ``completion``, ``failure``: the records of how its task ended;
+    ``hidden``: without what was said in them."""
 
     task: Task
     completion: dict[str, Any] | None = None
     failure: dict[str, Any] | None = None
+    hidden: bool = False
     children: tuple[Step, ...] = field(default=())
 
     @property
@@ -50,6 +52,18 @@ class Step:
         said = self.completion or self.failure or {}
         worker: str | None = (said.get("source") or {}).get("agent")
         return worker or self.task.agent
+
+    def without_words(self) -> Step:
+        """As it is shown to who has a part in the workflow, but none in this: who hands on to whom, how it goes and how
+        long it takes, and nothing that anybody said."""
+        task = self.task.changed(title=f"Handoff to {self.task.target_agent or 'any agent'}")
+        return replace(
+            self,
+            task=task,
+            completion=_only(self.completion, "source", "status"),
+            failure=_only(self.failure, "source", "rollback"),
+            hidden=True,
+        )
 
     @property
     def ended_at(self) -> datetime | None:
@@ -73,7 +87,9 @@ class Step:
     @property
     def why(self) -> dict[str, Any] | None:
         """What went wrong, unless it was done in the end."""
-        return None if self.failure is None or self.task.state is State.DONE else failure_in(self.failure)
+        if self.failure is None or self.hidden or self.task.state is State.DONE:
+            return None
+        return failure_in(self.failure)
 
     @property
     def reason(self) -> str | None:
@@ -91,6 +107,10 @@ class Step:
     @property
     def is_partial(self) -> bool:
         return (self.completion or {}).get("status") == "partial"
+
+
+def _only(record: dict[str, Any] | None, *names: str) -> dict[str, Any] | None:
+    return None if record is None else {name: record[name] for name in names if name in record}
 
 
 def tree(steps: Iterable[Step]) -> tuple[Step, ...]:

@@ -67,6 +67,7 @@ _IMPLIED: dict[str, Any] = {
     "wait": None,
     "started_at": None,
     "taken_by": None,
+    "takers": [],
 }
 _TIMES = {
     *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),
@@ -224,7 +225,7 @@ def _rich(name: str, value: Any) -> Any:
         return Claim(claim_id="", **{inner: _rich(inner, item) for inner, item in value.items()})
     if name == "wait":
         return _wait(value)
-    if name in {"requires", "successors"}:
+    if name in {"requires", "successors", "takers"}:
         return tuple(value)
     return value
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from baton.domain.errors import InvalidInput
 from baton.domain.guardrails import Guardrails
+from baton.domain.reading import AgentsRead
 from baton.domain.tracker import TrackerSettings
 
 MAX_WINDOW_DAYS = 30
@@ -37,7 +38,8 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """``loop_guard``: whether chains of handoffs are looked at at all (spec/protocol.md §3)."""
+    """``loop_guard``: whether chains of handoffs are looked at at all (spec/protocol.md §3). ``agents_read``: whether
+    agents read only what they have a part in (docs/reading-rights.md)."""
 
     time_zone: str = "UTC"
     holidays: frozenset[date] = field(default_factory=frozenset)
@@ -54,6 +56,7 @@ class Settings:
     max_same_direction: int = 3
     ping_pong_window: int = 6
     root_handoffs_per_hour: int = 30
+    agents_read: AgentsRead = AgentsRead.OWN
     guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0
@@ -80,6 +83,8 @@ class Settings:
         after = replace(self, **values)
         for name, (low, high) in BOUNDS.items():
             _within(name, getattr(after, name), low, high)
+        if after.agents_read not in set(AgentsRead):
+            raise InvalidInput("agents_read", "must be 'own' or 'workspace'")
         if after.breaker_scope not in {"open", "any"}:
             raise InvalidInput("breaker_scope", "must be 'open' or 'any'")
         if len(after.holidays) > MAX_HOLIDAYS:

@@ -22,6 +22,8 @@ MAX_LEASE_SECONDS = 43_200
 DEFAULT_MAX_ATTEMPTS = 3
 MAX_RELEASES = 10
 MAX_BRANCHES = 10
+# Of open work, the latest: HEAD is to stay small.
+MAX_TAKERS = 20
 NEXT_STALE_AFTER = seconds(86_400)
 
 
@@ -166,7 +168,7 @@ class Task:
     slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose
     branch ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a
     split). ``started_at``: its first claim. ``taken_by``: the agent that last claimed it, kept for open work only: all
-    other work is its target's."""
+    other work is its target's; ``takers``: all that have claimed it, each once and the latest one last."""
 
     workspace: str
     id: str
@@ -216,6 +218,7 @@ class Task:
     last_checkpoint_id: str | None = None
     waits: int = 0
     wait: Wait | None = None
+    takers: tuple[str, ...] = ()
     has_output: bool = False
     has_failure: bool = False
 
@@ -274,6 +277,12 @@ class Task:
         if self.state is State.NEXT:
             return self.attempt == 0 or self.ready_at is None or self.ready_at <= now
         return self.is_ready(now)
+
+    def takers_with(self, agent: str) -> tuple[str, ...]:
+        """``takers`` once the agent has claimed it too."""
+        if self.target_agent is not None:
+            return self.takers
+        return (*(each for each in self.takers if each != agent), agent)[-MAX_TAKERS:]
 
     def must_be_claimable(self, now: datetime) -> None:
         """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. A lease that has run out still holds the task

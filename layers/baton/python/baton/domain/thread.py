@@ -4,7 +4,7 @@ conversation doesn't get it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from baton.domain.task import State, Task
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 class Thread:
     """``holder``: the task of whoever has it. ``followed_by``: what the place beside the holder names already.
     ``passed_over``: open tasks that would have it if somebody approved them. ``is_torn``: the readings were not of one
-    moment, as a task is named that wasn't among them."""
+    moment, as a task is named that wasn't among them. ``walked``: the tasks that have had it, the holder's included."""
 
     holder: Task
     followed_by: str | None
     passed_over: tuple[Task, ...]
     is_torn: bool
+    walked: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def thread_from(root: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Thread:
@@ -43,7 +44,7 @@ def thread_from(root: Task, tasks: Mapping[str, Task], followed: Mapping[str, st
                 passed_over.append(each)
         if at is not None:
             seen.add(at.id)
-    return Thread(holder, followed.get(holder.id), tuple(passed_over), is_torn)
+    return Thread(holder, followed.get(holder.id), tuple(passed_over), is_torn, frozenset(seen))
 
 
 def _next_of(task: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Iterator[str]:

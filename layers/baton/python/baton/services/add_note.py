@@ -9,6 +9,7 @@ from baton.domain.guardrails import checked
 from baton.domain.times import parse_rfc3339, rfc3339
 from baton.ports import Note, Remember, UnderClaim, Wanted
 from baton.services.kill_switch import must_be_let_act
+from baton.services.reading import knows_claim, refused_as_unknown
 from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
@@ -39,4 +40,5 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
         baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id), *remember])
         return note
 
-    return decided_once(baton, once, again, attempt)
+    with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
+        return decided_once(baton, once, again, attempt)

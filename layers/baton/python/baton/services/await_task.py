@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from baton.services.reading import Reader, readable_task
 from baton.services.waiting import waited
 
 if TYPE_CHECKING:
@@ -23,37 +24,30 @@ class Awaited:
     timed_out: bool
 
 
-def await_task(
-    baton: Baton, workspace: str, task_id: str, state: str, timeout_seconds: float, by: Principal | None = None
-) -> Awaited:
+def await_task(baton: Baton, by: Principal, task_id: str, state: str, timeout_seconds: float) -> Awaited:
     """Answers at once if the task is in ``state`` (or has ``ended``), else when it is, else at the end of the time.
-    An ended task never changes again, so waiting for another state of one ends too. ``by``: who waits. Raises
-    ``Unknown``, ``TooManyPolls``."""
+    An ended task never changes again, so waiting for another state of one ends too. Raises ``Unknown``,
+    ``TooManyPolls``."""
 
     def holds(task: Task) -> bool:
         return task.is_ended if state == ENDED else task.state == state
 
     def load() -> Task:
-        return baton.store.load(workspace, task_id)[0]
+        return baton.store.load(by.workspace, task_id)[0]
 
-    task = waited(baton, by, timeout_seconds, load(), load, lambda task: holds(task) or task.is_ended)
-    return Awaited(baton.store.read(workspace, task_id), timed_out=not holds(task))
+    first = load()
+    Reader(baton, by).must_read(first)
+    task = waited(baton, by, timeout_seconds, first, load, lambda task: holds(task) or task.is_ended)
+    return Awaited(baton.store.read(by.workspace, task_id), timed_out=not holds(task))
 
 
 def wait_for_events(
-    baton: Baton,
-    workspace: str,
-    task_id: str,
-    after: int,
-    timeout_seconds: float,
-    limit: int = EVENTS_PER_PAGE,
-    by: Principal | None = None,
+    baton: Baton, by: Principal, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
 ) -> tuple[Event, ...]:
-    """The entries after ``after``, as soon as there are any. ``by``: who waits. Raises ``Unknown``,
-    ``TooManyPolls``."""
-    baton.store.load(workspace, task_id)
+    """The entries after ``after``, as soon as there are any. Raises ``Unknown``, ``TooManyPolls``."""
+    readable_task(baton, by, task_id)
 
     def read() -> tuple[Event, ...]:
-        return baton.store.events(workspace, task_id, after, limit)
+        return baton.store.events(by.workspace, task_id, after, limit)
 
     return waited(baton, by, timeout_seconds, read(), read, bool)

@@ -24,6 +24,7 @@ from baton.domain.errors import (
     Unknown,
 )
 from baton.domain.events import snapshot
+from baton.domain.reading import is_open_offer
 from baton.domain.task import DEFAULT_LEASE_SECONDS
 from baton.domain.transitions import transition
 from baton.domain.verbs import ClaimTask
@@ -31,6 +32,7 @@ from baton.ports import Dossier, Remember
 from baton.services.change_task import commit, row_of
 from baton.services.guarded import guarded_name
 from baton.services.mark_contact import mark_contact
+from baton.services.reading import refused_as_unknown
 from baton.services.retrying import decided_once, recalled
 from baton.services.waiting import waited
 
@@ -77,7 +79,8 @@ def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None =
         earlier = _earlier_claim(baton, claimer, once) if once else None
         return earlier or _take(baton, claimer, task_id, once)
 
-    claimed = decided_once(baton, once, lambda first: _as_before(baton, claimer, first), attempt)
+    with refused_as_unknown(baton, claimer.by, task_id, unless=is_open_offer):
+        claimed = decided_once(baton, once, lambda first: _as_before(baton, claimer, first), attempt)
     mark_contact(baton, claimer.by, claimer.agent)
     return claimed
 

@@ -22,8 +22,9 @@ from baton.domain.transcript import Entry, EntryKind
 from baton.ports import Dossier, EntryKept, Followed, Remember, RootsCounted, Unchanged, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.create_handoff import Asked, create_handoff
-from baton.services.find_conversation import find_conversation
+from baton.services.find_conversation import find_conversation, root_body
 from baton.services.make_handoff import counted, make, stopped
+from baton.services.reading import Reader as Rights
 from baton.services.reading_along import Reader, Said, Shelf
 from baton.services.remembered_refusals import must_not_be_refused
 from baton.services.retrying import decided_once, recalled
@@ -102,6 +103,8 @@ def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once
         if first_answer is not None:
             return again(first_answer)
         found = find_conversation(baton, workspace, conversation_id)
+        if heard(baton, by, found) != found.tasks:
+            raise Unknown("conversation")
         holder = found.holder
         facts = baton.store.handoff_facts(workspace, _wanted(by, holder))
         _must_be_a_conversations(baton, found, facts)
@@ -187,17 +190,40 @@ def going_on(found: Found, new: New, asked_by: str) -> list[Extra]:
     return [Followed(thread.holder.id, new.change.task.id, thread.followed_by), *still, asked_in(new, asked_by)]
 
 
+def heard(baton: Baton, by: Principal, found: Found) -> tuple[Task, ...]:
+    """The tasks whose messages the caller may read: all of them, if it takes part in the conversation itself; who does
+    a part aside for it, or takes part in a workflow that is no conversation, reads its own. Raises ``Unknown``."""
+    rights = Rights(baton, by)
+    if rights.reads_all or (
+        rights.may_read_any(task for task in found.tasks if task.id in found.thread.walked)
+        and conversation_in(root_body(baton, found)) is not None
+    ):
+        return found.tasks
+    own = tuple(task for task in found.tasks if rights.may_read(task))
+    if not own:
+        raise Unknown("conversation")
+    return own
+
+
+def _heard_in(baton: Baton, by: Principal, conversation_id: str) -> list[Task]:
+    """The same by its id; for who reads all, without looking who holds it."""
+    if not Rights(baton, by).reads_all:
+        return list(heard(baton, by, find_conversation(baton, by.workspace, conversation_id)))
+    ids = [each.task_id for each in baton.store.workflow(by.workspace, conversation_id)]
+    found = baton.store.tasks(by.workspace, ids) if ids else {}
+    if not found:
+        raise Unknown("conversation")
+    return [found[each] for each in sorted(found)]
+
+
 def read_messages(
-    baton: Baton, workspace: str, conversation_id: str, limit: int, cursor: str | None
+    baton: Baton, by: Principal, conversation_id: str, limit: int, cursor: str | None
 ) -> tuple[tuple[Said, ...], str]:
     """Task by task in the order of their creation, but what others did of a task's parts before what it made of that;
     and where to go on: a cursor says how far each task was read, so that none that is written late is skipped. May be
     fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for a cursor that isn't one."""
-    ids = [each.task_id for each in baton.store.workflow(workspace, conversation_id)]
-    found = baton.store.tasks(workspace, ids) if ids else {}
-    if not found:
-        raise Unknown("conversation")
-    tasks = [found[each] for each in sorted(found)]
+    workspace = by.workspace
+    tasks = _heard_in(baton, by, conversation_id)
     is_open = baton.store.settings(workspace).guardrails.secrets == OFF
     shelf = Shelf(baton, workspace, conversation_id)
     before = shelf.told_by(cursor)

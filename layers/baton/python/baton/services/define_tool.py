@@ -9,7 +9,8 @@ from baton.domain.guardrails import checked
 from baton.domain.handoff import must_fit
 from baton.domain.prompt import context_after
 from baton.domain.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
-from baton.ports import Wanted
+from baton.ports import Page, Wanted
+from baton.services.reading import Reader
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import named, slugs_among
 
@@ -84,18 +85,24 @@ def suspensions(baton: Baton, workspace: str, tools: Iterable[Tool]) -> dict[str
     return {name: suspension for name, suspension in found if suspension is not None}
 
 
-def find_tool(baton: Baton, workspace: str, name: str) -> Tool:
+def find_tool(baton: Baton, by: Principal, name: str) -> Tool:
     """Raises ``Unknown``."""
-    found = baton.store.tools(workspace, [name])
-    if name not in found:
+    found = baton.store.tools(by.workspace, [name])
+    if name not in found or not Reader(baton, by).may_read_tool(name):
         raise Unknown("tool")
     return found[name]
 
 
-def dry_run(baton: Baton, workspace: str, name: str, arguments: Any) -> dict[str, Any]:
+def readable_tools(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
+    """Those that the caller may read, by name. A page may be shorter than ``limit``."""
+    reader, page = Reader(baton, by), baton.store.listed_tools(by.workspace, limit, cursor)
+    return Page(tuple(tool for tool in page.items if reader.may_read_tool(tool.name)), page.cursor)
+
+
+def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str, Any]:
     """What a call of the tool with these arguments would come to now. Nothing is done. Raises ``Unknown``."""
-    tool = find_tool(baton, workspace, name)
-    facts = baton.store.handoff_facts(workspace, Wanted(agents=frozenset({tool.target_agent})))
+    tool = find_tool(baton, by, name)
+    facts = baton.store.handoff_facts(by.workspace, Wanted(agents=frozenset({tool.target_agent})))
     target = facts.agents.get(tool.target_agent)
     problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
     if not tool.active:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.liveness import Liveness, Presence, liveness
+from baton.domain.reading import may_see_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from baton.domain.agent import Agent
+    from baton.domain.principal import Principal
+    from baton.domain.run_profile import RunProfile
     from baton.ports import Baton
 
 MAX_LOOKS_FOR_CLAIMS = 50
@@ -43,6 +46,15 @@ def seen_agent(baton: Baton, workspace: str, slug: str) -> SeenAgent:
     last_contact_at = baton.store.last_contact(workspace, slug)
     contacts = {slug: last_contact_at} if last_contact_at else {}
     return SeenAgent(agent, _looked_after(baton, workspace, [slug], contacts)[slug])
+
+
+def whole_agent(baton: Baton, by: Principal, slug: str) -> tuple[SeenAgent, RunProfile | None]:
+    """With what process-task runs it with, for who may see that. Raises ``Unknown``."""
+    return seen_agent(baton, by.workspace, slug), profile_for(baton, by, slug)
+
+
+def profile_for(baton: Baton, by: Principal, slug: str) -> RunProfile | None:
+    return baton.store.profile(by.workspace, slug) if may_see_profile(by, slug) else None
 
 
 def seen_agents(baton: Baton, workspace: str, *, after: str | None = None, most: int | None = None) -> list[SeenAgent]:

@@ -17,6 +17,7 @@ from baton.domain.workflow import LateResult
 from baton.ports import Dossier, EndedClaim, LateKept, Output, Remember, Wanted
 from baton.services.change_task import commit_and_ring, ring, row_of
 from baton.services.kill_switch import must_be_let_act
+from baton.services.reading import knows_claim, refused_as_unknown
 from baton.services.remembered_refusals import must_not_be_refused
 from baton.services.retrying import decided_again, decided_once
 
@@ -116,10 +117,11 @@ def end_claim(
             mirror=row_of(baton, change.task),
         )
 
-    try:
-        return decided_once(baton, word.once, again, attempt)
-    except StaleClaim:
-        return _first_answer(baton, word)
+    with refused_as_unknown(baton, by, word.task_id, unless=knows_claim(word.claim_id)):
+        try:
+            return decided_once(baton, word.once, again, attempt)
+        except StaleClaim:
+            return _first_answer(baton, word)
 
 
 def _earlier_failure(baton: Baton, task: Task) -> Message | None:

@@ -10,6 +10,7 @@ from baton.domain.verbs import Cancel, Resolve
 from baton.services.cancel_descendants import cancel_descendants
 from baton.services.change_task import change_task
 from baton.services.guarded import guarded
+from baton.services.reading import refused_as_unknown
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import Once
@@ -38,7 +39,8 @@ def cancel_task(baton: Baton, by: Principal, task_id: str, reason: str | None, o
     def cancel(_: Task) -> Cancel:
         return Cancel(by=by, reason=guarded(baton, by.workspace, {"reason": reason})["reason"])
 
-    dossier = change_task(baton, by.workspace, task_id, cancel, once)
+    with refused_as_unknown(baton, by, task_id):
+        dossier = change_task(baton, by.workspace, task_id, cancel, once)
     take_along(baton, dossier.task)
     return dossier
 

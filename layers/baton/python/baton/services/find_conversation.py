@@ -40,6 +40,11 @@ def find_conversation(baton: Baton, workspace: str, conversation_id: str) -> Fou
     return Found(in_order, root, thread_from(root, tasks, followed), body)
 
 
+def root_body(baton: Baton, found: Found) -> dict[str, Any] | None:
+    """One reading, unless it was read before."""
+    return found.root_body or baton.store.bodies(found.root.workspace, [found.root.id]).get(found.root.id)
+
+
 def _root(baton: Baton, tasks: tuple[Task, ...]) -> tuple[Task, dict[str, Any] | None]:
     """The one that a user's message began, or else the first: others may hang more roots into a workflow."""
     roots = sorted((task for task in tasks if task.is_root), key=lambda task: (task.created_at, task.id)) or [tasks[0]]

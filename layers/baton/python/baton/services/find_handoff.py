@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.handoff import handoff_id_of, task_id_of
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
+    from baton.domain.principal import Principal
     from baton.ports import Baton, Dossier
 
 
-def find_handoff(baton: Baton, workspace: str, handoff_id: str) -> Dossier:
+def find_handoff(baton: Baton, by: Principal, handoff_id: str) -> Dossier:
     """Its record as the body, and its task with what became of it. Raises ``Unknown``."""
     task_id = task_of(handoff_id)
     try:
-        return baton.store.read(workspace, task_id, with_body=True)
+        found = baton.store.read(by.workspace, task_id, with_body=True)
     except Unknown as exc:
         raise Unknown("handoff") from exc
+    Reader(baton, by).must_read(found.task, "handoff")
+    return found
 
 
 def task_of(handoff_id: str) -> str:

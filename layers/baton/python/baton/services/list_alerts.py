@@ -1,29 +1,46 @@
-"""Finding alerts, newest first."""
+"""Alerts: one, or all of them, newest first."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from baton.domain.alert import AlertState
+from baton.domain.errors import Unknown
+from baton.ports import Page
 from baton.services.filtering import filtered
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
     from baton.domain.alert import Alert
-    from baton.ports import Baton, Page
+    from baton.domain.principal import Principal
+    from baton.ports import Baton
+
+
+def find_alert(baton: Baton, by: Principal, alert_id: str) -> Alert:
+    """Raises ``Unknown``."""
+    alert = baton.store.alert(by.workspace, alert_id)
+    if not Reader(baton, by).readable_alerts([alert]):
+        raise Unknown("alert")
+    return alert
 
 
 def list_alerts(
-    baton: Baton, workspace: str, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
+    baton: Baton, by: Principal, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
 ) -> Page:
-    """``None`` for any. What nobody has resolved is found without reading the rest. A page may be shorter than
-    ``limit``."""
-    store = baton.store
+    """Those that the caller may read; ``None`` for any. What nobody has resolved is found without reading the rest. A
+    page may be shorter than ``limit``."""
+    store, workspace, reader = baton.store, by.workspace, Reader(baton, by)
+    unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
+    if unresolved is not None and reader.reads_all:
+        return store.unresolved_alerts(workspace, unresolved, limit, cursor)
 
-    def takes(alert: Alert) -> bool:
-        return state is None or alert.state is state
+    def read(size: int, at: str | None) -> Page:
+        if task_id is not None:
+            page = store.alerts_of_task(workspace, task_id, size, at)
+        elif unresolved is not None:
+            page = store.unresolved_alerts(workspace, unresolved, size, at)
+        else:
+            page = store.alerts(workspace, size, at)
+        return Page(reader.readable_alerts(page.items), page.cursor)
 
-    if task_id is not None:
-        return filtered(lambda size, at: store.alerts_of_task(workspace, task_id, size, at), takes, limit, cursor)
-    if state in {AlertState.OPEN, AlertState.ACKNOWLEDGED}:
-        return store.unresolved_alerts(workspace, AlertState(state), limit, cursor)
-    return filtered(lambda size, at: store.alerts(workspace, size, at), takes, limit, cursor)
+    return filtered(read, lambda alert: state is None or alert.state is state, limit, cursor)

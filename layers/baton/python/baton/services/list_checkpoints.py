@@ -11,11 +11,13 @@ from baton.domain.events import canonical_json
 from baton.domain.handoff import first_checkpoint_id_of
 from baton.domain.workflow import ANY_AGENT, Checkpoint
 from baton.ports import Page
+from baton.services.reading import Reader, readable_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.handoff import Message
+    from baton.domain.principal import Principal
     from baton.domain.task import Task
     from baton.ports import Baton
 
@@ -26,18 +28,19 @@ MAX_BYTES = 2_500_000
 MAX_READS = 10
 
 
-def checkpoints_of_workflow(baton: Baton, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
-    """Raises ``Unknown``. A page may be shorter than ``limit``."""
-    ids = [each.task_id for each in baton.store.workflow(workspace, workflow_id)]
-    if not ids:
+def checkpoints_of_workflow(baton: Baton, by: Principal, workflow_id: str, limit: int, cursor: str | None) -> Page:
+    """Those of the tasks that the caller may read. Raises ``Unknown``. A page may be shorter than ``limit``."""
+    ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
+    readable = Reader(baton, by).readable_among(ids)
+    if not readable:
         raise Unknown("workflow")
-    return _Listing(baton, workspace, workflow_id, ids).page(limit, cursor)
+    return _Listing(baton, by.workspace, workflow_id, readable).page(limit, cursor)
 
 
-def checkpoints_of_task(baton: Baton, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+def checkpoints_of_task(baton: Baton, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
     """The same for one of its tasks."""
-    task, _ = baton.store.load(workspace, task_id)
-    return _Listing(baton, workspace, task.workflow_id, [task_id]).page(limit, cursor)
+    task = readable_task(baton, by, task_id)
+    return _Listing(baton, by.workspace, task.workflow_id, [task_id]).page(limit, cursor)
 
 
 class _Listing:

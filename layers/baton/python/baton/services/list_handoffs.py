@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import InvalidInput
 from baton.ports import Page
 from baton.services.filtering import filtered
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
+    from baton.domain.principal import Principal
     from baton.domain.task import State, Task
     from baton.ports import Baton
+
+    Takes = Callable[[Task], bool]
 
 # The walk over days must not read without end either; those of the default fit into one page if nothing is in them.
 MAX_READS = 10
@@ -47,26 +52,30 @@ class Filter:
         return self.since is not None and task.created_at < self.since
 
 
-def list_handoffs(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: str | None) -> Page:
-    """Tasks, for each is the task of one handoff. A page may be shorter than ``limit``. Raises ``InvalidInput`` for a
+def list_handoffs(baton: Baton, by: Principal, wanted: Filter, limit: int, cursor: str | None) -> Page:
+    """Tasks, for each is the task of one handoff; those that the caller may read. A page may be shorter than ``limit``.
+    Raises ``InvalidInput`` for a
     ``since`` that would be walked to day by day without end."""
+    workspace, reader = by.workspace, Reader(baton, by)
+
+    def takes(task: Task) -> bool:
+        return wanted.takes(task) and reader.may_read(task)
+
     if wanted.workflow_id is not None:
-        return _of_workflow(baton, workspace, wanted, wanted.workflow_id, limit, cursor)
+        return _of_workflow(baton, workspace, takes, wanted.workflow_id, limit, cursor)
     if wanted.target is not None:
         target = wanted.target
         return filtered(
             lambda size, at: baton.store.tasks_of_agent(workspace, target, size, at),
-            wanted.takes,
+            takes,
             limit,
             cursor,
             is_past=wanted.is_past,
         )
-    return _by_day(baton, workspace, wanted, limit, cursor)
+    return _by_day(baton, workspace, wanted, takes, limit, cursor)
 
 
-def _of_workflow(
-    baton: Baton, workspace: str, wanted: Filter, workflow_id: str, limit: int, cursor: str | None
-) -> Page:
+def _of_workflow(baton: Baton, workspace: str, takes: Takes, workflow_id: str, limit: int, cursor: str | None) -> Page:
     """``cursor``: the last task that was looked at; ids rise with time."""
     ids = [each.task_id for each in baton.store.workflow(workspace, workflow_id)]
     left = [each for each in sorted(ids, reverse=True) if cursor is None or each < cursor]
@@ -75,14 +84,14 @@ def _of_workflow(
         chunk = left[start : start + AT_ONCE]
         tasks = baton.store.tasks(workspace, chunk)
         for number, task_id in enumerate(chunk, start + 1):
-            if task_id in tasks and wanted.takes(tasks[task_id]):
+            if task_id in tasks and takes(tasks[task_id]):
                 found.append(tasks[task_id])
             if len(found) == limit:
                 return Page(tuple(found), task_id if number < len(left) else None)
     return Page(tuple(found))
 
 
-def _by_day(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: str | None) -> Page:
+def _by_day(baton: Baton, workspace: str, wanted: Filter, takes: Takes, limit: int, cursor: str | None) -> Page:
     """From today back. ``cursor``: a day, and where in it."""
     now = baton.clock.now()
     since = wanted.since or now - timedelta(days=DEFAULT_DAYS)
@@ -94,7 +103,7 @@ def _by_day(baton: Baton, workspace: str, wanted: Filter, limit: int, cursor: st
         if day < since.date():
             return Page(tuple(found))
         page = baton.store.tasks_of_day(workspace, day, limit - len(found), at)
-        found += [task for task in page.items if wanted.takes(task) and task.created_at >= since]
+        found += [task for task in page.items if takes(task) and task.created_at >= since]
         day, at = (day, page.cursor) if page.cursor is not None else (day - timedelta(days=1), None)
         if len(found) >= limit:
             break

@@ -1,20 +1,38 @@
-"""Finding manual reviews, newest first."""
+"""Manual reviews: one, or all of them, newest first."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from baton.domain.errors import Unknown
+from baton.domain.review import LOOP_GUARD
 from baton.services.filtering import filtered
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from baton.domain.principal import Principal
+    from baton.domain.review import Review
     from baton.ports import Baton, Page
 
 
-def list_reviews(baton: Baton, workspace: str, is_open: bool | None, limit: int, cursor: str | None) -> Page:
-    """``is_open``: only open or only released ones, None for all. A page may be shorter than ``limit``."""
+def find_review(baton: Baton, by: Principal, review_id: str) -> tuple[Review, dict[str, Any] | None]:
+    """And the draft that the loop guard stopped. Raises ``Unknown``."""
+    review = baton.store.review(by.workspace, review_id)
+    if not Reader(baton, by).may_read_review(review):
+        raise Unknown("manual review")
+    kept = baton.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
+    return review, kept
+
+
+def list_reviews(baton: Baton, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:
+    """Those that the caller may read. ``is_open``: only open or only released ones, None for all. A page may be shorter
+    than ``limit``."""
+    reader = Reader(baton, by)
     return filtered(
-        lambda size, at: baton.store.reviews(workspace, size, at),
-        lambda review: is_open is None or review.is_open is is_open,
+        lambda size, at: baton.store.reviews(by.workspace, size, at),
+        lambda review: is_open in {None, review.is_open} and reader.may_read_review(review),
         limit,
         cursor,
     )

@@ -1,36 +1,44 @@
-"""Finding tasks: newest first over keys that never change, or by urgency where a human is waited for."""
+"""Finding tasks: newest first over keys that never change, or by urgency where a human is waited for. What the caller
+may not read is left out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from baton.services.filtering import filtered
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
+    from baton.domain.principal import Principal
     from baton.domain.task import State, Task
     from baton.ports import Baton, Page
 
 
 def tasks_of_agent(
-    baton: Baton, workspace: str, agent: str, states: frozenset[State], limit: int, cursor: str | None
+    baton: Baton, by: Principal, agent: str, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
-    return filtered(lambda size, at: baton.store.tasks_of_agent(workspace, agent, size, at), _in(states), limit, cursor)
+    takes = _takes(Reader(baton, by), states)
+    return filtered(lambda size, at: baton.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
 
 
 def tasks_of_day(
-    baton: Baton, workspace: str, day: date, states: frozenset[State], limit: int, cursor: str | None
+    baton: Baton, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
     """``day`` in UTC."""
-    return filtered(lambda size, at: baton.store.tasks_of_day(workspace, day, size, at), _in(states), limit, cursor)
+    takes = _takes(Reader(baton, by), states)
+    return filtered(lambda size, at: baton.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
 
 
-def tasks_that_need_a_human(baton: Baton, workspace: str, limit: int, cursor: str | None) -> Page:
+def tasks_that_need_a_human(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
     """The approval queue: most urgent first, then oldest, of any day and agent."""
-    return baton.store.needs(workspace, limit, cursor)
+    reader = Reader(baton, by)
+    if reader.reads_all:
+        return baton.store.needs(by.workspace, limit, cursor)
+    return filtered(lambda size, at: baton.store.needs(by.workspace, size, at), reader.may_read, limit, cursor)
 
 
-def _in(states: frozenset[State]) -> Callable[[Task], bool]:
-    return lambda task: not states or task.state in states
+def _takes(reader: Reader, states: frozenset[State]) -> Callable[[Task], bool]:
+    return lambda task: (not states or task.state in states) and reader.may_read(task)

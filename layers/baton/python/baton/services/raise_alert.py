@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from baton.domain.alert import Alert, check_kind, from_snapshot, snapshot
 from baton.ports import AlertCounted, AlertRaised, Extra, Remember
 from baton.services.guarded import guarded
+from baton.services.reading import Reader
 from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def raise_alert(baton: Baton, by: Principal, request: AlertRequest, once: Once |
 def _facts(baton: Baton, by: Principal, request: AlertRequest, once: Once | None) -> Remembered | None:
     """What was answered before. Raises ``Unknown`` for a task that isn't there."""
     if request.task_id is not None:
-        return baton.store.load(by.workspace, request.task_id, once)[1]
+        task, remembered = baton.store.load(by.workspace, request.task_id, once)
+        Reader(baton, by).must_read(task)
+        return remembered
     return baton.store.remembered(once) if once else None
 
 

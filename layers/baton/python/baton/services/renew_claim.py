@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.principal import Kind
 from baton.services.kill_switch import must_be_let_act
+from baton.services.reading import knows_claim, refused_as_unknown
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 def renew_claim(baton: Baton, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:
     """The claim with its lease extended to now + lease, never shortened. One write. Who acts for another agent takes
-    two readings more: that agent may be switched off. Raises ``StaleClaim`` and ``InactiveAgent``."""
-    if by.kind is not Kind.AGENT and not by.is_own_part:
-        task, _ = baton.store.load(by.workspace, task_id)
-        must_be_let_act(baton, by, task.current_claim(claim_id, by).agent)
-    return baton.store.renew(by.workspace, task_id, claim_id, by, baton.clock.now(), lease_seconds)
+    two readings more: that agent may be switched off. Raises ``StaleClaim``, ``InactiveAgent`` and ``Unknown``."""
+    with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
+        if by.kind is not Kind.AGENT and not by.is_own_part:
+            task, _ = baton.store.load(by.workspace, task_id)
+            must_be_let_act(baton, by, task.current_claim(claim_id, by).agent)
+        return baton.store.renew(by.workspace, task_id, claim_id, by, baton.clock.now(), lease_seconds)

@@ -15,6 +15,7 @@ from baton.ports import Dossier, NotCancelled, Remember, RetryOpened, Wanted
 from baton.services.change_task import commit_and_ring, row_of
 from baton.services.kill_switch import must_be_let_act
 from baton.services.make_handoff import counted, make, stopped
+from baton.services.reading import refused_as_unknown
 from baton.services.remembered_refusals import must_not_be_refused
 from baton.services.retrying import decided_once
 from baton.services.who_takes_it import must_be_able, named, slugs_among
@@ -65,7 +66,8 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
         whole = baton.store.read(by.workspace, first.id, with_body=True)
         return _retried(baton, by, whole, opened, above, once)
 
-    return decided_once(baton, once, again, attempt)
+    with refused_as_unknown(baton, by, task_id, "handoff"):
+        return decided_once(baton, once, again, attempt)
 
 
 def retry_opened(baton: Baton, first: Task, retry_id: str = "") -> RetryOpened:

@@ -13,6 +13,7 @@ from baton.domain.workflow import Checkpoint
 from baton.ports import CheckpointKept, Remember, Wanted
 from baton.services.change_task import commit
 from baton.services.kill_switch import must_be_let_act
+from baton.services.reading import knows_claim, refused_as_unknown
 from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
@@ -63,4 +64,5 @@ def save_checkpoint(
         commit(baton, change, [CheckpointKept(kept), *([Remember(once, answer)] if once else [])])
         return change.task, checkpoint_id
 
-    return decided_once(baton, once, again, attempt)
+    with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
+        return decided_once(baton, once, again, attempt)

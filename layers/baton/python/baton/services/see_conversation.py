@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from baton.domain.handoff import budget_of
 from baton.domain.history import conversation_in
 from baton.domain.prompt import ask_in
+from baton.services.converse import heard
 from baton.services.find_conversation import find_conversation
 
 if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.loop_guard import Budget
+    from baton.domain.principal import Principal
     from baton.domain.task import Task
     from baton.domain.transcript import Usage
     from baton.ports import Baton
@@ -36,19 +38,22 @@ class Overview:
         return not all(task.is_ended for task in self.tasks)
 
 
-def see_conversation(baton: Baton, workspace: str, conversation_id: str) -> Overview:
-    """Five readings, of which the second takes one more for each hundred tasks. Raises ``Unknown``."""
+def see_conversation(baton: Baton, by: Principal, conversation_id: str) -> Overview:
+    """Five readings, of which the second takes one more for each hundred tasks. Who only does a part aside for it sees
+    that, and not the message. Raises ``Unknown``."""
+    workspace = by.workspace
     found = find_conversation(baton, workspace, conversation_id)
-    root, holder = found.root, found.holder
+    root, holder, shown = found.root, found.holder, heard(baton, by, found)
     body = found.root_body or baton.store.bodies(workspace, [root.id]).get(root.id)
     conversation = conversation_in(body)
     _, usage = baton.store.usage(workspace, conversation_id, root.id)
+    message = conversation.message if conversation else ask_in(body)
     return Overview(
-        tasks=found.tasks,
+        tasks=shown,
         root=root,
         holder=holder,
         agent=baton.store.agent(workspace, holder.agent) if holder.agent else None,
-        message=conversation.message if conversation else ask_in(body),
+        message=message if root in shown else "",
         usage=usage,
     )
 

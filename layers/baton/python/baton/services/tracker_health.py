@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import NoTracker, TrackerAway
 from baton.ports import Problem
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from baton.domain.gate import Gate
     from baton.domain.mirror import Mirror
+    from baton.domain.principal import Principal
     from baton.domain.webhook import Webhook
     from baton.ports import Baton
 
@@ -33,15 +35,19 @@ class Health:
     webhook: Webhook | None
 
 
-def tracker_health(baton: Baton, workspace: str) -> Health:
-    """From what is known here: the tracker isn't asked."""
+def tracker_health(baton: Baton, by: Principal) -> Health:
+    """From what is known here: the tracker isn't asked. Of the rows that were given up, those of tasks that the caller
+    may read."""
+    workspace = by.workspace
+    dead = baton.store.dead_mirrors(workspace, MOST_DEAD, None).items
+    readable = Reader(baton, by).readable_among([row.task_id for row in dead])
     gate, webhook = baton.store.gate(workspace), baton.store.webhook(workspace)
     return Health(
         is_configured=baton.store.settings(workspace).tracker is not None,
         gate=gate,
         is_open=gate.is_open(baton.clock.now()),
         waiting=baton.store.mirrors_waiting(workspace, MOST_WAITING),
-        dead=baton.store.dead_mirrors(workspace, MOST_DEAD, None).items,
+        dead=tuple(row for row in dead if row.task_id in readable),
         webhook=None if webhook is None or webhook.removed else webhook,
     )
 

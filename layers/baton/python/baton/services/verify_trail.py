@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.domain.events import GENESIS
+from baton.domain.reading import reads_all
 from baton.domain.trail_check import Reading
+from baton.services.reading import readable_task
 
 if TYPE_CHECKING:
+    from baton.domain.principal import Principal
     from baton.domain.task import Task
     from baton.ports import Baton
 
@@ -31,9 +34,11 @@ class Verdict:
     matches_task: bool
 
 
-def verify_trail(baton: Baton, workspace: str, task_id: str) -> Verdict:
+def verify_trail(baton: Baton, by: Principal, task_id: str) -> Verdict:
     """A broken trail is an answer, no error. Raises ``Unknown``."""
-    reading, task = _whole(baton, workspace, task_id)
+    if not reads_all(by):
+        readable_task(baton, by, task_id)
+    reading, task = _whole(baton, by.workspace, task_id)
     intact = reading.broken_at is None
     differences = reading.differences(task) if intact else ()
     differs = f"The task isn't what its trail tells: {', '.join(differences)}." if differences else None

@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 from baton.domain.chain import Step, tree
 from baton.domain.errors import Unknown
+from baton.services.reading import Reader
 
 if TYPE_CHECKING:
+    from baton.domain.principal import Principal
     from baton.ports import Baton
 
 
-def workflow_chain(baton: Baton, workspace: str, workflow_id: str) -> tuple[Step, ...]:
-    """The roots, with what descends from them. Two readings for the usual workflow, and one more for about thirty tasks
-    of a larger one: bodies aren't read. Raises ``Unknown``."""
-    ids = [each.task_id for each in baton.store.workflow(workspace, workflow_id)]
-    if not ids:
+def workflow_chain(baton: Baton, by: Principal, workflow_id: str) -> tuple[Step, ...]:
+    """The roots, with what descends from them; of tasks that the caller may not read, without what was said. Two
+    readings for the usual workflow, and one more for about thirty tasks of a larger one: bodies aren't read. Raises
+    ``Unknown``."""
+    ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
+    found = list(baton.store.papers(by.workspace, ids).values()) if ids else []
+    reader = Reader(baton, by)
+    if not found or not reader.may_read_any(each.task for each in found):
         raise Unknown("workflow")
-    found = baton.store.papers(workspace, ids).values()
-    return tree(Step(task=each.task, completion=each.completion, failure=each.failure) for each in found)
+    steps = [Step(task=each.task, completion=each.completion, failure=each.failure) for each in found]
+    return tree(each if reader.may_read(each.task) else each.without_words() for each in steps)

@@ -18,6 +18,7 @@ from baton.domain.guardrails import from_public as rules_from
 from baton.domain.idempotency import Remembered
 from baton.domain.numbers import loads
 from baton.domain.principal import Kind
+from baton.domain.reading import AgentsRead
 from baton.domain.review import Review
 from baton.domain.settings import Settings
 from baton.domain.task import Claim, Recovery, Task
@@ -296,7 +297,8 @@ def settings_from(item: Item | None) -> Settings:
     holidays = frozenset(map(date.fromisoformat, values.get("holidays", ())))
     tracker = from_public(loads(values["tracker"])) if "tracker" in values else None
     guardrails = rules_from(loads(values["guardrails"])) if "guardrails" in values else Guardrails()
-    read = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
+    agents_read = AgentsRead(values.get("agents_read", AgentsRead.OWN))
+    read = {"holidays": holidays, "agents_read": agents_read, "guardrails": guardrails, "tracker": tracker}
     return Settings(**{**values, **numbers, **read})
 
 

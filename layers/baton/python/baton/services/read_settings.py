@@ -1,0 +1,17 @@
+"""The workspace's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.reading import may_see_guardrails
+
+if TYPE_CHECKING:
+    from baton.domain.principal import Principal
+    from baton.domain.settings import Settings
+    from baton.ports import Baton
+
+
+def read_settings(baton: Baton, by: Principal) -> tuple[Settings, bool]:
+    """And whether the caller may see the guardrails among them."""
+    return baton.store.settings(by.workspace), may_see_guardrails(by)

@@ -1,0 +1,165 @@
+"""Who may call what, decided by hand (docs/decisions/019-who-reads-what.md): one row per operation of
+docs/openapi.json. Nothing here is taken from the product.
+
+A decision is a status, with the code of a refusal, and says of a success whether the answer may hold what others wrote:
+``200+`` shows it, ``200-`` doesn't. Nobody without a token of the workspace gets past the gateway, so the three callers
+without one have a row of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HUMAN, SCOPE, MINE = "403 human_required", "403 scope_required", "403 not_your_agent"
+OFF, GONE, STALE = "403 inactive_agent", "404 not_found", "409 stale_claim"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """``elsewhere``: a human of another workspace; ``own``: the agent that it is about; ``other``: one that has nothing
+    to do with it; ``off``: the first, switched off; ``act_as``, ``service``: a service with the scope and one
+    without."""
+
+    elsewhere: str
+    own: str
+    other: str
+    act_as: str
+    service: str
+    human: str
+    off: str = OFF
+
+
+# Needs no token: an address that is a secret, or nothing to hide.
+PUBLIC = {"health": "200", "answer_a_callback": GONE, "receive_delivery": GONE}
+
+
+def read(shown: str = "200+") -> Row:
+    """One thing, by its id."""
+    return Row(elsewhere=GONE, own=shown, other=GONE, act_as=shown, service=GONE, human=shown)
+
+
+def listed(shown: str = "200+") -> Row:
+    """Many: what may not be read is left out."""
+    return Row(elsewhere="200-", own=shown, other="200-", act_as=shown, service="200-", human=shown)
+
+
+def by_human(done: str, *, of_an_id: bool = True) -> Row:
+    there = GONE if of_an_id else done
+    return Row(elsewhere=there, own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human=done)
+
+
+def by_claimer(done: str, *, off: str = OFF) -> Row:
+    """A word of who holds the claim: nobody else's, and who knows the claim isn't told that there is no task."""
+    return Row(elsewhere=GONE, own=done, other=STALE, act_as=STALE, service=STALE, human=STALE, off=off)
+
+
+DECISIONS: dict[str, Row] = {
+    # Agents: a directory for everybody, without what they are run with
+    "list_agents": Row(elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-"),
+    "get_agent": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
+    "put_agent": Row(elsewhere="201-", own=HUMAN, other=HUMAN, act_as="200+", service="200-", human="200+"),
+    "import_capabilities": Row(elsewhere="200", own=HUMAN, other=HUMAN, act_as="200", service="200", human="200"),
+    "list_inbox": Row(elsewhere=GONE, own="200+", other=MINE, act_as="200+", service=SCOPE, human="200+", off="200+"),
+    "acknowledge_inbox": Row(elsewhere=GONE, own="200", other=MINE, act_as="200", service=SCOPE, human="200"),
+    "list_pending": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
+    # Tasks
+    "list_tasks": listed(),
+    "get_task": read(),
+    "await_a_task": read(),
+    "list_events": read(),
+    "verify_events": read("200"),
+    "wait_for_more_events": read(),
+    "list_notes_of_task": read(),
+    "list_task_checkpoints": read(),
+    "list_late_results": read(),
+    "approve": by_human("200+"),
+    "approve_next": by_human("200+"),
+    "undo": by_human("200+"),
+    "defer": by_human("200+"),
+    "dismiss": by_human("200+"),
+    "split": by_human("200+"),
+    "resolve": by_human("200+"),
+    "approve_several": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "cancel": Row(elsewhere=GONE, own="200+", other=GONE, act_as=HUMAN, service=GONE, human="200+"),
+    # Work
+    "claim": Row(elsewhere=GONE, own="200+", other=GONE, act_as="200+", service=GONE, human="200+"),
+    "claim_the_next": Row(elsewhere=GONE, own="200+", other=MINE, act_as="200+", service=SCOPE, human="200+"),
+    "wait_for_a_claim": Row(elsewhere=GONE, own="200+", other=MINE, act_as="200+", service=SCOPE, human="200+"),
+    "heartbeat": by_claimer("200"),
+    "checkpoint": by_claimer("201+"),
+    "note": by_claimer("201"),
+    "complete": by_claimer("200+"),
+    "fail": by_claimer("200+", off="200+"),
+    "reject": by_claimer("200+"),
+    "release": by_claimer("200+", off="200+"),
+    "transfer": by_claimer("200+"),
+    "delegate": by_claimer("200+"),
+    "wait_for_a_callback": by_claimer("200+"),
+    # Handoffs and what they belong to
+    "create_marker": Row(
+        elsewhere="422 invalid_marker", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
+    ),
+    "create_a_handoff": Row(
+        elsewhere="422 unknown_agent", own="201", other=MINE, act_as="201", service=SCOPE, human="201"
+    ),
+    "list_all_handoffs": listed(),
+    "get_handoff": read(),
+    "retry_a_handoff": Row(elsewhere=GONE, own="201+", other=GONE, act_as="201+", service=GONE, human="201+"),
+    "get_chain": read(),
+    "list_workflow_checkpoints": read(),
+    "list_manual_reviews": listed(),
+    "get_manual_review": read(),
+    "release_manual_review": by_human("200+"),
+    # Conversations
+    "create_conversation": Row(
+        elsewhere="422 unknown_agent", own="201", other="201", act_as="201", service="201", human="201"
+    ),
+    "get_conversation": read(),
+    "list_messages": read(),
+    "create_message": Row(elsewhere=GONE, own="201", other=GONE, act_as="201", service=GONE, human="201"),
+    # Alerts
+    "create_alert": Row(elsewhere=GONE, own="201", other=GONE, act_as="201", service=GONE, human="201"),
+    "list_all_alerts": listed(),
+    "get_alert": read(),
+    "acknowledge_an_alert": by_human("200+"),
+    "resolve_an_alert": by_human("200+"),
+    # Tools: of an agent, those that it was given
+    "put_tool": Row(elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "list_tools": listed(),
+    "get_tool": read(),
+    "get_tool_schema": read(),
+    "dry_run_tool": read("200"),
+    # Whose work of a type is, is part of the directory
+    "list_routes": Row(elsewhere="200-", own="200", other="200", act_as="200", service="200", human="200"),
+    "get_route": Row(elsewhere=GONE, own="200", other="200", act_as="200", service="200", human="200"),
+    "put_route": Row(elsewhere="422 unknown_agent", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200"),
+    "delete_route": by_human("204"),
+    # The workspace
+    "get_settings": Row(elsewhere="200-", own="200-", other="200-", act_as="200+", service="200-", human="200+"),
+    "put_settings": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "create_token": by_human("201", of_an_id=False),
+    "list_tokens": by_human("200", of_an_id=False),
+    "delete_token": by_human("200"),
+    # The tracker: there is none
+    "get_tracker_health": Row(elsewhere="200-", own="200-", other="200-", act_as="200", service="200-", human="200"),
+    "check_the_tracker": Row(
+        elsewhere="409 no_tracker",
+        own=HUMAN,
+        other=HUMAN,
+        act_as="409 no_tracker",
+        service="409 no_tracker",
+        human="409 no_tracker",
+    ),
+    "retry_the_tracker": Row(
+        elsewhere="409 no_tracker",
+        own=HUMAN,
+        other=HUMAN,
+        act_as="409 no_tracker",
+        service="409 no_tracker",
+        human="409 no_tracker",
+    ),
+    "import_from_the_tracker": by_human("409 no_tracker", of_an_id=False),
+    "put_tracker_token": by_human("204", of_an_id=False),
+    "open_a_webhook": by_human("409 no_tracker", of_an_id=False),
+    "get_webhook": by_human(GONE, of_an_id=False),
+    "delete_webhook": by_human(GONE, of_an_id=False),
+}
