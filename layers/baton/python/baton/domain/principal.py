@@ -16,9 +16,10 @@ PROCESS_TASK = "process-task"
 SYNC_TRACKER = "sync-tracker"
 JOINER = "joiner"
 CALLBACK = "callback"
-READER = "reader"
+# In whose name long cursors are kept. The colon keeps it apart from every token's.
+READER = "baton:reader"
 _TRACKER = "notion:"
-OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK, READER})
+OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK})
 
 
 class Kind(StrEnum):
