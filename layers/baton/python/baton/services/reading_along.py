@@ -94,7 +94,8 @@ class Reader:
     def read(self, limit: int) -> Iterator[Said]:
         known = {task.id for task in self.tasks}
         tops: list[Task] = []
-        for task in self.tasks:
+        # Of one moment, what came of another stands after it.
+        for task in sorted(self.tasks, key=lambda task: (task.created_at, task.depth, task.id)):
             of = task.join_parent if task.join_parent in known else None
             (tops if of is None else self.parts.setdefault(of, [])).append(task)
         left = MAX_READ_BYTES
