@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
@@ -111,11 +111,11 @@ class Wire:
             self.rig.raw.transact_write_items(**self.held)
 
 
-def on_the_wire(running: Emulator, case: UseCase) -> tuple[Rig, World, Any, Wire]:
+def on_the_wire(running: Emulator, case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any, Wire]:
     rig = running.world()
     given = case.prepare(rig.world)
     rig.store.mark_contact("acme", "auditor", rig.clock.now())
-    wire = Wire(rig)
+    wire = kind(rig)
     world = World(store=DynamoStore(Table(wire, rig.table, rig.clock.sleep)), clock=rig.clock)
     return rig, world, given, wire
 
@@ -147,55 +147,54 @@ def test_one_call_makes_one_task(running: Emulator) -> None:
 
 def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer(running: Emulator) -> None:
     """The bar comes too late, and finds the task there."""
-    case = WITHOUT_KEY["handoff by a human"]
-    rig, world, given, wire = on_the_wire(running, case)
-    reads: list[str] = []
 
     class Arriving(Wire):
         def update_item(self, **request: Any) -> Any:
-            if not reads:
-                reads.append("bar")
-                self.arrive()
+            self.arrive()
             return self.rig.raw.update_item(**request)
 
-    late = Arriving(rig)
-    world = World(store=DynamoStore(Table(late, rig.table, rig.clock.sleep)), clock=rig.clock)
+    case = WITHOUT_KEY["handoff by a human"]
+    rig, world, given, wire = on_the_wire(running, case, Arriving)
     made = case.act(world, given)
-    assert reads == ["bar"]
+    assert wire.count == 2
     listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
     assert listed == {made.task.id}
-    assert wire.held is None
 
 
 def test_nobody_decides_again_while_the_attempt_cannot_be_barred(running: Emulator) -> None:
-    case = WITHOUT_KEY["handoff by a human"]
-    rig, world, given, _ = on_the_wire(running, case)
-
     class Deaf(Wire):
         def update_item(self, **_: Any) -> Any:
             raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
 
-    deaf = Deaf(rig)
-    world = World(store=DynamoStore(Table(deaf, rig.table, rig.clock.sleep)), clock=rig.clock)
+    case = WITHOUT_KEY["handoff by a human"]
+    _, world, given, wire = on_the_wire(running, case, Deaf)
     with pytest.raises(Busy):
         case.act(world, given)
-    assert deaf.count == 2
+    assert wire.count == 2
 
 
-def test_a_refusal_without_an_unclear_attempt_before_it_costs_nothing_more(running: Emulator) -> None:
-    rig, world, given, _ = on_the_wire(running, WITHOUT_KEY["handoff by a human"])
-    calls: list[str] = []
+THROTTLE = {
+    "Error": {"Code": "ThrottlingException", "Message": "injected"},
+    "ResponseMetadata": {"HTTPStatusCode": 400},
+}
 
+
+@pytest.mark.parametrize(
+    "before", [(), (ClientError(THROTTLE, "x"),), (ConnectTimeoutError(endpoint_url="http://127.0.0.1/"),)]
+)
+def test_a_refusal_after_nothing_unclear_costs_nothing_more(running: Emulator, before: tuple[Exception, ...]) -> None:
     class Refused(Wire):
         def transact_write_items(self, **request: Any) -> Any:
-            calls.append("transact")
-            if len(calls) == 1:
-                raise ClientError(CONFLICT, "transact_write_items")
+            troubles = [*before, ClientError(CONFLICT, "transact_write_items")]
+            self.count += 1
+            if self.count <= len(troubles):
+                raise troubles[self.count - 1]
             return self.rig.raw.transact_write_items(**request)
 
         def update_item(self, **_: Any) -> Any:
             raise AssertionError("nothing is unclear")
 
-    world = World(store=DynamoStore(Table(Refused(rig), rig.table, rig.clock.sleep)), clock=rig.clock)
-    WITHOUT_KEY["handoff by a human"].act(world, given)
-    assert calls == ["transact", "transact"]
+    case = WITHOUT_KEY["handoff by a human"]
+    _, world, given, wire = on_the_wire(running, case, Refused)
+    case.act(world, given)
+    assert wire.count == len(before) + 2

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004 - botocore's own
+from botocore.exceptions import (
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's own
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    HTTPClientError,
+)
 
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.sizes import must_fit
@@ -43,6 +49,9 @@ _UNCLEAR_CODES = frozenset(
         "TransactionInProgressException",
     }
 )
+_THROTTLES = frozenset({"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"})
+# The same as the reason of a cancelled transaction.
+_THROTTLED = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
 _SERVER_ERROR = 500
 _MAX_BATCH = 100
 
@@ -229,7 +238,7 @@ class Table:
                     if may_arrive and bar is not None and self._was_done(bar, witness, token):
                         return
                     raise refusal from exc
-                may_arrive = True
+                may_arrive = may_arrive or not _is_turned_away(exc)
                 self._pause(attempt)
             else:
                 return
@@ -384,10 +393,15 @@ def _is_unclear(exc: Exception) -> bool:
     if not isinstance(exc, ClientError):
         return True
     status = exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    throttled = any(
-        reason.get("Code") in {"ThrottlingError", "ProvisionedThroughputExceeded"} for reason in _reasons(exc)
-    )
+    throttled = any(reason.get("Code") in _THROTTLED for reason in _reasons(exc))
     return _code(exc) in _UNCLEAR_CODES or status >= _SERVER_ERROR or throttled
+
+
+def _is_turned_away(exc: Exception) -> bool:
+    """It wasn't done and won't be: nobody has heard of it, or it was throttled."""
+    if not isinstance(exc, ClientError):
+        return isinstance(exc, ConnectTimeoutError | EndpointConnectionError)
+    return _code(exc) in _THROTTLES or any(reason.get("Code") in _THROTTLED for reason in _reasons(exc))
 
 
 def _refusal(exc: Exception, writes: Sequence[Write]) -> BatonError | None:

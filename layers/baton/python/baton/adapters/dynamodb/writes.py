@@ -204,6 +204,8 @@ def bar(workspace: str, change: Change | None, extras: Sequence[Extra]) -> Bar |
         if before is None:
             return Place(_listed_by_day(task))
         return Seen(keys.head(workspace, task.id), before.version)
+    if any(isinstance(extra, Remember) for extra in extras):
+        return None
     for extra in extras:
         match extra:
             case Also(other, more):
