@@ -94,6 +94,9 @@ class SettingsView(TypedDict):
     ping_pong_window: int
     root_handoffs_per_hour: int
     agents_read: Literal["own", "workspace"]
+    requests_per_minute: int
+    kept_bytes_per_minute: int
+    kept_bytes_per_claim: int
     guardrails: NotRequired[GuardrailsView]
     tracker: TrackerSettingsView | None
     version: int

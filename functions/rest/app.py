@@ -10,6 +10,7 @@ from baton.bootstrap import logger
 from baton.domain.errors import BatonError, Busy, Conflict
 from baton.domain.principal import Kind, Principal
 from baton.services.kill_switch import caller_must_be_on
+from baton.services.limit_caller import caller_must_have_room
 from rest.answers import internal_error, problem, to_gateway
 from rest.request import Request, request_id
 from rest.routing import THINGS
@@ -70,9 +71,11 @@ class App:
         by = request.principal if route.needs_token else NOBODY
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         baton = self._wire()
+        if route.needs_token:
+            caller_must_have_room(baton, by, request.size)
         if not route.while_off:
             caller_must_be_on(baton, by)
-        call = route.call(request, by, params)
+        call = route.call(request, by, params, baton.clock.now())
         logger().append_keys(**{name: value for name, value in params.items() if name in THINGS})
         answer = route.handler(baton, call)
         if route.waits:

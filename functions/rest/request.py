@@ -16,6 +16,7 @@ from rest.strict_json import MAX_BYTES, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
 MAX_QUERY_FIELDS = 100
 # In base 64, with room for padding.
@@ -54,6 +55,13 @@ class Request:
             raise NotAuthenticated from exc
 
     @property
+    def size(self) -> int:
+        """Of what is sent to be kept, in bytes, near enough: told from how long it is, without reading it. What is
+        larger than Baton takes isn't kept."""
+        body = self.event.get("body") or "" if self.method != "GET" else ""
+        return min(MAX_BYTES, len(body) * 3 // 4 if self.event.get("isBase64Encoded") else len(body))
+
+    @property
     def body(self) -> bytes:
         """Raises ``MalformedJson`` for what claims to be base 64 and isn't, and ``TooLarge`` for what is so in any
         case: it isn't decoded first."""
@@ -85,14 +93,14 @@ class Request:
         except ValueError as exc:
             raise InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
 
-    def once(self, by: Principal, body_hash: str) -> Once | None:
+    def once(self, by: Principal, body_hash: str, now: datetime) -> Once | None:
         """By the header ``Idempotency-Key``, for this very path. Raises ``InvalidInput``."""
         key = self.header("idempotency-key")
         if key is None:
             return None
         if not _KEY.match(key):
             raise InvalidInput("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
-        return Once(by, f"{self.method} {self.path}", key, body_hash)
+        return Once(by, f"{self.method} {self.path}", key, body_hash, now)
 
 
 def request_id(event: Any) -> str:

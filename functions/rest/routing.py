@@ -17,6 +17,7 @@ from rest.strict_json import EMPTY, JsonBody, read_json, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from baton.domain.idempotency import Once
     from baton.ports import Baton
@@ -138,7 +139,7 @@ class Route:
     def name(self) -> str:
         return self.handler.__name__
 
-    def call(self, request: Request, by: Principal, params: Mapping[str, str]) -> Call[Any, Any]:
+    def call(self, request: Request, by: Principal, params: Mapping[str, str], now: datetime) -> Call[Any, Any]:
         """Reads the request; raises for whatever is wrong with it. Who may call comes first, and tells nothing."""
         if self.only is not None:
             self.only.check(by)
@@ -153,7 +154,7 @@ class Route:
             query=query,
             body=None if self.body is None else self.body.read(request if self.raw else body),
             body_hash=body_hash,
-            once=request.once(by, body_hash) if self.is_idempotent else None,
+            once=request.once(by, body_hash, now) if self.is_idempotent else None,
             request_id=request_id(request.event),
         )
 

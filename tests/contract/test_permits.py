@@ -15,6 +15,7 @@ from baton.ports import Also, NotCancelled, Remember, Store, UnderClaim
 from support.around import freed, holding, slotted
 from support.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.clock import NOON
+from support.records import a_note
 from support.world import WORKSPACE, agent, human
 
 
@@ -158,3 +159,24 @@ def test_an_agents_many_claims_are_all_told(store: Store) -> None:
     for number in range(30):
         stored(store, f"task_{number:02d}", state=State.CLAIMED, claim=slotted(number), fence=1)
     assert [slot for _, _, slot in held(store)] == list(range(30))
+
+
+def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(store: Store) -> None:
+    task = holding(store, "task_1")
+    for size in (10, 5):
+        store.commit(WORKSPACE, None, [a_note(size, "task_1"), UnderClaim("task_1", "clm_1", size)])
+    counted = store.load(WORKSPACE, "task_1")[0]
+    assert counted.claim is not None
+    assert task.claim is not None
+    assert (counted.claim.kept_bytes, counted.version) == (15, task.version)
+    assert counted.changed(claim=task.claim) == task
+    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    renewed = store.load(WORKSPACE, "task_1")[0]
+    assert renewed.claim is not None
+    assert renewed.claim.kept_bytes == 15
+    store.commit(WORKSPACE, then(renewed, checkpoints=1, claim=renewed.claim.keeping(85, 100)))
+    kept = store.load(WORKSPACE, "task_1")[0].claim
+    assert kept is not None
+    assert kept.kept_bytes == 100
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, None, [a_note(7, "task_1"), UnderClaim("task_1", "clm_2", 1)])

@@ -16,6 +16,7 @@ from fuzz.cases import Case, is_allowed
 from fuzz.premises import WHO
 from rest.request import Request
 from rest.routing import Route
+from support.clock import NOON
 from support.gateway import Reply, gateway_event, route_of, undocumented
 
 
@@ -39,7 +40,7 @@ def is_read_as_documented(_context: CheckContext, response: Response, case: Case
     event = gateway_event(WHO[Kind.HUMAN], route.method, path, sent.body or None, query=query, headers=headers)
     match = route.pattern.match(path)
     try:
-        route.call(Request(event), WHO[Kind.HUMAN], match.groupdict() if match else {})
+        route.call(Request(event), WHO[Kind.HUMAN], match.groupdict() if match else {}, NOON)
     except BatonError as exc:
         raise TooStrict(operation=case.operation.label, title="Stricter than documented", message=str(exc)) from exc
 

@@ -45,6 +45,8 @@ class SettingsRequest(Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
     ``loop_guard``: whether handoffs are refused that go round in circles, by the limits below it.
     ``agents_read``: whether agents read only what they have a part in (`own`), or the work of the whole `workspace`.
+    ``requests_per_minute``, ``kept_bytes_per_minute``: of one agent or service, five times that of one human;
+    ``kept_bytes_per_claim``: in checkpoints and notes.
     ``version``: the one that was seen, for refusing the change if it isn't the present one."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
@@ -63,6 +65,9 @@ class SettingsRequest(Changes):
     ping_pong_window: Annotated[int, bounds("ping_pong_window")] = 0
     root_handoffs_per_hour: Annotated[int, bounds("root_handoffs_per_hour")] = 0
     agents_read: AgentsRead = AgentsRead.OWN
+    requests_per_minute: Annotated[int, bounds("requests_per_minute")] = 0
+    kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
+    kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
     guardrails: GuardrailsRequest = GuardrailsRequest()
     tracker: TrackerRequest | None = None
 

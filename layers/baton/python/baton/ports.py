@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from baton.domain.failure import failure_in
+from baton.domain.metering import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -158,7 +159,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Holds only if the key is new, else ``KeyTaken``. ``forget_at``: may be forgotten from then on; None keeps it."""
+    """Holds only if the key is new, or its answer over by the time of ``once``, else ``KeyTaken``. ``forget_at``: may
+    be forgotten from then on; None leaves it to ``once``."""
 
     once: Once
     answer: dict[str, Any]
@@ -305,10 +307,11 @@ class Also:
 @dataclass(frozen=True, slots=True)
 class UnderClaim:
     """Holds only while the claim is the task's current one, else ``Conflict``: what was decided under it is decided
-    again."""
+    again. ``kept_bytes``: so many more are counted on it; the task's version stays."""
 
     task_id: str
     claim_id: str
+    kept_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -706,8 +709,13 @@ class PollPermit:
     id: str
 
 
-class PollStore(Protocol):
-    """How many long polls of a principal wait, whichever processes they are in."""
+class UseStore(Protocol):
+    """What a principal asks for, whichever processes it asks: how much in a minute, how many long polls at once."""
+
+    def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
+        """So many more requests and bytes of the principal in a minute (counted since 1970); and how many it is with
+        them. At most one write, tried once: it may raise whatever a store may, and may have been counted all the same.
+        Forgotten some time after the minute."""
 
     def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
         """One of the principal's ``MAX_POLLS`` permits, held until ``until`` or ``end_poll``: never more of them at
@@ -804,7 +812,7 @@ class Store(
     ToolStore,
     RunStore,
     SettingsStore,
-    PollStore,
+    UseStore,
     TokenStore,
     TrackerStore,
     EventStore,
@@ -956,6 +964,7 @@ class Baton:
     callback_key: CallbackKey
     public_url: str
     log: Callable[..., None] = field(repr=False)
+    meter: Meter = field(default_factory=Meter, repr=False)
 
     def task_url(self, task_id: str) -> str:
         return f"{self.public_url}/tasks/{task_id}"

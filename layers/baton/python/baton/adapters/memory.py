@@ -93,8 +93,7 @@ class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, Me
         if isinstance(what, Change):
             self._check_change(workspace, what)
         elif isinstance(what, Remember):
-            if what.once.digest in self._remembered:
-                raise KeyTaken
+            self._must_be_new(what.once)
         elif isinstance(what, MarkerExtra):
             self._check_marker(workspace, what)
         elif isinstance(what, WorkflowExtra):
@@ -124,7 +123,8 @@ class MemoryStore(MemoryQueues, MemoryWorkflows, MemoryMarkers, MemoryAlerts, Me
         elif isinstance(what, OfTask):
             self._write_beside(workspace, owner, what)
         elif isinstance(what, Remember):
-            self._remembered[what.once.digest] = deepcopy(what.once.remember(what.answer))
+            remembered = deepcopy(what.once.remember(what.answer))
+            self._remembered[what.once.digest] = replace(remembered, forget_at=what.forget_at or remembered.forget_at)
         elif isinstance(what, Note):
             self._notes.setdefault((workspace, what.about), []).append(deepcopy(what))
         elif isinstance(what, MarkerExtra):

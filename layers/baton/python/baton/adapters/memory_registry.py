@@ -34,6 +34,7 @@ class MemoryRegistry:
         self._contacts: dict[tuple[str, str], datetime] = {}
         self._settings: dict[str, Settings] = {}
         self._tokens: dict[str, Token] = {}
+        self._uses: dict[tuple[str, str, int], tuple[int, int]] = {}
         self._polls: dict[tuple[str, str], dict[int, tuple[datetime, str]]] = {}
 
     def remembered(self, once: Once) -> Remembered | None:
@@ -88,6 +89,13 @@ class MemoryRegistry:
                 raise Conflict("settings")
             self._settings[workspace] = settings
 
+    def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
+        with self._lock:
+            before = self._uses.get((by.workspace, by.key, minute), (0, 0))
+            counted = before[0] + requests, before[1] + size
+            self._uses[by.workspace, by.key, minute] = counted
+            return counted
+
     def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
         with self._lock:
             held = self._polls.setdefault((by.workspace, by.key), {})
@@ -108,8 +116,7 @@ class MemoryRegistry:
     def add_token(self, token: Token, once: Once | None = None) -> None:
         with self._lock:
             if once:
-                if once.digest in self._remembered:
-                    raise KeyTaken
+                self._must_be_new(once)
                 self._remembered[once.digest] = once.remember({"token_id": token.id})
             self._tokens[token.id] = token
 
@@ -117,6 +124,12 @@ class MemoryRegistry:
         with self._lock:
             if self._tokens[token.id].revoked_at is None:
                 self._tokens[token.id] = token
+
+    def _must_be_new(self, once: Once) -> None:
+        """Or over by now. Raises ``KeyTaken``."""
+        remembered = self._remembered.get(once.digest)
+        if remembered is not None and not remembered.is_over(once.at):
+            raise KeyTaken
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         with self._lock:

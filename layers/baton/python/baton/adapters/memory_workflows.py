@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from baton.adapters.memory_registry import page
@@ -156,5 +157,10 @@ class MemoryWorkflows(MemoryTasks, MemoryRoutes):
                 self._keep(workspace, task_id).retry_id = retry_id
             case Followed(task_id, next_id):
                 self._keep(workspace, task_id).followed_by = next_id
+            case UnderClaim(task_id, _, kept_bytes) if kept_bytes:
+                task = self._tasks[workspace, task_id]
+                if task.claim is not None:
+                    more = replace(task.claim, kept_bytes=task.claim.kept_bytes + kept_bytes)
+                    self._tasks[workspace, task_id] = replace(task, claim=more)
             case UnderClaim() | NotCancelled() | Unchanged():
                 pass

@@ -20,11 +20,13 @@ BatonError
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
+│   ├── ClaimFull         it has kept as much as one claim may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   ├── ToolSuspended     a service changed the tool's target: a human has to look
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               more than one caller may ask for
+│   ├── RateLimited       in a minute
 │   └── TooManyPolls      too many of its long polls wait
 ├── BadSignature          a delivery that the tracker didn't sign
 ├── Conflict              somebody else changed it first: read again and decide again
@@ -324,6 +326,14 @@ class TooMany(BatonError):
         super().__init__(message, retry_after=max(1, retry_after), **fields)
 
 
+class RateLimited(TooMany):
+    """``limit``: the setting that says how much may be asked for, or ``all`` where all processes together have counted
+    more."""
+
+    def __init__(self, limit: str, retry_after: int) -> None:
+        super().__init__("This caller asks for more than its workspace allows in a minute.", retry_after, limit=limit)
+
+
 class TooManyPolls(TooMany):
     code = "too_many_polls"
 
@@ -336,6 +346,18 @@ class AtCapacity(Refused):
 
     def __init__(self, agent: str, limit: int) -> None:
         super().__init__(f"{agent} holds as many claims as it may ({limit}).", agent=agent, max_concurrent=limit)
+
+
+class ClaimFull(Refused):
+    """Waiting doesn't help: a new claim begins with nothing."""
+
+    code = "claim_full"
+
+    def __init__(self, limit: int) -> None:
+        message = (
+            f"This claim has kept as much in checkpoints and notes as it may ({limit} bytes): end it, or release it."
+        )
+        super().__init__(message, limit=limit)
 
 
 class OwnHandoff(Refused):

@@ -28,7 +28,7 @@ _BOOKKEEPING = {
     "parked",
 }
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
-_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot"})
+_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes"})
 # What a trail leaves unsaid as long as it is so. Written out, and never to be changed: a default of ``Task`` may change
 # one day, what the trails of before that day mean may not. A new field joins with the value that every earlier trail
 # meant, or isn't implied but told.

@@ -33,6 +33,9 @@ BOUNDS = {
     "max_same_direction": (1, 20),
     "ping_pong_window": (4, 20),
     "root_handoffs_per_hour": (1, 300),
+    "requests_per_minute": (60, 60_000),
+    "kept_bytes_per_minute": (300_000, 1_000_000_000),
+    "kept_bytes_per_claim": (1_000_000, 1_000_000_000),
 }
 
 
@@ -57,6 +60,9 @@ class Settings:
     ping_pong_window: int = 6
     root_handoffs_per_hour: int = 30
     agents_read: AgentsRead = AgentsRead.OWN
+    requests_per_minute: int = 1_200
+    kept_bytes_per_minute: int = 6_000_000
+    kept_bytes_per_claim: int = 30_000_000
     guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import Runtime
-from baton.domain.errors import AlreadyClaimed, NotClaimable, StaleClaim, TaskEnded
+from baton.domain.errors import AlreadyClaimed, ClaimFull, NotClaimable, StaleClaim, TaskEnded
 from baton.domain.marker import Priority
 from baton.domain.times import rfc3339, seconds
 
@@ -75,7 +75,8 @@ EXHAUSTED_FLAGS = frozenset({Flag.ATTEMPTS_EXHAUSTED, Flag.RELEASED_TOO_OFTEN})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A lease on a task. ``claim_id`` is a secret between Baton and the claimer: it is in no event and no listing.
-    ``slot``: which of its agent's permits it holds, where the agent has a limit."""
+    ``slot``: which of its agent's permits it holds, where the agent has a limit. ``kept_bytes``: what was kept under it
+    in checkpoints and notes, without those notes that a change of the task met; in no event either."""
 
     claim_id: str
     fence: int
@@ -87,6 +88,13 @@ class Claim:
     heartbeat_at: datetime
     expires_at: datetime
     slot: int | None = None
+    kept_bytes: int = 0
+
+    def keeping(self, size: int, most: int) -> Claim:
+        """With so many bytes more. Raises ``ClaimFull``."""
+        if self.kept_bytes + size > most:
+            raise ClaimFull(most)
+        return replace(self, kept_bytes=self.kept_bytes + size)
 
     def is_over(self, now: datetime) -> bool:
         return self.expires_at <= now

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str, once: Once | None = None) -> Note:
     """It changes neither the task's version nor its content revision. Raises ``StaleClaim``, ``GuardrailRefused``,
-    ``Unknown``."""
+    ``ClaimFull``, ``Unknown``."""
 
     def again(first_answer: dict[str, Any]) -> Note:
         return Note(task_id, first_answer["id"], parse_rfc3339(first_answer["at"]), by.key, first_answer["content"])
@@ -32,12 +32,15 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
             return again(first_answer)
         if facts.parent is None:
             raise Unknown("task")
-        must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
+        claim = facts.parent.task.current_claim(claim_id, by)
+        must_be_let_act(baton, by, claim.agent)
         now = baton.clock.now()
         content = checked({"text": text}, facts.settings.guardrails, "")
         note = Note(task_id, baton.ids.new("note", now), now, by.key, content)
         remember = [Remember(once, {"id": note.id, "at": rfc3339(now), "content": content})] if once else []
-        baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id), *remember])
+        size = len(text.encode())
+        claim.keeping(size, facts.settings.kept_bytes_per_claim)
+        baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *remember])
         return note
 
     with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):

@@ -72,4 +72,4 @@ def _approved(baton: Baton, by: Principal, asked: Approval, once: Once | None) -
 
 def _for_item(once: Once | None, number: int) -> Once | None:
     """A key of its own for each item, under the caller's: the body's hash still tells another request from a repeat."""
-    return None if once is None else Once(once.principal, f"{once.route} {number}", once.key, once.body_hash)
+    return None if once is None else Once(once.principal, f"{once.route} {number}", once.key, once.body_hash, once.at)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import GuardrailRefused, KeyTaken, StaleClaim, Unknown
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.guardrails import MASK, MAX_ITEMS, Guardrails, checked
-from baton.domain.idempotency import Remembered
+from baton.domain.idempotency import Remembered, forgotten_at
 from baton.domain.task import Claim, State
 from baton.domain.transitions import transition
 from baton.domain.workflow import LateResult
@@ -98,7 +98,7 @@ def end_claim(
         change = transition(task, ending.verb, now)
         answer = {**snapshot(change.task), "computed": ending.computed}
         extras: list[Extra] = [
-            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer)),
+            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer, forgotten_at(now))),
             *ending.extras,
             *word.told,
         ]
@@ -146,7 +146,7 @@ def _first_answer(baton: Baton, word: Word) -> Dossier:
     first = baton.store.ended_claim(word.by.workspace, word.task_id, word.claim_id)
     if isinstance(first, Claim) and first.principal == word.by.key and word.said:
         _keep_late(baton, word, first)
-    if not isinstance(first, Remembered) or first.body_hash != word.fingerprint:
+    if not isinstance(first, Remembered) or first.body_hash != word.fingerprint or first.is_over(baton.clock.now()):
         raise StaleClaim(word.task_id)
     return _again(baton, word, first.answer)
 

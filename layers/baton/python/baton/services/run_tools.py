@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
-from baton.domain.errors import InvalidInput, Refused, StaleClaim
+from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
 from baton.domain.events import canonical_json
 from baton.domain.idempotency import Once
 from baton.domain.tool import ToolMode
@@ -182,7 +182,7 @@ class Tools:
             _, checkpoint_id = save_checkpoint(
                 self.baton, work.by, task_id, work.claim_id, arguments["step_name"], arguments["state"], once
             )
-        except InvalidInput as refusal:
+        except (InvalidInput, ClaimFull) as refusal:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
         return result(call["toolUseId"], {"checkpoint_id": checkpoint_id})
 

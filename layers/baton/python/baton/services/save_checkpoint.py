@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
-from baton.domain.events import from_snapshot, snapshot
+from baton.domain.events import canonical_json, from_snapshot, snapshot
 from baton.domain.guardrails import checked
 from baton.domain.transitions import transition
 from baton.domain.verbs import SaveCheckpoint
@@ -33,7 +34,7 @@ def save_checkpoint(
     once: Once | None = None,
 ) -> tuple[Task, str]:
     """The task, and the checkpoint's id. The claim goes on. Raises ``StaleClaim``, ``GuardrailRefused``,
-    ``Unknown``."""
+    ``ClaimFull``, ``Unknown``."""
 
     def again(first_answer: dict[str, Any]) -> tuple[Task, str]:
         return from_snapshot(first_answer), first_answer["checkpoint_id"]
@@ -45,12 +46,17 @@ def save_checkpoint(
             return again(first_answer)
         if facts.parent is None:
             raise Unknown("task")
-        must_be_let_act(baton, by, facts.parent.task.current_claim(claim_id, by).agent)
+        claim = facts.parent.task.current_claim(claim_id, by)
+        must_be_let_act(baton, by, claim.agent)
         said = checked({"step_name": step_name, "state": state}, facts.settings.guardrails, "")
         now = baton.clock.now()
         checkpoint_id = baton.ids.new("chk", now)
         verb = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=said["step_name"])
-        change = transition(facts.parent.task, verb, now)
+        told = transition(facts.parent.task, verb, now)
+        # Counted on the claim beside what the trail tells.
+        size = len(canonical_json(said).encode())
+        keeping = claim.keeping(size, facts.settings.kept_bytes_per_claim)
+        change = replace(told, task=told.task.changed(claim=keeping))
         kept = Checkpoint(
             id=checkpoint_id,
             workflow_id=change.task.workflow_id,

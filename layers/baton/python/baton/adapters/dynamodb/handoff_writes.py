@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import handoff_items, items, keys
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, VERSION_UNCHANGED, delete, put, put_version
@@ -115,13 +115,18 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
 
 
 def _under_claim(workspace: str, under: UnderClaim) -> Write:
-    request = {
+    """Counting costs no more than checking: either is one item of the transaction."""
+    request: dict[str, Any] = {
         "Key": to_wire(keys.head(workspace, under.task_id)._asdict()),
         "ConditionExpression": CLAIM_IS_CURRENT,
         "ExpressionAttributeNames": {"#claim": "claim", "#id": "claim_id"},
         "ExpressionAttributeValues": to_wire({":id": under.claim_id}),
     }
-    return Write("ConditionCheck", request, lambda: Conflict("claim"))
+    if under.kept_bytes:
+        request["UpdateExpression"] = "SET #claim.#kept = if_not_exists(#claim.#kept, :none) + :more"
+        request["ExpressionAttributeNames"]["#kept"] = "kept_bytes"
+        request["ExpressionAttributeValues"] |= to_wire({":none": 0, ":more": under.kept_bytes})
+    return Write("Update" if under.kept_bytes else "ConditionCheck", request, lambda: Conflict("claim"))
 
 
 def _not_cancelled(workspace: str, task_id: str) -> Write:

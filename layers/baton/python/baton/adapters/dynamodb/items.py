@@ -90,8 +90,10 @@ def claim_map(claim: Claim) -> Item:
     it."""
     expires_ms = to_ms(claim.expires_at)
     slot = {} if claim.slot is None else {"slot": claim.slot}
+    kept = {"kept_bytes": claim.kept_bytes} if claim.kept_bytes else {}
     return {
         **slot,
+        **kept,
         "claim_id": claim.claim_id,
         "fence": claim.fence,
         "agent": claim.agent,
@@ -117,6 +119,7 @@ def claim_from(claim: Item) -> Claim:
         heartbeat_at=from_ms(int(claim["heartbeat_ms"])),
         expires_at=from_ms(int(claim["expires_ms"])),
         slot=int(claim["slot"]) if "slot" in claim else None,
+        kept_bytes=int(claim.get("kept_bytes", 0)),
     )
 
 
@@ -184,11 +187,17 @@ def recovery_from(item: Item) -> Recovery:
 
 
 def remembered_item(key: keys.Key, remembered: Remembered) -> Item:
-    return {**key._asdict(), "body_hash": remembered.body_hash, "answer": canonical_json(remembered.answer)}
+    """``ttl``: the table forgets it some time after; until then whoever reads it sees that it is over."""
+    ttl = None if remembered.forget_at is None else to_ms(remembered.forget_at) // 1_000
+    answer = canonical_json(remembered.answer)
+    return {**key._asdict(), "body_hash": remembered.body_hash, "answer": answer, "ttl": ttl}
 
 
 def remembered_from(item: Item | None) -> Remembered | None:
-    return None if item is None else Remembered(item["body_hash"], loads(item["answer"]))
+    if item is None:
+        return None
+    forget_at = from_ms(int(item["ttl"]) * 1_000) if "ttl" in item else None
+    return Remembered(item["body_hash"], loads(item["answer"]), forget_at)
 
 
 def direction_from(workspace: str, source: str, target: str, item: Item | None) -> Direction:

@@ -267,6 +267,10 @@ def polls(workspace: str, by: str) -> Key:
     return Key(f"WS#{workspace}#POLLS#{by}", "POLLS")
 
 
+def use(workspace: str, by: str, minute: int) -> Key:
+    return Key(f"WS#{workspace}#USE#{by}", f"MINUTE#{minute:012d}")
+
+
 def settings(workspace: str) -> Key:
     return Key(f"WS#{workspace}#SETTINGS", "SETTINGS")
 

@@ -19,7 +19,7 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 # sweep that was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
-_NAMES = ("pk", "version", "retry_id", "next_id")
+_NAMES = ("pk", "version", "retry_id", "ttl", "next_id")
 
 
 def put(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.contacts import Contacts
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.remembering import remembered_put
 from baton.adapters.dynamodb.run_items import profile_item
 from baton.adapters.dynamodb.table import Item, Place, Write, to_wire
 from baton.domain.agent import Roster
-from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.errors import Conflict
 from baton.domain.times import rfc3339
 from baton.ports import Page
 
@@ -116,9 +117,7 @@ class Registry(Contacts):
                 put(items.listed_token_item(token)),
             ]
             if once:
-                remembered = once.remember({"token_id": token.id})
-                key = keys.once(token.workspace, once.digest)
-                writes.append(put({**items.remembered_item(key, remembered), **stamp}, NOT_THERE_YET, KeyTaken))
+                writes.append(remembered_put(once, {"token_id": token.id}, written_by))
             return writes
 
         self._table.transact(writes_for, keys.token(token.id), Place(keys.token(token.id)))

@@ -10,7 +10,6 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.alerts import Alerts
 from baton.adapters.dynamodb.event_outbox import EventOutbox
 from baton.adapters.dynamodb.outbox import Outbox
-from baton.adapters.dynamodb.polls import Polls
 from baton.adapters.dynamodb.queues import Queues
 from baton.adapters.dynamodb.registry import roster_version
 from baton.adapters.dynamodb.renewal import renew
@@ -18,6 +17,7 @@ from baton.adapters.dynamodb.routing import Routing
 from baton.adapters.dynamodb.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.tools import Tools
+from baton.adapters.dynamodb.uses import Uses
 from baton.adapters.dynamodb.workflows import Workflows
 from baton.adapters.dynamodb.writes import bar, commit_writes, witness
 from baton.domain.direction import NO_PAIR
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 STILL_THE_SAME = "#stamp = :stamp"
 
 
-class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Polls, EventOutbox):
+class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses, EventOutbox):
     # Writing
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:

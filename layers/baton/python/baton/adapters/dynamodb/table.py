@@ -170,7 +170,7 @@ class Table:
             ConsistentRead=True,
             Limit=limit + 1,
         )
-        found = list(map(from_wire, answer["Items"]))
+        found = list(_there(answer["Items"]))
         return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
 
     def query_all(self, condition: str, values: Item) -> Iterator[Item]:

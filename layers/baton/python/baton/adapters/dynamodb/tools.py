@@ -30,7 +30,7 @@ class Tools(Registry):
         values = {":pk": first.pk, ":first": first.sk, ":last": last}
         found, has_more = self._table.query_page("#pk = :pk AND #sk BETWEEN :first AND :last", values, limit=limit)
         tools = tuple(map(tool_items.tool_from, found))
-        return Page(tools, tools[-1].name if has_more else None)
+        return Page(tools, tools[-1].name if has_more and tools else None)
 
     def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         if not names:

@@ -10,13 +10,13 @@ from baton.adapters.dynamodb.alert_writes import alert_counted
 from baton.adapters.dynamodb.handoff_writes import HandoffExtra, brought, handoff_writes, held_writes, member
 from baton.adapters.dynamodb.marker_writes import MarkerExtra, marker_writes
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.remembering import remembered_put
 from baton.adapters.dynamodb.run_writes import RunExtra, run_writes
 from baton.adapters.dynamodb.table import Mark, Place, Seen
 from baton.adapters.dynamodb.told_items import told_item
 from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
-from baton.domain.errors import Conflict, KeyTaken
+from baton.domain.errors import Conflict
 from baton.domain.published import tellings
-from baton.domain.times import to_ms
 from baton.ports import (
     AlertCounted,
     AlertRaised,
@@ -98,9 +98,7 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
         case ClaimCut(claim) if task is not None:
             return [put(handoff_items.cut_claim_item(task, claim))]
         case Remember(once, answer, forget_at):
-            item = items.remembered_item(keys.once(workspace, once.digest), once.remember(answer))
-            ttl = None if forget_at is None else to_ms(forget_at) // 1_000
-            return [put({**item, "ttl": ttl, "written_by": token}, NOT_THERE_YET, KeyTaken)]
+            return [remembered_put(once, answer, token, forget_at)]
         case Note():
             note = {**items.note_item(workspace, extra), "written_by": token}
             return [put(note, NOT_THERE_YET, lambda: Conflict("note"))]

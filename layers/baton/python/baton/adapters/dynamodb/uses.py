@@ -1,4 +1,5 @@
-"""The part of the store that counts long polls: one item per principal, with a place for each permit."""
+"""The part of the store that counts what principals ask for: an item for each minute of one that asks for much, and
+one for its long polls, with a place for each permit."""
 
 from __future__ import annotations
 
@@ -26,7 +27,21 @@ STILL_OURS = "#holder = :holder"
 FORGOTTEN_AFTER_SECONDS = 3_600
 
 
-class Polls(Registry):
+class Uses(Registry):
+    def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
+        counted = self._table.update(
+            keys.use(by.workspace, by.key, minute),
+            attempts=1,
+            UpdateExpression="ADD #requests :requests, #bytes :bytes SET #ttl = :ttl",
+            ExpressionAttributeNames={"#requests": "requests", "#bytes": "bytes", "#ttl": "ttl"},
+            ExpressionAttributeValues={
+                ":requests": requests,
+                ":bytes": size,
+                ":ttl": minute * 60 + FORGOTTEN_AFTER_SECONDS,
+            },
+        )
+        return int(counted["requests"]), int(counted["bytes"])
+
     def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
         slots = list(range(MAX_POLLS))
         for _ in range(2 * MAX_POLLS):

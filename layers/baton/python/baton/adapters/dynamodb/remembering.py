@@ -1,0 +1,30 @@
+"""How the answer to a request with a key is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
+from baton.domain.errors import KeyTaken
+from baton.domain.times import to_ms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.adapters.dynamodb.table import Write
+    from baton.domain.idempotency import Once
+
+# The table may take days to forget what is over.
+NOT_THERE_OR_OVER = f"{NOT_THERE_YET} OR #ttl <= :now"
+
+
+def remembered_put(once: Once, answer: dict[str, Any], token: str, forget_at: datetime | None = None) -> Write:
+    remembered = once.remember(answer)
+    if forget_at is not None:
+        remembered = replace(remembered, forget_at=forget_at)
+    item = items.remembered_item(keys.once(once.principal.workspace, once.digest), remembered)
+    if once.at is None:
+        return put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)
+    return put({**item, "written_by": token}, NOT_THERE_OR_OVER, KeyTaken, now=to_ms(once.at) // 1_000)
