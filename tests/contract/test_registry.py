@@ -13,6 +13,7 @@ from baton.domain.agent import Approval, Requeue, Roster, Runtime
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.guardrails import Guardrails
 from baton.domain.idempotency import Once
+from baton.domain.reading import AgentsRead
 from baton.domain.settings import Settings
 from baton.ports import Store
 from support.changes import stored
@@ -45,6 +46,7 @@ EVERY_SETTING = Settings(
     breaker_scope="any",
     dispatch_delay_seconds=0,
     unclaimed_alert_seconds=60,
+    agents_read=AgentsRead.WORKSPACE,
     guardrails=Guardrails(secrets="mask", forbidden_patterns=("falcon*", "größe"), max_items=500),
     version=1,
 )
