@@ -171,6 +171,43 @@ def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> Non
     assert whole.checkpoint.state == {"n": 3}
 
 
+class TornAfterHead:
+    """``step`` happens when the next query has read the HEAD: what comes after it is on another page."""
+
+    def __init__(self, rig: Rig, step: Callable[[], object]) -> None:
+        self.client, self.step = rig.raw, step
+        self.is_torn = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    def query(self, **request: Any) -> Any:
+        answer = self.client.query(**request)
+        places = [item["sk"]["S"] for item in answer["Items"]]
+        if not self.is_torn or "HEAD" not in places:
+            return answer
+        self.is_torn = False
+        head = answer["Items"][places.index("HEAD")]
+        self.step()
+        page = answer["Items"][: places.index("HEAD") + 1]
+        return {**answer, "Items": page, "LastEvaluatedKey": {"pk": head["pk"], "sk": head["sk"]}}
+
+
+def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) -> None:
+    team = team_of(rig, A)
+    leg = team.begin(A)
+
+    def lose_the_claim() -> None:
+        team.later(3_600)
+        sweep(rig.world.baton)
+
+    client = TornAfterHead(rig, lose_the_claim)
+    store = DynamoStore(Table(client, rig.table, rig.clock.sleep))
+    dossier = store.read(WORKSPACE, leg.task.id)
+    assert rig.world.task(leg.task.id).recoveries == 1
+    assert len(dossier.recoveries) == dossier.task.recoveries == 0
+
+
 class Doubled:
     """Shows every entry of an index twice, and refuses what DynamoDB refuses."""
 

@@ -43,6 +43,7 @@ class Lambdas:
         *,
         is_keyed: bool | None = None,
         tries: int = 4,
+        most_effects: int = 1,
     ) -> Outcome:
         """Sent again while nobody knows what came of it, now and then by two at once. ``is_keyed``: with an
         Idempotency-Key; mostly, unless it is said."""
@@ -51,7 +52,7 @@ class Lambdas:
         if is_keyed is None:
             is_keyed = sim.chance.happens(0.7)
         once = Once(by, f"/{name}", f"key-{self._numbers}", f"hash-{self._numbers}") if is_keyed else None
-        request = Request(name, by, send, once)
+        request = Request(name, by, send, once, most_effects)
         if is_keyed and sim.chance.happens(sim.habits.doubled_share):
             sim.weather.happened("request doubled")
             sim.spawn(f"again {name}", lambda: self._send(request), sim.now_ms + sim.draw(3_000))

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Request:
-    """``effects``: the writes that it came to, by attempt; ``answers``: what of them must stay the same. ``word``: for
-    a verb that ends a claim, the task, the claim, and by which entries of the trail it ends."""
+    """``effects``: the writes that it came to, by attempt, and how many there may be; ``answers``: what of them must
+    stay the same. ``word``: for a verb that ends a claim, the task, the claim, and by which entries of the trail it
+    ends."""
 
     name: str
     by: Principal
     send: Callable[[Once | None], Any]
     once: Once | None
+    most_effects: int = 1
     attempts: int = 0
     began_at: int = 0
     effects: dict[int, int] = field(default_factory=dict)

@@ -7,18 +7,26 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import Approval, Requeue, Runtime
+from baton.domain.alert import Severity
 from baton.domain.principal import Kind
+from baton.services.approve_many import Approval as Approving
+from baton.services.approve_many import approve_many
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.converse import Opening, read_messages, say, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.find_handoff import find_handoff
+from baton.services.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.list_alerts import list_alerts
+from baton.services.list_checkpoints import checkpoints_of_workflow
 from baton.services.put_off_task import defer_task, dismiss_task
+from baton.services.raise_alert import AlertRequest, raise_alert
 from baton.services.read_inbox import acknowledge, read_inbox
 from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
+from baton.services.see_conversation import see_conversation
 from baton.services.split_task import split_task
 from baton.services.wait_for_callback import answer_callback
 from baton.services.workflow_chain import workflow_chain
@@ -74,8 +82,11 @@ class Client:
         return own.get(self._focus, [self._mark, self._mark, self._hand_off, self._talk])
 
     def _deciding(self) -> list[Callable[[], object]]:
-        seldom = self._sim.pick([self._read_inbox, self._change_agent, self._look_around])
-        usual = [self._decide, self._decide, self._end, self._retry, self._let_through, self._call_back, seldom]
+        seldom = self._sim.pick(
+            [self._read_inbox, self._change_agent, self._look_around, self._raise_alert, self._handle_alert]
+        )
+        deciding = [self._decide, self._decide, self._approve_many]
+        usual = [*deciding, self._end, self._retry, self._let_through, self._call_back, seldom]
         more: dict[Focus, list[Callable[[], object]]] = {
             Focus.ENDS: [self._end] * 9,
             Focus.RETRIES: [self._retry, self._retry, self._end, self._let_through] * 3,
@@ -120,6 +131,7 @@ class Client:
             workflow = sim.pick(begun)["metadata"]["workflow_id"]
             self._scene.ask("say", by, lambda once: say(sim.baton, by, workflow, "go on", once))
             self._scene.look(lambda: read_messages(sim.baton, human(), workflow, 50, None))
+            self._scene.look(lambda: see_conversation(sim.baton, human(), workflow))
             return
         opening = Opening(agent=sim.pick(ALL), message="hello", context={})
         self._scene.ask("talk", by, lambda once: start_conversation(sim.baton, by, opening, once))
@@ -144,6 +156,27 @@ class Client:
             "split": lambda once: split_task(sim.baton, by, task_id, parts, None, once),
         }
         self._scene.ask(verb, by, acts[verb])
+
+    def _approve_many(self) -> None:
+        """Each has an answer of its own, and a repeat is answered alike."""
+        sim, by = self._sim, human(f"h{self._draw(3)}")
+        wanted = dict.fromkeys(self._scene.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
+        asked = [Approving(task_id, is_for_next=self._draw(6) == 5) for task_id in wanted]
+        most = 1 + len(asked)  # how many there are is remembered, and each answer
+        self._scene.ask("approve many", by, lambda once: approve_many(sim.baton, by, asked, once), most_effects=most)
+
+    def _raise_alert(self) -> None:
+        sim, by = self._sim, self._sim.pick([agent(self._sim.pick(ALL)), SERVICE, human()])
+        about = self._scene.some_task() if self._draw(2) else None
+        request = AlertRequest(kind="stuck", severity=Severity.WARNING, message="look", task_id=about)
+        self._scene.ask("alert", by, lambda once: raise_alert(sim.baton, by, request, once))
+
+    def _handle_alert(self) -> None:
+        sim, by = self._sim, human(f"h{self._draw(3)}")
+        page = self._scene.look(lambda: list_alerts(sim.baton, human(), None, None, 20, None))
+        if page and page.items:
+            alert, handle = sim.pick(page.items), sim.pick([acknowledge_alert, resolve_alert])
+            self._scene.ask("handle alert", by, lambda once: handle(sim.baton, by, alert.id, "seen", once))
 
     def _end(self) -> None:
         sim, task_id, by = self._sim, self._scene.some_task(), human(f"h{self._draw(3)}")
@@ -198,3 +231,4 @@ class Client:
         self._scene.look(lambda: find_handoff(sim.baton, human(), head["handoff_id"]))
         self._scene.look(lambda: workflow_chain(sim.baton, human(), head["workflow_id"]))
         self._scene.look(lambda: sim.baton.store.needs(WORKSPACE, 5, None))
+        self._scene.look(lambda: checkpoints_of_workflow(sim.baton, human(), head["workflow_id"], 5, None))

@@ -60,7 +60,7 @@ class Dossiers(Registry):
             body=items.payload_from(found.get(keys.BODY)) if with_body else None,
             **_results(found),
             **_to_go_on_with(found),
-            recoveries=recoveries if len(recoveries) >= task.recoveries else self._recoveries(workspace, task_id),
+            recoveries=self._told_of(task, recoveries),
             mirror=tracker_items.mirror_from(found.get(keys.MIRROR)),
         )
 
@@ -75,14 +75,13 @@ class Dossiers(Registry):
             raise Unknown("task")
         task = items.task_from(here[keys.HEAD])
         here |= self._later(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
-        # Fewer than HEAD tells of: it came back oftener than is likely, or just now, between the readings of two items.
         recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
         dossier = Dossier(
             task=task,
             body=items.payload_from(here.get(keys.BODY)),
             failure=items.payload_from(here.get(keys.FAILURE)),
             **_to_go_on_with(here),
-            recoveries=recoveries if len(recoveries) >= task.recoveries else self._recoveries(workspace, task_id),
+            recoveries=self._told_of(task, recoveries),
         )
         return dossier, items.agent_from(found[agent_key]) if agent_key in found else None
 
@@ -176,6 +175,12 @@ class Dossiers(Registry):
             {":pk": keys.trail(workspace, task_id), ":first": first, ":last": last},
             limit=limit,
         )
+
+    def _told_of(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
+        """As many as HEAD tells of. It came back oftener than is likely, or just now, between the readings of two
+        items: then there are fewer here, or one that HEAD doesn't know yet."""
+        all_of_them = found if len(found) >= task.recoveries else self._recoveries(task.workspace, task.id)
+        return all_of_them[: task.recoveries]
 
     def _recoveries(self, workspace: str, task_id: str) -> tuple[Recovery, ...]:
         first, last = keys.RECOVERIES
