@@ -160,9 +160,9 @@ REPEATS = (
     _bug(
         "a key may be taken twice",
         (
-            STORE + "writes.py",
-            '"written_by": token}, NOT_THERE_YET, KeyTaken)]',
-            '"written_by": token})]',
+            STORE + "remembering.py",
+            'return put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)',
+            'return put({**item, "written_by": token})',
         ),
     ),
     _bug(
@@ -177,7 +177,7 @@ REPEATS = (
         "the last word of a claim isn't kept",
         (
             SERVICES + "end_claim.py",
-            "            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer)),\n",
+            "            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer, forgotten_at(now))),\n",
             "",
         ),
     ),
