@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 DAY_MS, HOUR_MS = 86_400_000, 3_600_000
-LEASE = {"expires_ms", "heartbeat_ms", "lease_ms", "renewable_from_ms"}
+# What of a claim may change while it lives: its lease, and how much was kept under it.
+LEASE = {"expires_ms", "heartbeat_ms", "lease_ms", "renewable_from_ms", "kept_bytes"}
 # What may change without an entry of the trail.
 PLACES = {"wake_ms", "wake_pk", "wake_sk", "queue_pk", "queue_sk", "parked", "rings", "runtime", "alert_after_seconds"}
 SILENT = PLACES | {"version", "written_by", "claim"}
@@ -32,6 +33,9 @@ class TaskRules:
 
     def changed(self, tx: Transaction, task_id: str, old: Item | None, new: Item, entries: list[Item]) -> None:
         ledger, self._task_id = self._ledger, task_id
+        if old and not entries and _is_only_counted(old, new):
+            ledger.heads[task_id] = new
+            return
         ledger.seen["commits"] += 1
         tx.told += entries
         was = old or {"version": 0, "seq": 0, "fence": 0}
@@ -89,7 +93,7 @@ class TaskRules:
         if before and claim and before != claim:
             differs = {name for name in {*before, *claim} if before.get(name) != claim.get(name)}
             is_longer = claim["expires_ms"] >= before["expires_ms"]
-            self._must(differs <= LEASE and is_longer, "a heartbeat did more than extend: {}", differs)
+            self._must(differs <= LEASE and is_longer, "it did more than extend its claim: {}", differs)
             named = self._sim.current.process.claim_id
             self._must(named in (None, claim["claim_id"]), "a heartbeat under another claim")
 
@@ -172,6 +176,12 @@ class TaskRules:
 
     def _state(self, task_id: str) -> Any:
         return self._ledger.heads[task_id]["state"]
+
+
+def _is_only_counted(old: Item, new: Item) -> bool:
+    """What a note keeps is counted at its claim, which decides nothing: so the version stays."""
+    uncounted = [{**head, "claim": {**(head.get("claim") or {}), "kept_bytes": 0}} for head in (old, new)]
+    return uncounted[0] == uncounted[1]
 
 
 def _principal(entry: Item) -> str:
