@@ -237,6 +237,13 @@ def test_a_text_only_marker_is_held_to_the_rules_too(desk: Desk) -> None:
     assert desk.gateway.post(agent("architect"), "/handoff-markers", body).code == "guardrail"
 
 
+@pytest.mark.parametrize("path", ["/agents/auto-code/claims", "/agents/auto-code/claims/wait"])
+def test_a_worker_is_held_to_the_rules_before_there_is_work_for_it(desk: Desk, path: str) -> None:
+    reply = desk.gateway.post(WORKER, path, {"worker": SECRET})
+    assert (reply.status, reply.code, reply.fields) == (422, "guardrail", ["worker"])
+    assert desk.gateway.post(WORKER, path, {"worker": "laptop-1"}).status == 204
+
+
 def test_a_callback_of_any_shape_is_held_to_the_rules(desk: Desk, world: World) -> None:
     _, address, _ = addressed(desk, world)
     for content, field in [(SECRET, "body"), ([1, SECRET], "body[1]"), ({"a": {"b": SECRET}}, "a.b")]:

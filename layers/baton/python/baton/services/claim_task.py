@@ -87,8 +87,8 @@ def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None =
 
 def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
     """The best ready task of the agent, or None. Losing a race for one means trying the next, never an error. A repeat
-    with the same key answers with the same claim while it lives. Raises ``Unknown`` and ``InactiveAgent``, so that no
-    worker polls for ever under a name that gets no work."""
+    with the same key answers with the same claim while it lives. Raises ``Unknown``, ``InactiveAgent`` and
+    ``GuardrailRefused``, so that no worker polls for ever under a name that gets no work."""
     claimed = claim_if_any(baton, claimer, once)
     if claimed is None:
         _must_get_work(baton, claimer)
@@ -101,6 +101,7 @@ def _must_get_work(baton: Baton, claimer: Claimer) -> None:
     if agent is None:
         raise Unknown("agent")
     agent.must_be_active()
+    guarded_name(baton, claimer.by.workspace, "worker", claimer.worker)
 
 
 def claim_next_waiting(
