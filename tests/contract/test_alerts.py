@@ -135,13 +135,14 @@ def a_key(route: str = "POST /alerts") -> Once:
     return Once(human(), route, "key", "hash")
 
 
-def test_raising_takes_one_call_and_one_more_for_a_key_or_a_task(rig: Rig) -> None:
+def test_raising_takes_two_calls_and_one_more_for_a_key_or_a_task(rig: Rig) -> None:
+    """The settings are read, as the guardrails hold for the message."""
     task_id, world = rig.world.needing(), rig.world
     costs = [
-        (None, None, ["transact_write_items"]),
-        (None, a_key(), ["get_item", "transact_write_items"]),
-        (task_id, None, ["get_item", "transact_write_items"]),
-        (task_id, a_key("POST /x"), ["batch_get_item", "transact_write_items"]),
+        (None, None, ["get_item", "transact_write_items"]),
+        (None, a_key(), ["get_item", "get_item", "transact_write_items"]),
+        (task_id, None, ["get_item", "get_item", "transact_write_items"]),
+        (task_id, a_key("POST /x"), ["batch_get_item", "get_item", "transact_write_items"]),
     ]
     for about, once, calls in costs:
         assert rig.count(lambda a=about, o=once: raise_alert(world.baton, agent("scout"), asked(a), o)) == calls

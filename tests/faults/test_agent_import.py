@@ -79,7 +79,7 @@ def test_what_was_interrupted_goes_on_when_it_is_sent_again(running: Emulator, f
 def test_an_import_reads_once_and_writes_once_for_each_agent_that_changes(running: Emulator) -> None:
     rig = running.world()
     assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == [
-        "query",
+        "get_item",
         *["transact_write_items"] * 3,
     ]
-    assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == ["query"]
+    assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == ["get_item"]

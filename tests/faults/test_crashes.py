@@ -243,9 +243,10 @@ def test_a_sweep_that_dies_anywhere(running: Emulator, due: Act, again: str) -> 
 
 
 def test_the_points_come_from_the_run(running: Emulator) -> None:
-    """Creating reads twice, writes and rings; the queue's call is one of them."""
+    """Creating reads three times in a new process, writes and rings; the queue's call is one of them."""
     points = Scene(running, nothing, create).points()
     assert [operation for _, fault, operation in points if fault == "crash_before"] == [
+        "get_item",
         "query",
         "batch_get_item",
         "transact_write_items",

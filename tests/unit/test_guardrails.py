@@ -25,6 +25,7 @@ from baton.domain.token import spell
 from baton.domain.wildcards import compiled
 from rest.answers import problem
 from support.clock import NOON
+from support.cpu import MOST_SECONDS, least_seconds
 from support.world import WORKSPACE
 
 REFUSING, MASKING, OFF = Guardrails(), Guardrails(secrets="mask"), Guardrails(secrets="off")
@@ -481,14 +482,13 @@ def test_masking_takes_time_in_proportion_to_the_text(name: str) -> None:
     """Each mask used to bring a look through the whole text again: 25 s for what one late result may hold."""
     text = CHAINS[name] * MAX_MASKS
     text += HINTS * ((260_000 - len(text)) // len(HINTS))
-    begun = time.process_time()
-    shown = checked({"a": text}, MASKING, "")
-    assert time.process_time() - begun < 0.3
+    took, shown = least_seconds(lambda: checked({"a": text}, MASKING, ""))
+    assert took < MOST_SECONDS
     assert shown["a"].count("[masked: ") == MAX_MASKS
 
 
 def test_ten_thousand_telling_names_cost_little() -> None:
     content = {f"secret{number:06d}": "12345678" for number in range(10_000)}
-    begun = time.process_time()
-    assert checked(content, MASKING, "") is content
-    assert time.process_time() - begun < 0.5
+    took, shown = least_seconds(lambda: checked(content, MASKING, ""))
+    assert shown is content
+    assert took < MOST_SECONDS

@@ -86,20 +86,37 @@ def take_all(baton: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("round_", range(5))
-def test_eight_claimers_at_once_take_what_waits_in_exactly_the_order_of_the_queue(round_: int) -> None:
+def test_eight_claimers_at_once_take_each_once_and_nothing_before_all_of_a_better_priority(round_: int) -> None:
+    """Within one priority those who look at the same moment spread (docs/decisions/022-what-one-caller-may-cost.md)."""
     team, store = logged()
-    waiting: list[tuple[str, str]] = []
-    for number in range(60):
-        priority = ("P2", "P0", "P1")[number % 3]
-        waiting.append((priority, team.ask(A, metadata={"priority": priority}).task.id))
-        team.later(0.001)
+    waiting = sixty(team)
     store.log.clear()
     still = team.still()
     answers = at_once(CLAIMERS, lambda: take_all(still))
     assert not [each for each in answers if isinstance(each, Exception)]
     went = [each for each in store.log if isinstance(each, Went)]
-    assert [each.task_id for each in went] == [task_id for _, task_id in sorted(waiting, key=lambda each: each[0])]
+    assert sorted(each.task_id for each in went) == sorted(task_id for _, task_id in waiting)
+    assert [each.priority for each in went] == sorted(priority for priority, _ in waiting)
     assert len({each.runner for each in went}) > 1, "one alone proves nothing"
+
+
+def test_one_claimer_takes_what_waits_in_exactly_the_order_of_the_queue() -> None:
+    team, store = logged()
+    waiting = sixty(team)
+    store.log.clear()
+    take_all(team.still())
+    went = [each.task_id for each in store.log if isinstance(each, Went)]
+    assert went == [task_id for _, task_id in sorted(waiting, key=lambda each: each[0])]
+
+
+def sixty(team: Team) -> list[tuple[str, str]]:
+    """Tasks of three priorities in turn, a moment apart: priority and id."""
+    waiting: list[tuple[str, str]] = []
+    for number in range(60):
+        priority = ("P2", "P0", "P1")[number % 3]
+        waiting.append((priority, team.ask(A, metadata={"priority": priority}).task.id))
+        team.later(0.001)
+    return waiting
 
 
 @pytest.mark.parametrize("round_", range(5))
