@@ -1,5 +1,5 @@
-"""A small model of the handoff protocol: what must come of each verb (spec/lifecycle.md §1, spec/protocol.md §3 to §5),
-told without a word of Baton's own code."""
+"""A small model of the handoff protocol: what must come of each verb (spec/lifecycle.md §1, spec/protocol.md §3 to §5)
+and who hears of it (docs/reading-rights.md), told without a word of Baton's own code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ UNDO = timedelta(seconds=3)
 
 @dataclass
 class Expected:
-    """``asked``: its children are told by ``parent``, its branches by ``branches``, who goes on by ``successors``."""
+    """``asked``: its children are told by ``parent``, its branches by ``branches``, who goes on by ``successors``.
+    ``takers``: all that have ever claimed it."""
 
     workspace: str
     id: str
@@ -39,6 +40,7 @@ class Expected:
     claims: int = 0
     attempt: int = 0
     releases: int = 0
+    takers: set[str] = field(default_factory=set)
     waits: int = 0
     branches: list[str] = field(default_factory=list)
     policy: str = ""
@@ -57,6 +59,9 @@ class Expected:
     def key(self) -> tuple[str, str]:
         return self.workspace, self.id
 
+    def is_read_by(self, slug: str) -> bool:
+        return slug in {self.source, self.target, *self.takers}
+
     def delegated(self, now: datetime, by_human: bool) -> None:
         self.state, self.attempt, self.releases, self.put_off_until = "delegated", 0, 0, None
         self.ready_at = now + UNDO if by_human else now
@@ -74,6 +79,7 @@ class Expected:
         self.origin, self.state, self.undo_until = self.state, "claimed", None
         self.holder, self.claim_id, self.lease = slug, claim_id, lease
         self.expires_at = now + timedelta(seconds=lease)
+        self.takers.add(slug)
         self.claims, self.attempt = self.claims + 1, self.attempt + 1
 
     def give_back(self, now: datetime, after: int = 0) -> None:

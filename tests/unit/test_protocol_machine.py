@@ -31,6 +31,7 @@ from baton.services.create_handoff import Asked, create_handoff
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.join_branches import join_branches
 from baton.services.put_off_task import defer_task, dismiss_task
+from baton.services.read_task import read_task
 from baton.services.retry_handoff import retry_handoff
 from baton.services.split_task import split_task
 from baton.services.sweep import sweep
@@ -180,7 +181,8 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         elif task.claim_id:
             refusal = AlreadyClaimed
         elif task.is_ended:
-            refusal = TaskEnded
+            # Open work that has ended is no offer any more.
+            refusal = TaskEnded if task.is_read_by(slug) else Unknown
         elif not task.is_claimable(self.now):
             refusal = NotClaimable
         by = agent(slug, task.workspace)
@@ -209,8 +211,16 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         if stranger is not None:
             by = human(task.workspace) if stranger == "human" else agent(other_than(by.id, number), task.workspace)
         if task.claim_id != claim_id or stranger is not None:
-            with expecting(StaleClaim):
+            # Whoever knows the claim that holds the task knows of the task. Handing off asks for none.
+            is_told = by.is_human or task.is_read_by(by.id) or task.claim_id == claim_id or verb == "hand-off"
+            with expecting(StaleClaim if is_told else Unknown):
                 self.send(verb, task, claim_id, by, number)
+
+    @rule(number=numbers, slug=st.sampled_from(SLUGS))
+    def read_as(self, number: int, slug: str) -> None:
+        task = self.pick(number)
+        with expecting(None if task.is_read_by(slug) else Unknown):
+            assert read_task(self.baton, agent(slug, task.workspace), task.id)[0].task.id == task.id
 
     @property
     def held(self) -> list[tuple[Expected, str, Principal]]:
