@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from baton.domain.ids import RANDOM_BYTES, sortable_id
+from baton.domain.metering import Meter
 from baton.domain.principal import Kind, Principal
 from baton.services.issue_token import TokenRequest, issue_token
 from support.gateway import Gateway, gateway_event, route_of
@@ -62,6 +63,8 @@ class Premises:
             vars(part).update(before)
         self.world.logged.clear()
         self.gateway.replies.clear()
+        # What a process knows of its callers, too: no example pays for what those before it asked for.
+        self.world.baton = self.gateway.baton = replace(self.gateway.baton, meter=Meter())
 
     @property
     def ids(self) -> list[str]:

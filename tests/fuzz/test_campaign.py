@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from schemathesis.core.failures import FailureGroup
 
+from baton.domain.metering import LEAST_REQUESTS
 from baton.domain.principal import Kind
 from baton.services.issue_token import TokenRequest, issue_token
 from fuzz.campaign import Campaign
@@ -129,3 +130,13 @@ def test_fault_that_takes_what_was_made_before_is_told() -> None:
     with pytest.raises(FailureGroup) as told:
         Campaign(lambda through: Forgetful(through.gateway)).try_together(below="/tokens")
     assert "ServerError" in {type(each).__name__ for each in told.value.exceptions}
+
+
+def test_example_does_not_pay_for_what_those_before_it_asked_for() -> None:
+    premises = Premises()
+    by, least = WHO[Kind.SERVICE], {"requests_per_minute": LEAST_REQUESTS}
+    assert premises.gateway.put(WHO[Kind.HUMAN], "/workspace/settings", least).status == HTTPStatus.OK
+    asked = [premises.gateway.get(by, "/agents").status for _ in range(LEAST_REQUESTS + 1)]
+    assert asked[-1] == HTTPStatus.TOO_MANY_REQUESTS
+    premises.restore()
+    assert premises.gateway.get(by, "/agents").status == HTTPStatus.OK
