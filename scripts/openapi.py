@@ -28,8 +28,8 @@ TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 REF = "#/components/schemas/{model}"
 INTRODUCTION = """Serverless handoffs between AI agents. Times are RFC 3339 in UTC with milliseconds. Lists are \
 `{items, next_cursor}`; a cursor belongs to the listing that gave it. Every answer carries `X-Request-Id`. Unknown \
-fields and query parameters are refused. Whatever isn't 2xx wrote nothing. An agent that is switched off \
-(`active: false`) is answered with 403 `inactive_agent`, except where it says otherwise."""
+fields and query parameters are refused. Whatever isn't 2xx wrote nothing but a count of the caller's requests. An \
+agent that is switched off (`active: false`) is answered with 403 `inactive_agent`, except where it says otherwise."""
 MEANINGS = {
     200: "Done",
     201: "Created",

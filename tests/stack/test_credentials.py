@@ -219,7 +219,7 @@ def test_an_agent_talks_only_where_a_human_gave_it_the_scope(exhibit: Exhibit, d
         for each, body in (("/conversations", {**message, "agent": "reviewer"}), (path, message)):
             assert exhibit.tenant.scout.refused("POST", each, body) == (403, "scope_required")
         told = [deployed.client(spell(each.id, "0" * 64)).refused("POST", path, message) for each in talkers]
-        assert told == [(409, "conversation_busy"), (404, "not_found")]
+        assert told == [(422, "claim_required"), (404, "not_found")]
 
 
 def test_a_service_without_the_scope_acts_for_nobody(exhibit: Exhibit, deployed: Deployed) -> None:
