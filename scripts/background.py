@@ -124,6 +124,21 @@ def make_private(folder: Path, *, deep: bool = False) -> None:
             path.chmod(path.stat().st_mode & 0o700)
 
 
+@contextmanager
+def alone(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """No other make works there meanwhile, and what this one writes is for its owner only."""
+    mask = os.umask(0o077)
+    try:
+        make_private(folder)
+        with (folder / "make.lock").open("w") as file:
+            if not _acquire(file, fcntl.LOCK_EX):
+                say("waiting for another make to finish …")
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    finally:
+        os.umask(mask)
+
+
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) != 0

@@ -25,7 +25,7 @@ from bench_worst import show_worst
 from engine import StackError
 
 SECTIONS: dict[str, Callable[[local.Stack], None]] = {
-    "imports": lambda _stack: show_imports(),
+    "imports": lambda _stack: show_imports(_progress),
     "calls": show_calls,
     "load": show_load,
 }

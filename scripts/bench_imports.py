@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from bench_tables import table
-from deployment import BUILD
+from deployment import Say, built, fingerprint
 
 RUNS = 10
 HANDLERS = {
@@ -36,12 +36,13 @@ print(json.dumps([imported - begun, time.perf_counter() - imported]))
 """
 
 
-def show_imports() -> None:
+def show_imports(say: Say) -> None:
     with tempfile.TemporaryDirectory(prefix="baton-bench-") as folder:
         shipped, bare = Path(folder) / "shipped", Path(folder) / "bare"
-        for name in (*HANDLERS, *LAYERS):  # copies: another make may build while this measures
-            shutil.copytree(BUILD / name, shipped / name)
-            shutil.copytree(BUILD / name, bare / name, ignore=shutil.ignore_patterns("__pycache__"))
+        with built(fingerprint(), say) as build:  # copies: another make may build while this measures
+            for name in (*HANDLERS, *LAYERS):
+                shutil.copytree(build / name, shipped / name)
+                shutil.copytree(build / name, bare / name, ignore=shutil.ignore_patterns("__pycache__"))
         rows = [_row(function, shipped, bare) for function in HANDLERS]
     table(
         f"Import time in ms, median of {RUNS} fresh processes",

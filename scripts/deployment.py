@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from background import StackError, tail
+from background import StackError, alone, tail
 from engine import REGION, Access
 from front_door import ENGINE_KEY
 
@@ -87,29 +88,13 @@ def fingerprint(script: Path | None = None) -> str:
     return digest.hexdigest()[:16]
 
 
-def build(inputs: str, say: Say, script: Path | None = None) -> None:
-    """`sam build`, unless the last build was of the same inputs. ``script``: as in ``fingerprint``."""
-    stamp = BUILD / "inputs"
-    if stamp.exists() and stamp.read_text() == inputs:
-        return
-    tools = environment_of_tools()
-    stamp.unlink(missing_ok=True)
-    run(
-        "sam build",
-        [tools / "sam" / "bin" / "sam", "build", "--build-dir", BUILD, "--parameter-overrides", f"Runtime={RUNTIME}"],
-        {
-            "BATON_RUNTIME": RUNTIME,
-            "BATON_ARCHITECTURE": "host",
-            "BATON_PYTHON": sys.executable,
-            "BATON_UV": str(tools / "uv" / "bin" / "uv"),
-            "BATON_SCRIPT": str(script) if script else "",
-            "AWS_DEFAULT_REGION": REGION,
-        },
-        BUILD.parent / f"{RUNTIME}.log",
-        BUILD_SECONDS,
-        say,
-    )
-    stamp.write_text(inputs)
+@contextmanager
+def built(inputs: str, say: Say, script: Path | None = None) -> Iterator[Path]:
+    """Where `sam build` put these inputs. Stacks, tests and the bench of a checkout share the folder: while one uses
+    it, the others wait. ``script``: as in ``fingerprint``."""
+    with alone(BUILD.parent, say):
+        _build(inputs, say, script)
+        yield BUILD
 
 
 def deployed(access: Access) -> dict[str, Any] | None:
@@ -184,6 +169,31 @@ def run(title: str, command: list[str | Path], extra: Mapping[str, str], log: Pa
     if process.returncode:
         raise StackError(f"{title} failed; the end of {log}:\n{tail(log)}")
     say(f"{title} done in {time.monotonic() - begun:.1f} s")
+
+
+def _build(inputs: str, say: Say, script: Path | None) -> None:
+    """`sam build`, unless the last build was of the same inputs."""
+    stamp = BUILD / "inputs"
+    if stamp.exists() and stamp.read_text() == inputs:
+        return
+    tools = environment_of_tools()
+    stamp.unlink(missing_ok=True)
+    run(
+        "sam build",
+        [tools / "sam" / "bin" / "sam", "build", "--build-dir", BUILD, "--parameter-overrides", f"Runtime={RUNTIME}"],
+        {
+            "BATON_RUNTIME": RUNTIME,
+            "BATON_ARCHITECTURE": "host",
+            "BATON_PYTHON": sys.executable,
+            "BATON_UV": str(tools / "uv" / "bin" / "uv"),
+            "BATON_SCRIPT": str(script) if script else "",
+            "AWS_DEFAULT_REGION": REGION,
+        },
+        BUILD.parent / f"{RUNTIME}.log",
+        BUILD_SECONDS,
+        say,
+    )
+    stamp.write_text(inputs)
 
 
 def _inputs() -> Iterator[Path]:

@@ -18,7 +18,6 @@ built in: `make stack` once more takes over what was changed in it.
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import os
 import subprocess
@@ -37,7 +36,7 @@ from botocore.config import Config
 
 import deployment
 import local_model
-from background import StackError, free_port, make_private
+from background import StackError, alone, free_port
 from deployment import ROOT, Say
 from engine import REGION, Access, Engine
 from stand_in import StandIn, foreign_url, port_of, url_of
@@ -107,7 +106,7 @@ def up(
     port = port or _configured_port("BATON_PORT")
     notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
     model = local_model.of_environment()
-    with _alone(home, say):
+    with alone(home, say):
         saved = _saved(home)
         last_notion_url = saved.notion_url if saved and engine.running() else ""
         pid, port = _started(engine, port, keep_state=keep_state, say=say)
@@ -125,7 +124,7 @@ def up(
 
 def down(home: Path = HOME, *, say: Say = print) -> bool:
     """Stop what runs under `home`; its state is saved. False if nothing ran."""
-    with _alone(home, say):
+    with alone(home, say):
         stopped = [StandIn(home.resolve()).stop(), _engine(home).stop()]
         return any(stopped)
 
@@ -196,9 +195,7 @@ def _deploy(access: Access, wanted: dict[str, str], script: Path | None, home: P
     if deployment.is_current(deployment.deployed(access), inputs, wanted):
         say("nothing changed since the last deployment")
         return
-    deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(deployment.BUILD.parent, say):  # stacks share the build; none may change under another's deployment
-        deployment.build(inputs, say, script)
+    with deployment.built(inputs, say, script):
         deployment.deploy(inputs, access, wanted, home, say)
     if deployment.deployed(access) is None:
         raise StackError(f"the deployment was rolled back; see {home / 'deploy.log'}")
@@ -285,23 +282,6 @@ def _save(stack: Stack, home: Path) -> None:
 def _saved(home: Path) -> Stack | None:
     path = home / "stack.json"
     return Stack(**(UNKNOWN_YET | json.loads(path.read_text()))) if path.exists() else None
-
-
-@contextmanager
-def _alone(folder: Path, say: Say) -> Iterator[None]:
-    """No other make works there meanwhile, and what this one writes is for its owner only."""
-    mask = os.umask(0o077)
-    try:
-        make_private(folder)
-        with (folder / "make.lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                say("waiting for another make to finish …")
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-    finally:
-        os.umask(mask)
 
 
 def main() -> int:

@@ -55,6 +55,16 @@ def test_a_change_that_isnt_written_leaves_nothing_in_it(store: Store) -> None:
     assert ids(store) == [("task_1", 1)]
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_what_json_has_no_word_for_is_not_written(store: Store, value: float) -> None:
+    change = new()
+    (event,) = change.events
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        store.commit(WORKSPACE, replace(change, events=(replace(event, data={**event.data, "x": value}),)))
+    assert ids(store) == []
+    store.commit(WORKSPACE, change)
+
+
 def test_each_event_of_a_change_is_in_it_with_the_states_around_it(store: Store) -> None:
     task = stored(store)
     first = then(task, "approved", state=State.DELEGATED)
@@ -205,6 +215,19 @@ def test_an_unreadable_event_is_put_off_counted_and_told_of_but_never_lost(rig: 
     assert outside.tick().failed == 0
     assert ids(rig.store, rig.clock.now()) == [("task_1", 1)]
     assert [logged["action"] for logged in rig.world.logged] == ["event_unreadable"]
+
+
+def test_an_entry_that_cannot_be_composed_never_stops_the_rest(rig: Rig) -> None:
+    stored(rig.store)
+    stored(rig.store, "task_2")
+    damage(rig, data='{"changes":{},"x":NaN}')  # by hand: no store takes it, and JSON has no word for it
+    outside = Outside(rig.world)
+    rig.clock.advance(60)
+    this = outside.tick()
+    assert (this.published, this.failed, this.complete) == (1, 1, True)
+    assert [logged["action"] for logged in rig.world.logged] == ["event_refused"]
+    assert outside.tick().failed == 0, "put off"
+    assert ids(rig.store, rig.clock.now()) == [("task_1", 1)]
 
 
 def test_a_head_that_cannot_be_read_leaves_its_event_to_be_told(rig: Rig) -> None:

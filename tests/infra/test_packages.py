@@ -9,8 +9,11 @@ from __future__ import annotations
 import marshal
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
 
@@ -22,14 +25,32 @@ from infra.template import environment, functions, load
 
 UNCHECKED_HASH = 0b01  # PEP 552: hash-based, and the source is not looked at again
 LIMIT_BYTES = 250 * 2**20  # of a function and its layers, unzipped
+ANOTHER_BUILD = """
+import sys
+from pathlib import Path
+
+import deployment
+
+deployment.BUILD, deployment.environment_of_tools = Path(sys.argv[1]), lambda: Path(sys.argv[2])
+with deployment.built("theirs", lambda said: print(said, flush=True)):
+    pass
+"""
+SAM = """#!/bin/sh
+test "$1 $2" = "build --build-dir" && rm -rf "$3" && mkdir -p "$3"
+"""
 BARE_IMPORT = "import importlib, sys; sys.path[:0] = sys.argv[2:]; importlib.import_module(sys.argv[1])"
 
 
+pytestmark = pytest.mark.xdist_group("packages")  # all on one worker, as they look at one build
+
+
 @pytest.fixture(scope="module")
-def built() -> Path:
-    deployment.BUILD.parent.mkdir(parents=True, exist_ok=True)
-    deployment.build(deployment.fingerprint(), say=print)
-    return deployment.BUILD
+def built() -> Iterator[Path]:
+    """A copy: a stack may build something else while the tests look at it."""
+    with tempfile.TemporaryDirectory(prefix="baton-packages-") as folder:
+        with deployment.built(deployment.fingerprint(), say=print) as shared:
+            copy = shutil.copytree(shared, Path(folder) / "built")
+        yield copy
 
 
 def _cold_start_environment(function: str) -> dict[str, str]:
@@ -55,6 +76,28 @@ def test_a_script_is_built_in_beside_the_shipped_one(tmp_path: Path) -> None:
         subprocess.run(command, cwd=deployment.ROOT, env=variables, check=True, capture_output=True, timeout=60)
         made[name] = {each.name for each in (tmp_path / name / "python/baton/adapters/models").glob("*.yaml")}
     assert made == {"with": {"answers.yaml", "script.yaml"}, "without": {"answers.yaml"}}
+
+
+def test_what_one_uses_nobody_else_builds_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build, tools = tmp_path / "build" / "python", tmp_path / "tools"
+    (tools / "sam" / "bin").mkdir(parents=True)
+    (tools / "sam" / "bin" / "sam").write_text(SAM)
+    (tools / "sam" / "bin" / "sam").chmod(0o700)
+    monkeypatch.setattr(deployment, "BUILD", build)
+    monkeypatch.setattr(deployment, "environment_of_tools", lambda: tools)
+    with deployment.built("ours", say=print) as folder:
+        other = subprocess.Popen(
+            [sys.executable, "-c", ANOTHER_BUILD, build, tools],
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(deployment.ROOT / "scripts"), "PYTHONUTF8": "1"},
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        assert other.stdout is not None
+        first = other.stdout.readline()
+        assert (folder / "inputs").read_text() == "ours"
+    other.communicate(timeout=60)
+    assert first == "waiting for another make to finish …\n"
+    assert (other.returncode, (folder / "inputs").read_text()) == (0, "theirs")
 
 
 def _compiled(folder: Path) -> list[Path]:

@@ -253,19 +253,6 @@ def test_a_thousand_bad_ones_in_front_do_not_starve_the_one_behind(outside: Outs
     assert outside.told() == [(task_id, 1)]
 
 
-def test_an_entry_that_cannot_be_composed_never_stops_the_rest(outside: Outside) -> None:
-    change = new()
-    (event,) = change.events
-    broken = replace(change, events=(replace(event, data={**event.data, "x": float("nan")}),))
-    outside.world.store.commit(WORKSPACE, broken)
-    outside.world.store.commit(WORKSPACE, new("task_2"))
-    outside.world.clock.advance(60)
-    this = outside.tick()
-    assert (this.published, this.failed, this.complete) == (1, 1, True)
-    assert [logged["action"] for logged in outside.world.logged] == ["event_refused"]
-    assert outside.tick().failed == 0, "put off"
-
-
 def test_a_crash_between_the_bus_and_the_outbox_tells_the_same_thing_twice(world: World) -> None:
     store, outside = hooked()
     task_id = outside.world.needing()
