@@ -16,6 +16,7 @@ from support.tenant import Tenant, Workspaces, new_workspace
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups, also where this folder is named on the command line
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
