@@ -55,15 +55,23 @@ class Writes:
             self._verdict.fail(f"{task_id}: {sk} was deleted")
         elif sk == "HEAD":
             tx.heads[task_id] = (old, new)
-        elif sk in ("BODY", "FOLLOWED"):
+        elif sk == "BODY":
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
-            if sk == "BODY":
-                self._ledger.bodies[task_id] = json.loads(new["content"])
+            self._ledger.bodies[task_id] = json.loads(new["content"])
+        elif sk == "FOLLOWED":
+            self._must(old is None or self._is_nobodys(old["next_id"]), "{}: {} was rewritten", task_id, sk)
         elif sk in ("JOIN", "CASCADE"):
             tx.errands.add((sk, task_id))
             self._ledger.errands[sk, task_id] = "stamp" in new
         elif sk in PAPERS or sk.startswith("RECOVERY"):
             self._paper(tx, task_id, sk, new)
+
+    def _is_nobodys(self, task_id: str) -> bool:
+        """A message that was never approved, or open work that ended before anybody took it: the conversation goes on
+        with another in its place."""
+        head = self._ledger.heads[task_id]
+        was_let = head.get("ready_at") is not None
+        return head.get("fence", 0) == 0 and (not was_let or ("target_agent" not in head and head["state"] in ENDED))
 
     def _paper(self, tx: Transaction, task_id: str, sk: str, new: Item) -> None:
         """In the transaction that ends the task at the latest."""
