@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from baton.domain.errors import Busy
 from baton.domain.idempotency import Once
 from baton.services.import_agents import ImportedAgent, import_agents
-from support.emulator import Emulator, Rig, emulator
+from support.emulator import Emulator, Rig
 from support.faults import Crash
 from support.world import WORKSPACE, human, service
 
@@ -21,12 +19,6 @@ DECLARED = {
 }
 ONCE = Once(service(), "POST /agents/import", "key-1", "hash")
 VERSIONS = {"architect": 1, "auditor": 2, "runner": 2, "scout": 1}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
 
 
 def done(rig: Rig) -> list[ImportedAgent]:

@@ -3,7 +3,7 @@ waits where it is seen; nothing is done twice; a caller who got no answer and as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from baton.domain.principal import Principal
 from baton.domain.task import Task
 from baton.services.claim_task import Claimer, claim_next
 from baton.services.create_handoff_marker import create_handoff_marker
-from support.emulator import Emulator, emulator
+from support.emulator import Emulator
 from support.faults import Crash
 from support.office import LEASE_SECONDS, VISIBILITY_SECONDS, Office
 from support.world import agent, human, marker_body
@@ -23,12 +23,6 @@ SCOUT = agent("scout")
 FIRST = "nothing more happens"
 READS = {"get_item", "batch_get_item", "query"}
 Act = Callable[[Office], Any]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
 
 
 class Scene:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -21,7 +20,7 @@ from baton.services.end_task import cancel_task
 from baton.services.handle_alert import resolve_alert
 from baton.services.register_agent import register_agent
 from baton.services.renew_claim import renew_claim
-from support.emulator import Emulator, emulator
+from support.emulator import Emulator
 from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
 from support.world import World, human
 
@@ -29,17 +28,6 @@ READ_FAULTS = ["timeout_after", "no_connection"]
 WRITE_FAULTS = [*READ_FAULTS, "error_after", "timeout_before", "throttle"]
 WRITES = {"transact_write_items", "update_item"}
 MOST_CALLS_MORE = 12
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
-
-
-@pytest.fixture(autouse=True)
-def same_dice() -> None:
-    random.seed(7)
 
 
 class Story:

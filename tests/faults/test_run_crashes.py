@@ -5,7 +5,7 @@ No reply that was saved is paid for twice, no tool has its effect twice, and all
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from baton.domain.transcript import EntryKind
 from baton.run_ports import Reply, Request
 from baton.services.converse import Opening, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
-from support.emulator import Emulator, emulator
+from support.emulator import Emulator
 from support.faults import Crash
 from support.run_office import PaidModel, RunOffice
 from support.studio import calls, says
@@ -27,17 +27,6 @@ from support.world import WORKSPACE, human
 
 READS = {"get_item", "batch_get_item", "query"}
 PAPER = (Variable(name="paper"),)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
-
-
-@pytest.fixture(autouse=True)
-def same_dice() -> None:
-    random.seed(7)
 
 
 @dataclass(frozen=True)

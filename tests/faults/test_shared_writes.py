@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,16 +11,10 @@ from baton.domain.workflow import Errand
 from baton.ports import ErrandDone, ErrandDue, InboxPosted
 from support.around import a_message, an_errand
 from support.changes import new, stored
-from support.emulator import Emulator, Rig, emulator
+from support.emulator import Emulator, Rig
 from support.world import WORKSPACE
 
 FAULTS = ["timeout_before", "timeout_after", "error_after", "no_connection", "throttle"]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ than what was read beside it. And an index may show an item twice while it moves
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,17 +20,11 @@ from baton.services.join_branches import join_branches
 from baton.services.publish_events import publish_overdue
 from baton.services.raise_alert import AlertRequest, raise_alert
 from baton.services.sweep import sweep
-from support.emulator import Emulator, Rig, emulator
+from support.emulator import Emulator, Rig
 from support.team import Leg, Team
 from support.world import WORKSPACE, World, agent
 
 A, B, C = "anna", "bert", "carl"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
 
 
 @pytest.fixture

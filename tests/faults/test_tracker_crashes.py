@@ -7,7 +7,7 @@ all the same, the others only those that write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -35,7 +35,7 @@ from baton.services.sync_tracker import sync_tracker
 from fake_notion import Fault, ScriptedFault
 from fake_notion.schema import STATUS, STATUS_OPTIONS
 from support.clock import NOON, FakeClock
-from support.emulator import Emulator, Rig, emulator
+from support.emulator import Emulator, Rig
 from support.faults import Crash
 from support.notion import NotionWorld
 from support.world import WORKSPACE, agent, human, marker_body
@@ -441,12 +441,6 @@ def test_a_page_whose_reply_was_lost_is_found_as_soon_as_the_index_shows_it() ->
         sweep(stage.baton)
         stage.answer_bells()
     check(stage, "two minutes later")
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
 
 
 def test_and_so_it_is_on_dynamodb(running: Emulator) -> None:

@@ -3,8 +3,6 @@ then is all that ever happens, however late the first one comes after all."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -22,7 +20,7 @@ from baton.services.converse import Opening, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.retrying import decided_again
-from support.emulator import Emulator, Rig, emulator
+from support.emulator import Emulator, Rig
 from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.world import World, human
 
@@ -71,17 +69,6 @@ WITHOUT_KEY: dict[str, UseCase] = {
     "model call": UseCase(World.claimed, count_a_call),
     **USE_CASES,
 }
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Emulator]:
-    with emulator() as started:
-        yield started
-
-
-@pytest.fixture(autouse=True)
-def same_dice() -> None:
-    random.seed(7)
 
 
 class Wire:

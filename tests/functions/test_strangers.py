@@ -3,7 +3,6 @@ says; and none of it costs much."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from baton.domain.errors import InvalidInput
 from baton.domain.events import canonical_json
 from baton.domain.numbers import fingerprint
+from bench_worst import HUGE, SHAPES
 from rest.strict_json import MAX_BYTES, read_json
 from support.cpu import MOST_SECONDS, least_seconds
 from support.desk import Desk
@@ -20,17 +20,7 @@ from support.world import World
 
 SEAL = "a" * 64
 ADDRESSES = {"callback": f"/callbacks/bm9i.{SEAL}", "webhook": f"/notion/webhook/acme.{SEAL}"}
-HUGE = 5_900_000
-BODIES: dict[str, Callable[[int], bytes]] = {
-    "brackets": lambda size: b"[" * size,
-    "empty lists": lambda size: b'{"a":[' + b"[]," * (size // 3) + b"1]}",
-    "empty texts": lambda size: b'{"a":[' + b'"",' * (size // 3) + b"1]}",
-    "colons": lambda size: b'{"a"' + b":" * size,
-    "names": lambda size: b"{" + b'"":1,' * (size // 5) + b"}",
-    "escapes": lambda size: b'{"a":"' + b"\\\\" * (size // 2),
-    "numbers": lambda size: b'{"a":[' + b"1e1," * (size // 4) + b"1]}",
-    "blanks": lambda size: b" " * size,
-}
+BODIES = {**SHAPES, "blanks": lambda size: b" " * size}
 
 
 @pytest.fixture

@@ -52,6 +52,11 @@ def by_claimer(done: str, *, off: str = OFF) -> Row:
     return Row(elsewhere=GONE, own=done, other=STALE, act_as=STALE, service=STALE, human=STALE, off=off)
 
 
+NO_TRACKER = "409 no_tracker"
+WITHOUT_TRACKER = Row(
+    elsewhere=NO_TRACKER, own=HUMAN, other=HUMAN, act_as=NO_TRACKER, service=NO_TRACKER, human=NO_TRACKER
+)
+
 DECISIONS: dict[str, Row] = {
     # Agents: a directory for everybody, without what they are run with
     "list_agents": Row(elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-"),
@@ -141,25 +146,11 @@ DECISIONS: dict[str, Row] = {
     "delete_token": by_human("200"),
     # The tracker: there is none
     "get_tracker_health": Row(elsewhere="200-", own="200-", other="200-", act_as="200", service="200-", human="200"),
-    "check_the_tracker": Row(
-        elsewhere="409 no_tracker",
-        own=HUMAN,
-        other=HUMAN,
-        act_as="409 no_tracker",
-        service="409 no_tracker",
-        human="409 no_tracker",
-    ),
-    "retry_the_tracker": Row(
-        elsewhere="409 no_tracker",
-        own=HUMAN,
-        other=HUMAN,
-        act_as="409 no_tracker",
-        service="409 no_tracker",
-        human="409 no_tracker",
-    ),
-    "import_from_the_tracker": by_human("409 no_tracker", of_an_id=False),
+    "check_the_tracker": WITHOUT_TRACKER,
+    "retry_the_tracker": WITHOUT_TRACKER,
+    "import_from_the_tracker": by_human(NO_TRACKER, of_an_id=False),
     "put_tracker_token": by_human("204", of_an_id=False),
-    "open_a_webhook": by_human("409 no_tracker", of_an_id=False),
+    "open_a_webhook": by_human(NO_TRACKER, of_an_id=False),
     "get_webhook": by_human(GONE, of_an_id=False),
     "delete_webhook": by_human(GONE, of_an_id=False),
 }

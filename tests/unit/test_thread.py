@@ -73,7 +73,7 @@ def test_open_work_is_held_by_whoever_took_it() -> None:
     nobodys: dict[str, Any] = {"target_agent": None}
     assert held(task("on", **nobodys, **OPEN), successors=("on",))[0] == "on"
     assert held(task("on", **nobodys, **CANCELLED), successors=("on",))[0] == "root"
-    taken = task("on", **nobodys, **DONE, taken_by="runner")
+    taken = task("on", **nobodys, **DONE, takers=("runner",))
     assert (held(taken, successors=("on",))[0], taken.agent) == ("on", "runner")
 
 

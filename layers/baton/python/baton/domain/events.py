@@ -66,7 +66,6 @@ _IMPLIED: dict[str, Any] = {
     "waits": 0,
     "wait": None,
     "started_at": None,
-    "taken_by": None,
     "takers": [],
 }
 _TIMES = {

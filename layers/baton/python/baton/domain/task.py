@@ -175,8 +175,8 @@ class Task:
     ``target_agent`` is None for open work: any agent takes it that declares what it ``requires``. ``source_agent`` is a
     slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose
     branch ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a
-    split). ``started_at``: its first claim. ``taken_by``: the agent that last claimed it, kept for open work only: all
-    other work is its target's; ``takers``: all that have claimed it, each once and the latest one last."""
+    split). ``started_at``: its first claim. ``takers``: of open work, the agents that have claimed it, each
+    once and the latest one last; all other work is its target's."""
 
     workspace: str
     id: str
@@ -215,7 +215,6 @@ class Task:
     origin: State | None = None
 
     started_at: datetime | None = None
-    taken_by: str | None = None
     attempt: int = 0
     releases: int = 0
     fence: int = 0
@@ -253,7 +252,7 @@ class Task:
     @property
     def agent(self) -> str | None:
         """Whose it is: the target, or whoever claimed open work; None for open work that nobody has claimed."""
-        return self.target_agent or self.taken_by
+        return self.target_agent or next(reversed(self.takers), None)
 
     @property
     def was_approved(self) -> bool:

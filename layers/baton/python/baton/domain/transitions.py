@@ -234,7 +234,6 @@ def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
         claim=claim,
         fence=claim.fence,
         started_at=task.started_at or at,
-        taken_by=verb.agent if task.target_agent is None else None,
         takers=task.takers_with(verb.agent),
         attempt=task.attempt + 1,
         flags=task.flags - UNTAKEN_FLAGS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.services.reading import Reader, readable_task
+from baton.services.reading import Rights, readable_task
 from baton.services.waiting import waited
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def await_task(baton: Baton, by: Principal, task_id: str, state: str, timeout_se
         return baton.store.load(by.workspace, task_id)[0]
 
     first = load()
-    Reader(baton, by).must_read(first)
+    Rights(baton, by).must_read(first)
     task = waited(baton, by, timeout_seconds, first, load, lambda task: holds(task) or task.is_ended)
     return Awaited(baton.store.read(by.workspace, task_id), timed_out=not holds(task))
 

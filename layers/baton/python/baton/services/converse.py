@@ -24,7 +24,7 @@ from baton.services.change_task import commit_and_ring, row_of
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.find_conversation import find_conversation, root_body
 from baton.services.make_handoff import counted, make, stopped
-from baton.services.reading import Reader as Rights
+from baton.services.reading import Rights
 from baton.services.reading_along import Reader, Said, Shelf
 from baton.services.remembered_refusals import must_not_be_refused
 from baton.services.retrying import decided_once, recalled

@@ -10,7 +10,7 @@ from baton.domain.handoff import must_fit
 from baton.domain.prompt import context_after
 from baton.domain.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
 from baton.ports import Page, Wanted
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import named, slugs_among
 
@@ -88,15 +88,15 @@ def suspensions(baton: Baton, workspace: str, tools: Iterable[Tool]) -> dict[str
 def find_tool(baton: Baton, by: Principal, name: str) -> Tool:
     """Raises ``Unknown``."""
     found = baton.store.tools(by.workspace, [name])
-    if name not in found or not Reader(baton, by).may_read_tool(name):
+    if name not in found or not Rights(baton, by).may_read_tool(name):
         raise Unknown("tool")
     return found[name]
 
 
 def readable_tools(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
     """Those that the caller may read, by name. A page may be shorter than ``limit``."""
-    reader, page = Reader(baton, by), baton.store.listed_tools(by.workspace, limit, cursor)
-    return Page(tuple(tool for tool in page.items if reader.may_read_tool(tool.name)), page.cursor)
+    rights, page = Rights(baton, by), baton.store.listed_tools(by.workspace, limit, cursor)
+    return Page(tuple(tool for tool in page.items if rights.may_read_tool(tool.name)), page.cursor)
 
 
 def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str, Any]:

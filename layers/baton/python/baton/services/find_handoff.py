@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.handoff import handoff_id_of, task_id_of
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -20,7 +20,7 @@ def find_handoff(baton: Baton, by: Principal, handoff_id: str) -> Dossier:
         found = baton.store.read(by.workspace, task_id, with_body=True)
     except Unknown as exc:
         raise Unknown("handoff") from exc
-    Reader(baton, by).must_read(found.task, "handoff")
+    Rights(baton, by).must_read(found.task, "handoff")
     return found
 
 

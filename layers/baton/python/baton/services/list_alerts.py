@@ -8,7 +8,7 @@ from baton.domain.alert import AlertState
 from baton.domain.errors import Unknown
 from baton.ports import Page
 from baton.services.filtering import filtered
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from baton.domain.alert import Alert
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def find_alert(baton: Baton, by: Principal, alert_id: str) -> Alert:
     """Raises ``Unknown``."""
     alert = baton.store.alert(by.workspace, alert_id)
-    if not Reader(baton, by).readable_alerts([alert]):
+    if not Rights(baton, by).readable_alerts([alert]):
         raise Unknown("alert")
     return alert
 
@@ -29,9 +29,9 @@ def list_alerts(
 ) -> Page:
     """Those that the caller may read; ``None`` for any. What nobody has resolved is found without reading the rest. A
     page may be shorter than ``limit``."""
-    store, workspace, reader = baton.store, by.workspace, Reader(baton, by)
+    store, workspace, rights = baton.store, by.workspace, Rights(baton, by)
     unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
-    if unresolved is not None and reader.reads_all:
+    if unresolved is not None and rights.reads_all:
         return store.unresolved_alerts(workspace, unresolved, limit, cursor)
 
     def read(size: int, at: str | None) -> Page:
@@ -41,6 +41,6 @@ def list_alerts(
             page = store.unresolved_alerts(workspace, unresolved, size, at)
         else:
             page = store.alerts(workspace, size, at)
-        return Page(reader.readable_alerts(page.items), page.cursor)
+        return Page(rights.readable_alerts(page.items), page.cursor)
 
     return filtered(read, lambda alert: state is None or alert.state is state, limit, cursor)

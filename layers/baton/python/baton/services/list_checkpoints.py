@@ -11,7 +11,7 @@ from baton.domain.events import canonical_json
 from baton.domain.handoff import first_checkpoint_id_of
 from baton.domain.workflow import ANY_AGENT, Checkpoint
 from baton.ports import Page
-from baton.services.reading import Reader, readable_task
+from baton.services.reading import Rights, readable_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ MAX_READS = 10
 def checkpoints_of_workflow(baton: Baton, by: Principal, workflow_id: str, limit: int, cursor: str | None) -> Page:
     """Those of the tasks that the caller may read. Raises ``Unknown``. A page may be shorter than ``limit``."""
     ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
-    readable = Reader(baton, by).readable_among(ids)
+    readable = Rights(baton, by).readable_among(ids)
     if not readable:
         raise Unknown("workflow")
     return _Listing(baton, by.workspace, workflow_id, readable).page(limit, cursor)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import InvalidInput
 from baton.ports import Page
 from baton.services.filtering import filtered
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,10 +56,10 @@ def list_handoffs(baton: Baton, by: Principal, wanted: Filter, limit: int, curso
     """Tasks, for each is the task of one handoff; those that the caller may read. A page may be shorter than ``limit``.
     Raises ``InvalidInput`` for a
     ``since`` that would be walked to day by day without end."""
-    workspace, reader = by.workspace, Reader(baton, by)
+    workspace, rights = by.workspace, Rights(baton, by)
 
     def takes(task: Task) -> bool:
-        return wanted.takes(task) and reader.may_read(task)
+        return wanted.takes(task) and rights.may_read(task)
 
     if wanted.workflow_id is not None:
         return _of_workflow(baton, workspace, takes, wanted.workflow_id, limit, cursor)

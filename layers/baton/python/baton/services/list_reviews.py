@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import Unknown
 from baton.domain.review import LOOP_GUARD
 from baton.services.filtering import filtered
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def find_review(baton: Baton, by: Principal, review_id: str) -> tuple[Review, dict[str, Any] | None]:
     """And the draft that the loop guard stopped. Raises ``Unknown``."""
     review = baton.store.review(by.workspace, review_id)
-    if not Reader(baton, by).may_read_review(review):
+    if not Rights(baton, by).may_read_review(review):
         raise Unknown("manual review")
     kept = baton.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
     return review, kept
@@ -29,10 +29,10 @@ def find_review(baton: Baton, by: Principal, review_id: str) -> tuple[Review, di
 def list_reviews(baton: Baton, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:
     """Those that the caller may read. ``is_open``: only open or only released ones, None for all. A page may be shorter
     than ``limit``."""
-    reader = Reader(baton, by)
+    rights = Rights(baton, by)
     return filtered(
         lambda size, at: baton.store.reviews(by.workspace, size, at),
-        lambda review: is_open in {None, review.is_open} and reader.may_read_review(review),
+        lambda review: is_open in {None, review.is_open} and rights.may_read_review(review),
         limit,
         cursor,
     )

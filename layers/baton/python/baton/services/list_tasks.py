@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.services.filtering import filtered
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def tasks_of_agent(
     baton: Baton, by: Principal, agent: str, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
-    takes = _takes(Reader(baton, by), states)
+    takes = _takes(Rights(baton, by), states)
     return filtered(lambda size, at: baton.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
 
 
@@ -28,17 +28,17 @@ def tasks_of_day(
     baton: Baton, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
     """``day`` in UTC."""
-    takes = _takes(Reader(baton, by), states)
+    takes = _takes(Rights(baton, by), states)
     return filtered(lambda size, at: baton.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
 
 
 def tasks_that_need_a_human(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
     """The approval queue: most urgent first, then oldest, of any day and agent."""
-    reader = Reader(baton, by)
-    if reader.reads_all:
+    rights = Rights(baton, by)
+    if rights.reads_all:
         return baton.store.needs(by.workspace, limit, cursor)
-    return filtered(lambda size, at: baton.store.needs(by.workspace, size, at), reader.may_read, limit, cursor)
+    return filtered(lambda size, at: baton.store.needs(by.workspace, size, at), rights.may_read, limit, cursor)
 
 
-def _takes(reader: Reader, states: frozenset[State]) -> Callable[[Task], bool]:
-    return lambda task: (not states or task.state in states) and reader.may_read(task)
+def _takes(rights: Rights, states: frozenset[State]) -> Callable[[Task], bool]:
+    return lambda task: (not states or task.state in states) and rights.may_read(task)

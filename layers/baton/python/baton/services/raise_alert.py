@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from baton.domain.alert import Alert, check_kind, from_snapshot, snapshot
 from baton.ports import AlertCounted, AlertRaised, Extra, Remember
 from baton.services.guarded import guarded
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 from baton.services.retrying import decided_once
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _facts(baton: Baton, by: Principal, request: AlertRequest, once: Once | None
     """What was answered before. Raises ``Unknown`` for a task that isn't there."""
     if request.task_id is not None:
         task, remembered = baton.store.load(by.workspace, request.task_id, once)
-        Reader(baton, by).must_read(task)
+        Rights(baton, by).must_read(task)
         return remembered
     return baton.store.remembered(once) if once else None
 

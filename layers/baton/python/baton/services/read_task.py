@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 def read_task(baton: Baton, by: Principal, task_id: str) -> tuple[Dossier, Usage]:
     """With its body, and what it has spent. Two readings. Raises ``Unknown``."""
     dossier = baton.store.read(by.workspace, task_id, with_body=True)
-    Reader(baton, by).must_read(dossier.task)
+    Rights(baton, by).must_read(dossier.task)
     usage, _ = baton.store.usage(by.workspace, dossier.task.workflow_id, task_id)
     return dossier, usage

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 
-class Reader:
+class Rights:
     """One caller in one request. The settings are read at most once: by agents alone, and where they have no part in
     what they ask for."""
 
@@ -92,7 +92,7 @@ class Reader:
 def readable_task(baton: Baton, by: Principal, task_id: str) -> Task:
     """One reading. Raises ``Unknown``."""
     task, _ = baton.store.load(by.workspace, task_id)
-    Reader(baton, by).must_read(task)
+    Rights(baton, by).must_read(task)
     return task
 
 
@@ -118,5 +118,5 @@ def refused_as_unknown(
         if not reads_all(by):
             task, _ = baton.store.load(by.workspace, task_id)
             if not unless(task):
-                Reader(baton, by).must_read(task, what)
+                Rights(baton, by).must_read(task, what)
         raise

@@ -10,7 +10,7 @@ from baton.domain.gate import MAX_RETRY_AFTER_SECONDS
 from baton.domain.mirror import LAST_PAUSE_SECONDS, Sync
 from baton.domain.times import seconds
 from baton.ports import MirrorSaved
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 from baton.services.retrying import first_said, recalled
 from baton.services.tracker_gate import change_gate
 
@@ -53,7 +53,7 @@ def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once |
         return Retried(**first_answer)
     if baton.store.settings(by.workspace).tracker is None:
         raise NoTracker
-    if task_id is not None and not Reader(baton, by).readable_among([task_id]):
+    if task_id is not None and not Rights(baton, by).readable_among([task_id]):
         raise Unknown("task with a page")
     now = baton.clock.now()
     change_gate(baton, by.workspace, lambda gate: gate.opened(now))

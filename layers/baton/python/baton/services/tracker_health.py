@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import NoTracker, TrackerAway
 from baton.ports import Problem
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,7 @@ def tracker_health(baton: Baton, by: Principal) -> Health:
     may read."""
     workspace = by.workspace
     dead = baton.store.dead_mirrors(workspace, MOST_DEAD, None).items
-    readable = Reader(baton, by).readable_among([row.task_id for row in dead])
+    readable = Rights(baton, by).readable_among([row.task_id for row in dead])
     gate, webhook = baton.store.gate(workspace), baton.store.webhook(workspace)
     return Health(
         is_configured=baton.store.settings(workspace).tracker is not None,

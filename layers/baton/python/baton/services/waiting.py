@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 
 def waited(
     baton: Baton,
-    by: Principal | None,
+    by: Principal,
     timeout_seconds: float,
     value: Value,
     again: Callable[[], Value],
@@ -32,30 +32,15 @@ def waited(
     *,
     jittered: bool = False,
 ) -> Value:
-    """As ``polled``, under one of the permits of ``by``, which is taken only if there is something to wait for. Raises
-    ``TooManyPolls``."""
-    if by is None or is_enough(value) or timeout_seconds <= 0:
-        return polled(baton.clock, timeout_seconds, value, again, is_enough, jittered=jittered)
-    with _permit(baton, by, timeout_seconds):
-        return polled(baton.clock, timeout_seconds, value, again, is_enough, jittered=jittered)
-
-
-def polled(
-    clock: Clock,
-    timeout_seconds: float,
-    value: Value,
-    again: Callable[[], Value],
-    is_enough: Callable[[Value], bool],
-    *,
-    jittered: bool = False,
-) -> Value:
-    """``value`` at once if it is enough, else the first of ``again``'s that is, or the last one when time is up."""
-    if is_enough(value):
+    """``value`` at once if it is enough, else the first of ``again``'s that is, or the last one when time is up. To wait
+    takes one of the permits of ``by``. Raises ``TooManyPolls``."""
+    if is_enough(value) or timeout_seconds <= 0:
         return value
-    for _ in polls(clock, timeout_seconds, jittered=jittered):
-        value = again()
-        if is_enough(value):
-            break
+    with _permit(baton, by, timeout_seconds):
+        for _ in polls(baton.clock, timeout_seconds, jittered=jittered):
+            value = again()
+            if is_enough(value):
+                break
     return value
 
 

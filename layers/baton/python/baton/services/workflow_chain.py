@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.chain import Step, tree
 from baton.domain.errors import Unknown
-from baton.services.reading import Reader
+from baton.services.reading import Rights
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
@@ -19,8 +19,8 @@ def workflow_chain(baton: Baton, by: Principal, workflow_id: str) -> tuple[Step,
     ``Unknown``."""
     ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
     found = list(baton.store.papers(by.workspace, ids).values()) if ids else []
-    reader = Reader(baton, by)
-    if not found or not reader.may_read_any(each.task for each in found):
+    rights = Rights(baton, by)
+    if not found or not rights.may_read_any(each.task for each in found):
         raise Unknown("workflow")
     steps = [Step(task=each.task, completion=each.completion, failure=each.failure) for each in found]
-    return tree(each if reader.may_read(each.task) else each.without_words() for each in steps)
+    return tree(each if rights.may_read(each.task) else each.without_words() for each in steps)

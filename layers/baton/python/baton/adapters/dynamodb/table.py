@@ -139,20 +139,10 @@ class Table:
         """The first ``limit``, each item once: in one reading unless they take more than 1 MB. ``condition`` speaks of
         ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``, which may show an item twice while it
         moves."""
-        index = more.get("IndexName")
-        prefix = f"{index}_" if index else ""
         found: dict[Key, Item] = {}
         while True:
-            answer = self._read(
-                self._client.query,
-                KeyConditionExpression=condition,
-                ExpressionAttributeNames=_key_names(condition, prefix),
-                ExpressionAttributeValues=to_wire(values),
-                ConsistentRead=index is None,
-                ScanIndexForward=not newest_first,
-                Limit=limit - len(found),
-                **more,
-            )
+            more["Limit"] = limit - len(found)
+            answer = self._queried(condition, values, ScanIndexForward=not newest_first, **more)
             for item in _there(answer["Items"]):
                 found.setdefault(Key(item["pk"], item["sk"]), item)
             if len(found) >= limit or "LastEvaluatedKey" not in answer:
@@ -162,14 +152,7 @@ class Table:
     def query_page(self, condition: str, values: Item, *, limit: int) -> tuple[list[Item], bool]:
         """At most ``limit``, and what fits into one answer of 1 MB; and whether there are more, as far as that is known
         without looking."""
-        answer = self._read(
-            self._client.query,
-            KeyConditionExpression=condition,
-            ExpressionAttributeNames=_key_names(condition),
-            ExpressionAttributeValues=to_wire(values),
-            ConsistentRead=True,
-            Limit=limit + 1,
-        )
+        answer = self._queried(condition, values, Limit=limit + 1)
         found = list(_there(answer["Items"]))
         return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
 
@@ -177,14 +160,7 @@ class Table:
         """Every page of one partition's range."""
         start: Item = {}
         while True:
-            answer = self._read(
-                self._client.query,
-                KeyConditionExpression=condition,
-                ExpressionAttributeNames=_key_names(condition),
-                ExpressionAttributeValues=to_wire(values),
-                ConsistentRead=True,
-                **start,
-            )
+            answer = self._queried(condition, values, **start)
             yield from _there(answer["Items"])
             if "LastEvaluatedKey" not in answer:
                 return
@@ -281,6 +257,18 @@ class Table:
         """Raises ``Busy`` if that can't be told: then nobody may decide again as if it had not been written."""
         item = self.get(witness)
         return item is not None and item.get("written_by") == token
+
+    def _queried(self, condition: str, values: Item, **more: Any) -> Any:
+        """One page: of the table itself, or of ``IndexName``, which lags."""
+        index = more.get("IndexName")
+        return self._read(
+            self._client.query,
+            KeyConditionExpression=condition,
+            ExpressionAttributeNames=_key_names(condition, f"{index}_" if index else ""),
+            ExpressionAttributeValues=to_wire(values),
+            ConsistentRead=index is None,
+            **more,
+        )
 
     def _read(self, call: Callable[..., Any], **request: Any) -> Any:
         return self._call(call, TableName=self._name, **request)
