@@ -32,8 +32,8 @@ def waited(
     *,
     jittered: bool = False,
 ) -> Value:
-    """``value`` at once if it is enough, else the first of ``again``'s that is, or the last one when time is up. To wait
-    takes one of the permits of ``by``. Raises ``TooManyPolls``."""
+    """``value`` at once if it is enough, else the first of ``again``'s that is, or the last one when time is up.
+    Waiting takes one of the permits of ``by``. Raises ``TooManyPolls``."""
     if is_enough(value) or timeout_seconds <= 0:
         return value
     with _permit(baton, by, timeout_seconds):
