@@ -1,0 +1,253 @@
+"""What a scenario does: requests through the gateway, schedules, messages and the stream, one after the other. All
+of it is kept, with what came of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from golden.readable import readable_item, readable_message
+from golden.stage import ENVIRONMENT, Stage
+
+DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
+# What the gateway sends elsewhere than to the API's function.
+ELSEWHERE = (
+    ("create_handoff_marker", r"POST /handoff-markers"),
+    ("wait", r"GET /tasks/[^/]+/await|GET /tasks/[^/]+/events/wait|POST /agents/[^/]+/claims/wait"),
+    ("notion_webhook", r"POST /notion/webhook/[^/]+"),
+)
+WORKSPACE = "acme"
+# Of every answer: an answer's own are shown beside it, and what is missing of these.
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Type": "application/json",
+    "X-Content-Type-Options": "nosniff",
+    "X-Request-Id": "gateway-1",
+}
+SCOPES = {"human": "act_as", "service": "act_as", "agent": ""}
+# What the publisher's subscription to the table's stream lets through.
+STREAMED = "WAKE#EVENTS#"
+
+CREW: dict[str, dict[str, Any]] = {
+    "scout": {"name": "Scout"},
+    "auditor": {"name": "Client Repo Auditor", "aliases": ["Auditor"], "accepts": ["repo"], "produces": ["report"]},
+    "fixer": {"name": "Fixer", "max_concurrent": 2, "dispatch_rank": 5},
+    "runner": {
+        "name": "Runner",
+        "runtime": "run",
+        "approval": "auto",
+        "model": "bedrock:golden-model",
+        "system_prompt": "You run errands.",
+    },
+}
+
+
+class Play:
+    """A caller is ``<kind>:<id>``, of another workspace with ``@<workspace>``, and None without a token."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self._steps: list[dict[str, Any]] = []
+        self._before: dict[tuple[str, str], Any] = {}
+        self._is_quiet = False
+
+    # The doors
+
+    def __call__(
+        self,
+        by: str | None,
+        request: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Any:
+        """``request``: method and path with its query; ``key``: the Idempotency-Key. The answer's body."""
+        sent = {**(headers or {}), **({"idempotency-key": key} if key else {})}
+        event = gateway_event(by, request, body, sent)
+        answer = self.stage.invoke(function_of(request), event)
+        self._tell(
+            request=f"{request} by {by}",
+            operation=operation_of(request),
+            sent=body,
+            sent_headers=sent,
+            status=answer["statusCode"],
+            headers=unusual(answer["headers"]),
+            answer=parsed(answer.get("body", "")),
+        )
+        return parsed(answer.get("body", ""))
+
+    def authorize(self, header: str | None) -> Any:
+        event = {"headers": {"authorization": header} if header else {}}
+        return self._invoked("authorize", event)
+
+    def sweep(self) -> Any:
+        return self._invoked("sweep_stale_claims", {})
+
+    def publish(self) -> Any:
+        """By the schedule."""
+        return self._invoked("publish_events", {})
+
+    def stream(self) -> Any:
+        """What the table's stream has brought since."""
+        records = [
+            each
+            for each in self.stage.stream
+            if each["dynamodb"]["NewImage"].get("wake_pk", {}).get("S", "").startswith(STREAMED)
+        ]
+        self.stage.stream.clear()
+        return self._invoked("publish_events", {"Records": records}, shown={"records": len(records)})
+
+    def ring(self, *bodies: str) -> Any:
+        """What waits in the queue of bells; or else these messages."""
+        return self._received("process_task", "BATON_QUEUE_URL", bodies)
+
+    def sync(self, *bodies: str) -> Any:
+        """The same of the tracker's."""
+        return self._received("sync_tracker", "BATON_TRACKER_QUEUE_URL", bodies)
+
+    def wait(self, seconds: float) -> None:
+        self.stage.clock.advance(seconds)
+
+    # What there is to begin with
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """What is done here is no part of the scenario, and neither is what it stores."""
+        self._is_quiet = True
+        yield
+        self._is_quiet = False
+        self._before = self._items()
+
+    def crew(self, *slugs: str, **settings: Any) -> None:
+        with self.quietly():
+            for slug in slugs:
+                self("human:alice", f"PUT /agents/{slug}", CREW[slug])
+            if settings:
+                self("human:alice", "PUT /workspace/settings", settings)
+
+    # What came of it
+
+    def told(self) -> dict[str, Any]:
+        told = {
+            "steps": self._steps,
+            "stored": self._stored(),
+            "messages": self.stage.queues.sent,
+            "bus": list(map(readable_message, self.stage.events.entries)),
+            "model": self.stage.bedrock.asked,
+            "notion": [
+                {"request": f"{call.method} {call.path}", "body": call.body} for call in self.stage.notion.requests
+            ],
+        }
+        return {name: value for name, value in told.items() if value}
+
+    def _invoked(self, function: str, event: dict[str, Any], shown: Any = None) -> Any:
+        answer = self.stage.invoke(function, event)
+        self._tell(function=function, event=event if shown is None else shown, answer=answer)
+        return answer
+
+    def _received(self, function: str, queue: str, bodies: Sequence[str]) -> Any:
+        bodies = bodies or [each["MessageBody"] for each in self.stage.queues.receive(ENVIRONMENT[queue])]
+        return self._invoked(function, queue_event(bodies), shown={"messages": list(bodies)})
+
+    def _tell(self, **step: Any) -> None:
+        if not self._is_quiet:
+            self._steps.append(copy.deepcopy({name: value for name, value in step.items() if value not in (None, {})}))
+        self.wait(1)
+
+    def _stored(self) -> dict[str, dict[str, Any]]:
+        """By partition and sort key; what the scenario has left as it was isn't there."""
+        stored: dict[str, dict[str, Any]] = {}
+        now = self._items()
+        for key in sorted(self._before.keys() | now.keys()):
+            if now.get(key) != self._before.get(key):
+                item = readable_item(now[key], self.stage.numbers.tokens) if key in now else "removed"
+                stored.setdefault(key[0], {})[key[1]] = item
+        return stored
+
+    def _items(self) -> dict[tuple[str, str], Any]:
+        found = self.stage.dynamo.items
+        return {(pk, sk): copy.deepcopy(item) for pk, items in found.items() for sk, item in items.items()}
+
+
+def gateway_event(by: str | None, request: str, body: Any, headers: dict[str, str]) -> dict[str, Any]:
+    """API Gateway's payload format 2.0."""
+    method, _, target = request.partition(" ")
+    path, _, query = target.partition("?")
+    context: dict[str, Any] = {"http": {"method": method, "path": path}, "requestId": "gateway-1", "stage": "$default"}
+    if by is not None:
+        kind, _, name = by.partition(":")
+        name, _, workspace = name.partition("@")
+        told = {"workspace": workspace or WORKSPACE, "kind": kind, "id": name, "scopes": SCOPES[kind]}
+        context["authorizer"] = {"lambda": told}
+    text = body if isinstance(body, str | None) else json.dumps(body)
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers,
+        "requestContext": context,
+        "isBase64Encoded": False,
+        **({} if text is None else {"body": text}),
+    }
+
+
+def queue_event(bodies: Sequence[str]) -> dict[str, Any]:
+    return {
+        "Records": [
+            {
+                "messageId": f"message-{number}",
+                "receiptHandle": "handle",
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "md5OfBody": "",
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:baton",
+                "awsRegion": "us-east-1",
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+
+
+def function_of(request: str) -> str:
+    plain = request.partition("?")[0]
+    return next((name for name, pattern in ELSEWHERE if re.fullmatch(pattern, plain)), "api")
+
+
+def operation_of(request: str) -> str | None:
+    """As docs/openapi.json names it."""
+    plain = request.partition("?")[0]
+    return next((name for name, pattern in operations().items() if re.fullmatch(pattern, plain)), None)
+
+
+@cache
+def operations() -> dict[str, str]:
+    """With a pattern of its requests; paths without parameters come first."""
+    paths = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]
+    return {
+        each["operationId"]: f"{method.upper()} {re.sub(r'{[^}]*}', '[^/]+', path)}"
+        for path in sorted(paths, key=lambda path: path.count("{"))
+        for method, each in paths[path].items()
+        if "operationId" in each
+    }
+
+
+def unusual(headers: dict[str, str]) -> dict[str, str]:
+    every = {**dict.fromkeys(HEADERS, "(missing)"), **headers}
+    return {name: value for name, value in every.items() if HEADERS.get(name) != value}
+
+
+def parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text or None

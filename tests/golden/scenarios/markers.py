@@ -1,0 +1,64 @@
+"""Escalations by marker: the block, the task, and what holds them back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from golden.play import Play
+
+MARKER: dict[str, Any] = {
+    "source_agent": "scout",
+    "target_agent": "auditor",
+    "escalation_reason": "Stale spike in CI failures; needs a repo audit — größer als gedacht",
+    "source_digest_url": "https://notes.example/digest/1",
+    "create_task": True,
+    "task_priority": "🔴 High",
+    "client_relation_ids": ["1f0a5a5e-28f4-4bb5-9d9e-0c1d2e3f4a5b"],
+    "project_relation_ids": ["2f0a5a5e28f44bb59d9e0c1d2e3f4a5b"],
+}
+
+
+def marker(play: Play) -> None:
+    """Made, repeated by key, prevented as a duplicate, as text only, and refused."""
+    play.crew("scout", "auditor")
+    play("agent:scout", "POST /handoff-markers", MARKER, key="m-1")
+    play("agent:scout", "POST /handoff-markers", MARKER, key="m-1")
+    play("agent:scout", "POST /handoff-markers", {**MARKER, "escalation_reason": "Another"}, key="m-1")
+    play("agent:scout", "POST /handoff-markers", MARKER)
+    play("agent:scout", "POST /handoff-markers", {**MARKER, "create_task": False})
+    play("agent:scout", "POST /handoff-markers", {**MARKER, "target_agent": "nobody"})
+    play("agent:auditor", "POST /handoff-markers", MARKER)
+    play(None, "POST /handoff-markers", MARKER)
+    play("human:alice", "POST /handoff-markers", "not json")
+
+
+def capped_direction(play: Play) -> None:
+    """The third in a window becomes a review, the next one its note; a human releases it."""
+    play.crew("scout", "auditor")
+    for _ in range(2):
+        made = play("human:alice", "POST /handoff-markers", MARKER)
+        play("human:alice", f"POST /tasks/{made['task_id']}/cancel", {"reason": "not needed"})
+    for number in (3, 4):
+        play(
+            "agent:scout",
+            "POST /handoff-markers",
+            {**MARKER, "escalation_reason": f"Number {number}"},
+            key=f"k{number}",
+        )
+    (review,) = play("human:alice", "GET /manual-reviews")["items"]
+    play("human:alice", f"GET /manual-reviews/{review['id']}")
+    play("agent:scout", f"POST /manual-reviews/{review['id']}/release", {})
+    play("human:alice", f"POST /manual-reviews/{review['id']}/release", {"version": 2}, key="r-1")
+    play("human:alice", f"POST /manual-reviews/{review['id']}/release", {"version": 2}, key="r-1")
+
+
+def marker_for_an_agent_that_runs(play: Play) -> None:
+    """Its standing approval sends it on at once, and the bell has it run."""
+    play.crew("scout", "runner")
+    play.stage.bedrock.parts["runner"] = [[{"text": "Nothing to be found."}]]
+    made = play("agent:scout", "POST /handoff-markers", {**MARKER, "target_agent": "runner"})
+    play.wait(5)
+    play.ring()
+    play("agent:scout", f"GET /tasks/{made['task_id']}")
+    play.stream()

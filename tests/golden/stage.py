@@ -1,0 +1,127 @@
+"""Where the scenarios are played: the functions' own entry points, with everything around the process replaced at its
+outermost wire. This file alone names parts of the product; all else here speaks HTTP, messages and stored items.
+
+Replaced are AWS (what boto3's sessions hand out), Notion (httpx' transport), the clock and the randomness.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import boto3
+import httpx
+import pytest
+
+from baton.adapters.system import RandomIds, SystemClock
+from baton.bootstrap import forget_all
+from fake_notion import FakeNotion
+from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
+from support.clock import FakeClock
+from support.context import FakeContext
+from support.fake_dynamo import FakeDynamo
+
+ENTRY = "{}.handler.lambda_handler"
+ENVIRONMENT = {
+    "BATON_TABLE": "baton-golden",
+    "BATON_QUEUE_URL": "https://sqs.example/bells",
+    "BATON_DLQ_URL": "https://sqs.example/dead-letters",
+    "BATON_TRACKER_QUEUE_URL": "https://sqs.example/tracker-bells",
+    "BATON_TRACKER_DLQ_URL": "https://sqs.example/tracker-dead-letters",
+    "BATON_BUS": "golden-events",
+    "BATON_CALLBACKS_SEALED_BY": "callbacks-key",
+    "BATON_NOTION_URL": "https://notion.example",
+    "BATON_PUBLIC_URL": "https://baton.example",
+    "BATON_SCRIPT": str(Path(__file__).with_name("script.yaml")),
+    "POWERTOOLS_METRICS_NAMESPACE": "Baton",
+    "POWERTOOLS_SERVICE_NAME": "golden",
+}
+MILLISECONDS = 180_000
+TOKEN_BYTES = 16
+
+
+class Numbers:
+    """In place of the machine's randomness. Each kind of number is counted apart, so that one more of a kind changes no
+    other. ``tokens``: what was drawn to tell one write's repeat from another's."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._kind = ""
+        self.tokens: set[str] = set()
+
+    @contextmanager
+    def of(self, kind: str) -> Iterator[None]:
+        before, self._kind = self._kind, kind
+        try:
+            yield
+        finally:
+            self._kind = before
+
+    def urandom(self, size: int) -> bytes:
+        kind = self._kind or f"{size} bytes"
+        self._counts[kind] += 1
+        if kind.startswith("id "):
+            return self._counts[kind].to_bytes(size)
+        drawn = hashlib.sha256(f"{kind} {self._counts[kind]}".encode()).digest()[:size]
+        if not self._kind and size == TOKEN_BYTES:
+            self.tokens.add(UUID(bytes=drawn, version=4).hex)
+        return drawn
+
+
+class Stage:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock, self.numbers = FakeClock(), Numbers()
+        self.dynamo, self.queues, self.events = FakeDynamo(), FakeQueues(), FakeEvents()
+        self.secrets, self.bedrock = FakeSecrets({"callbacks-key": "the callbacks' key"}), FakeBedrock()
+        self.stream: list[dict[str, Any]] = []
+        self.dynamo.watch = lambda changes: self.stream.extend(
+            {"eventName": "INSERT", "dynamodb": {"NewImage": new}} for _, old, new in changes if new and not old
+        )
+        self._replace(monkeypatch)
+        with self.numbers.of("notion"):
+            self.notion = FakeNotion(self.clock.now)
+        forget_all()
+
+    def invoke(self, function: str, event: dict[str, Any]) -> Any:
+        """What the function answers. Chance begins anew with every call, so that none depends on what another drew."""
+        random.seed(1)
+        module, _, name = ENTRY.format(function).rpartition(".")
+        handler = getattr(import_module(module), name)
+        return handler(event, FakeContext([MILLISECONDS]))
+
+    def _replace(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, value in ENVIRONMENT.items():
+            monkeypatch.setenv(name, value)
+        services: dict[str, Any] = {
+            "dynamodb": self.dynamo,
+            "sqs": self.queues,
+            "events": self.events,
+            "secretsmanager": self.secrets,
+            "bedrock-runtime": self.bedrock,
+        }
+        monkeypatch.setattr(boto3.session.Session, "client", lambda _self, service, **_: services[service])
+        monkeypatch.setattr(os, "urandom", self.numbers.urandom)
+        monkeypatch.setattr(httpx.HTTPTransport, "handle_request", lambda _self, request: self._ask_notion(request))
+        monkeypatch.setattr(SystemClock, "now", lambda _self: self.clock.now())
+        monkeypatch.setattr(SystemClock, "sleep", lambda _self, seconds: self.clock.sleep(seconds))
+        monkeypatch.setattr(RandomIds, "new", self._counted(RandomIds.new))
+
+    def _counted(self, new: Callable[[RandomIds, str, datetime], str]) -> Callable[[RandomIds, str, datetime], str]:
+        def counted(ids: RandomIds, prefix: str, at: datetime) -> str:
+            with self.numbers.of(f"id {prefix}"):
+                return new(ids, prefix, at)
+
+        return counted
+
+    def _ask_notion(self, request: httpx.Request) -> httpx.Response:
+        with self.numbers.of("notion"):
+            return self.notion.transport().handle_request(request)

@@ -1,0 +1,53 @@
+"""What is stored, answered, sent and asked in every scenario is, to the byte, what its file says.
+
+``WRITE_GOLDEN=1 pytest tests/golden`` writes the files anew: for a change that is meant to show, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from golden.play import Play
+from golden.readable import written
+from golden.stage import Stage
+
+HERE = Path(__file__).parent
+FILES = HERE / "files"
+MOST_LINES = 200
+
+
+def scenarios_in(module: ModuleType) -> dict[str, Callable[[Play], None]]:
+    return {
+        name: act
+        for name, act in vars(module).items()
+        if callable(act) and getattr(act, "__module__", "") == module.__name__ and not name.startswith("_")
+    }
+
+
+MODULES = sorted(path.stem for path in (HERE / "scenarios").glob("[a-z]*.py"))
+SCENARIOS = {
+    name: act for module in MODULES for name, act in scenarios_in(import_module(f"golden.scenarios.{module}")).items()
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario_is_as_its_golden_file_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    play = Play(Stage(monkeypatch))
+    SCENARIOS[name](play)
+    told, file = written(play.told()), FILES / f"{name}.json"
+    if os.environ.get("WRITE_GOLDEN"):
+        file.write_text(told, encoding="utf-8")
+        return
+    kept = file.read_text(encoding="utf-8") if file.exists() else ""
+    if told != kept:
+        lines = difflib.unified_diff(
+            kept.splitlines(), told.splitlines(), f"files/{file.name}", "now", lineterm="", n=5
+        )
+        pytest.fail("\n".join(list(lines)[:MOST_LINES]), pytrace=False)
