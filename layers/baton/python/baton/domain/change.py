@@ -1,4 +1,4 @@
-"""One change of a task: as it was, as it will be, and the events that tell of it."""
+"""One change of a task: the task before and after it, and its events."""
 
 from __future__ import annotations
 
@@ -19,31 +19,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """``before``: None for a new task. ``ring``: the target agent's bell is due once this is committed. ``brought``:
-    what a task that has waited goes on with."""
+    """The result of a command, ready to be committed."""
 
-    before: Task | None
+    before: Task | None  # None for a new task
     task: Task
     events: tuple[Event, ...] = ()
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
-    brought: dict[str, Any] | None = None
-    ring: bool = False
-    reasons: tuple[str, ...] = field(default=())
+    brought: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
+    ring: bool = False  # a dispatch notice is due after the commit
+    reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
 
     @property
     def ends(self) -> bool:
         return self.task.is_ended and (self.before is None or not self.before.is_ended)
 
 
-# What an end from outside takes away, whatever the task was at.
+# Fields that an end from outside clears, whatever the state was.
 OVER: dict[str, Any] = {"claim": None, "wait": None, "deferred_until": None}
-# What changes when only a human can say how it goes on: the task waits for approval again.
+# Fields of a task that goes back to a human: it waits for approval again.
 TO_HUMAN: dict[str, Any] = {"state": State.NEEDS, "claim": None, "ready_at": None, "origin": None}
 
 
 class Story:
-    """One change in the making: each ``tell`` moves the task on and writes the event of it."""
+    """Records the events of one change: each ``tell`` changes the task and adds the event."""
 
     def __init__(self, before: Task | None, task: Task, by: Principal, at: datetime) -> None:
         self.before, self.task, self.by, self.at = before, task, by, at
@@ -70,7 +69,8 @@ class Story:
 
 
 def put_back(story: Story, type_: str, data: dict[str, Any], *, ready_at: datetime, **changes: Any) -> None:
-    """Back where it came from; the dispatcher is rung for what it may take up again."""
+    """Requeues the task in the state that it was claimed from. Asks for a dispatch notice if it is delegated work that
+    Baton runs."""
     origin = story.task.origin or State.DELEGATED
     story.tell(type_, data, state=origin, claim=None, ready_at=ready_at, rings=0, **changes)
     story.extras["ring"] = origin is State.DELEGATED and story.task.runtime is Runtime.RUN

@@ -1,8 +1,9 @@
-"""A task's audit trail: what each entry holds, how entries are chained, and how a trail rebuilds its task.
+"""A task's audit trail: the content of an event, the hash chain, and the replay of a trail.
 
-An event's ``data`` says what was asked, and under ``changes`` every field of the task that the change gave a new value.
-Folding the changes of a trail therefore gives the task (truth 7). Heartbeats and the sweeper's bookkeeping have no
-event: the version, hints to the dispatcher and a live lease's extension are not rebuilt. Nor is a claim's id, a secret.
+``Event.data`` holds the request, and under ``changes`` the new value of every field of the task that changed. A replay
+applies the changes of all events in order and gives the task (truth 7). Heartbeats and the sweeper's bookkeeping have
+no event: a replay rebuilds neither the version, nor the dispatcher's hints, nor a renewed lease. A claim's id is a
+secret and in no event.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _BOOKKEEPING = {
 }
 _FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
 _CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes"})
-# What a trail leaves unsaid as long as it is so. Written out, and never to be changed: a default of ``Task`` may change
-# one day, what the trails of before that day mean may not. A new field joins with the value that every earlier trail
-# meant, or isn't implied but told.
+# Field values that a trail omits. Written out here and never changed: a default of ``Task`` may change one day, the
+# meaning of a stored trail may not. A new field joins with the value that it had in every earlier trail, or is always
+# recorded.
 _IMPLIED: dict[str, Any] = {
     "effort": None,
     "due_date": None,
@@ -87,25 +88,26 @@ class Event:
     hash: str
 
     def public(self) -> dict[str, Any]:
-        """The shape of spec/lifecycle.md §8 with the chain of spec/protocol.md §7: all that verifying it needs."""
-        return {**_hashed(self), "prev_hash": self.prev_hash, "hash": self.hash}
+        """Returns the shape of spec/lifecycle.md §8 with the hashes of spec/protocol.md §7: all that verifying
+        needs."""
+        return {**_hashed_part(self), "prev_hash": self.prev_hash, "hash": self.hash}
 
     def is_intact(self) -> bool:
-        return self.hash == chain_hash(_hashed(self), self.prev_hash)
+        return self.hash == chain_hash(_hashed_part(self), self.prev_hash)
 
 
 def canonical_json(value: Any) -> str:
-    """Sorted keys, no spaces, no escapes beyond JSON's own: the same bytes for the same value everywhere."""
+    """Returns JSON with sorted keys, no spaces and no escapes beyond JSON's own: equal values give equal bytes."""
     return dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
-    """SHA-256, in hexadecimal, over the entry's canonical JSON followed by the previous entry's hash."""
+    """Returns SHA-256, in hexadecimal, of the entry's canonical JSON followed by the previous entry's hash."""
     return hashlib.sha256((canonical_json(entry) + prev_hash).encode()).hexdigest()
 
 
 def record(before: Task | None, after: Task, type_: str, by: Principal, at: datetime, data: dict[str, Any]) -> Event:
-    """The event of one change, chained to the trail of the task as it was before."""
+    """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
     previous = GENESIS if before is None else before.chain
     was = _IMPLIED if before is None else facts(before)
     now = facts(after)
@@ -132,7 +134,7 @@ def record(before: Task | None, after: Task, type_: str, by: Principal, at: date
 
 
 def replay(events: Iterable[Event]) -> Task:
-    """The task that a trail tells of. Raises ``ValueError`` for an empty, broken or altered trail."""
+    """Rebuilds the task from its trail. Raises ``ValueError`` if the trail is empty, broken or altered."""
     values: dict[str, Any] = {}
     seq, previous, at = 0, GENESIS, None
     for event in events:
@@ -146,24 +148,23 @@ def replay(events: Iterable[Event]) -> Task:
 
 
 def facts(task: Task) -> dict[str, Any]:
-    """What a trail tells of a task, in JSON's own types."""
-    return {name: _plain(getattr(task, name)) for name in _FIELDS}
+    """Returns every recorded field of a task, in JSON's types."""
+    return {name: _to_json(getattr(task, name)) for name in _FIELDS}
 
 
 def told(task: Task) -> dict[str, Any]:
-    """The same without what is as it is by default: most of a task, and every item of the table is paid for by the
-    KB."""
+    """Returns the fields of a task that differ from ``_IMPLIED``. Few do, and the table charges by the KB."""
     return {name: value for name, value in facts(task).items() if name not in _IMPLIED or _IMPLIED[name] != value}
 
 
 def from_facts(values: dict[str, Any], **bookkeeping: Any) -> Task:
     """The inverse of ``facts`` and ``told``."""
-    whole = {**_IMPLIED, **values}
-    return Task(**{name: _rich(name, value) for name, value in whole.items()}, **bookkeeping)
+    recorded = {**_IMPLIED, **values}
+    return Task(**{name: _from_json(name, value) for name, value in recorded.items()}, **bookkeeping)
 
 
 def snapshot(task: Task) -> dict[str, Any]:
-    """The task as it stands, for answering a repeated call as the first one was answered."""
+    """Returns the task for a saved response: a replay answers with the task as it was then."""
     at = rfc3339(task.updated_at)
     return {
         "told": told(task),
@@ -175,12 +176,13 @@ def snapshot(task: Task) -> dict[str, Any]:
 
 
 def from_snapshot(kept: dict[str, Any]) -> Task:
+    """The inverse of ``snapshot``."""
     at, mirrored = parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
     version, seq = int(kept["version"]), int(kept["seq"])
     return from_facts(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
 
 
-def _hashed(event: Event) -> dict[str, Any]:
+def _hashed_part(event: Event) -> dict[str, Any]:
     return {
         "seq": event.seq,
         "at": rfc3339(event.at),
@@ -191,11 +193,11 @@ def _hashed(event: Event) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, Claim):
-        return {name: _plain(getattr(value, name)) for name in _CLAIM_FIELDS}
+        return {name: _to_json(getattr(value, name)) for name in _CLAIM_FIELDS}
     if isinstance(value, Wait | Branch):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: _to_json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, datetime):
         return rfc3339(value)
     if isinstance(value, date):
@@ -203,11 +205,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(str(item) for item in value)
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     return value
 
 
-def _rich(name: str, value: Any) -> Any:
+def _from_json(name: str, value: Any) -> Any:
     if value is None:
         return None
     if name in _TIMES:
@@ -221,7 +223,7 @@ def _rich(name: str, value: Any) -> Any:
     if name == "priority":
         return Priority(value)
     if name == "claim":
-        return Claim(claim_id="", **{inner: _rich(inner, item) for inner, item in value.items()})
+        return Claim(claim_id="", **{inner: _from_json(inner, item) for inner, item in value.items()})
     if name == "wait":
         return _wait(value)
     if name in {"requires", "successors", "takers"}:
@@ -229,15 +231,15 @@ def _rich(name: str, value: Any) -> Any:
     return value
 
 
-def _wait(told_: dict[str, Any]) -> Wait:
-    quorum = told_.get("quorum")
+def _wait(fields_: dict[str, Any]) -> Wait:
+    quorum = fields_.get("quorum")
     return Wait(
-        number=int(told_["number"]),
-        since=parse_rfc3339(told_["since"]),
-        alert_at=parse_rfc3339(told_["alert_at"]),
-        policy=Policy(told_["policy"]),
+        number=int(fields_["number"]),
+        since=parse_rfc3339(fields_["since"]),
+        alert_at=parse_rfc3339(fields_["alert_at"]),
+        policy=Policy(fields_["policy"]),
         quorum=None if quorum is None else int(quorum),
-        branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in told_["branches"]),
-        interaction_id=told_.get("interaction_id"),
-        until=_rich("until", told_.get("until")),
+        branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in fields_["branches"]),
+        interaction_id=fields_.get("interaction_id"),
+        until=_from_json("until", fields_.get("until")),
     )

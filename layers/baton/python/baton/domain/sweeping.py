@@ -1,4 +1,4 @@
-"""What the sweeper's look at a task comes to (spec/lifecycle.md §4 and §5): a part of ``transitions``."""
+"""The rules of the sweeper (spec/lifecycle.md §4 and §5): a part of ``transitions``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def sweep(task: Task, verb: verbs.Sweep, at: datetime) -> Change:
-    """Everything that is due on this task now, in one change; a change without events only moves the next look."""
+    """Applies everything that is due on the task, as one change. A change without events only updates ``wake_at`` and
+    other bookkeeping."""
     story = Story(task, task, verb.by, at)
     reasons: list[str] = []
     if _deadline_passed(story):
@@ -46,9 +47,11 @@ def _sweep_claimed(story: Story, verb: verbs.Sweep) -> list[str]:
     task = story.task
     exhausted = task.attempt >= task.max_attempts
     gives_up = exhausted or (verb.agent is not None and verb.agent.requeue == "needs")
-    to = State.NEEDS if gives_up else task.origin or State.DELEGATED
-    used = f"attempt {task.attempt} of {task.max_attempts} was the last"
-    action = f"re-queued to {to}, " + (used if exhausted else f"attempt {task.attempt + 1} of {task.max_attempts}")
+    new_state = State.NEEDS if gives_up else task.origin or State.DELEGATED
+    used_up = f"attempt {task.attempt} of {task.max_attempts} was the last"
+    action = f"re-queued to {new_state}, " + (
+        used_up if exhausted else f"attempt {task.attempt + 1} of {task.max_attempts}"
+    )
     recovery = Recovery(
         number=task.recoveries + 1,
         at=story.at,
@@ -75,8 +78,8 @@ def _sweep_claimed(story: Story, verb: verbs.Sweep) -> list[str]:
 
 
 def _sweep_waiting(story: Story, verb: verbs.Sweep) -> list[str]:  # noqa: ARG001 - as its siblings
-    """A callback that didn't come in time is brought as none, and counts as a release: neither is an attempt, so that
-    nothing else would end a task that waits in vain again and again. Branches are looked at by their joins."""
+    """Resumes a task whose callback timed out, with an empty resume payload, and counts that as a release: a wait uses
+    no attempt, so only this count ends a task that waits in vain again and again. Joins check the branches."""
     wait = story.task.wait
     if wait is None:
         return []
@@ -105,7 +108,7 @@ def _sweep_waiting(story: Story, verb: verbs.Sweep) -> list[str]:  # noqa: ARG00
 def _sweep_untaken(story: Story, verb: verbs.Sweep) -> list[str]:
     task, reasons = story.task, []
     if task.parked and task.hidden_until is not None and story.at >= task.hidden_until:
-        reasons.append("due")  # the queue shows it from here on
+        reasons.append("due")  # its queue shows it from now on
     if task.state is State.NEXT and task.ready_at and story.at >= task.ready_at + NEXT_STALE_AFTER:
         story.alert(Flag.NEXT_STALE)
         reasons.append("next_stale")

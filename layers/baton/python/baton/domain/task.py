@@ -1,4 +1,4 @@
-"""The task: the work that a handoff asks for, and the state of it."""
+"""The task: the work that a handoff asks for, and its state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_LEASE_SECONDS = 43_200
 DEFAULT_MAX_ATTEMPTS = 3
 MAX_RELEASES = 10
 MAX_BRANCHES = 10
-# Of open work, the latest: HEAD is to stay small.
+# Bounds `Task.takers`, so that the item HEAD stays small.
 MAX_TAKERS = 20
 NEXT_STALE_AFTER = seconds(86_400)
 
@@ -43,7 +43,7 @@ ENDED = frozenset({State.DONE, State.FAILED, State.REJECTED, State.CANCELLED})
 
 
 class Kind(StrEnum):
-    """Of handoffs."""
+    """Why a handoff was made."""
 
     ESCALATION = "escalation"
     TRANSFER = "transfer"
@@ -54,7 +54,7 @@ class Kind(StrEnum):
 
 
 class Flag(StrEnum):
-    """What a human should know about a task. A flag is raised at most once until somebody deals with it."""
+    """A condition that a human has to know about. A flag is raised at most once until it is cleared."""
 
     UNDELIVERABLE = "undeliverable"
     UNCLAIMED = "unclaimed_too_long"
@@ -67,18 +67,16 @@ class Flag(StrEnum):
     CALLBACK_MISSED = "callback_missed"
 
 
-# Raised because nobody has taken the task yet: a claim, or an approval anew, answers them.
+# Flags of a task that nobody has claimed: a claim or a new approval clears them.
 UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE, Flag.WAITING})
 EXHAUSTED_FLAGS = frozenset({Flag.ATTEMPTS_EXHAUSTED, Flag.RELEASED_TOO_OFTEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lease on a task. ``claim_id`` is a secret between Baton and the claimer: it is in no event and no listing.
-    ``slot``: which of its agent's permits it holds, where the agent has a limit. ``kept_bytes``: what was kept under it
-    in checkpoints and notes, without those notes that a change of the task met; in no event either."""
+    """A lease on a task."""
 
-    claim_id: str
+    claim_id: str  # a secret between Baton and the worker: in no event and no listing
     fence: int
     agent: str
     worker: str
@@ -87,11 +85,13 @@ class Claim:
     claimed_at: datetime
     heartbeat_at: datetime
     expires_at: datetime
-    slot: int | None = None
+    slot: int | None = None  # the permit that the claim holds; None if its agent has no limit
+    # Size of the checkpoints and notes saved under this claim. May lack notes that were saved while the task changed.
+    # In no event.
     kept_bytes: int = 0
 
     def keeping(self, size: int, most: int) -> Claim:
-        """With so many bytes more. Raises ``ClaimFull``."""
+        """Returns the claim with ``size`` bytes more. Raises ``ClaimFull`` if that is more than ``most`` bytes."""
         if self.kept_bytes + size > most:
             raise ClaimFull(most)
         return replace(self, kept_bytes=self.kept_bytes + size)
@@ -100,7 +100,8 @@ class Claim:
         return self.expires_at <= now
 
     def renewed(self, now: datetime, lease_seconds: int | None, not_after: datetime | None) -> Claim:
-        """Extended to now + lease, never shortened; ``not_after`` is the deadline of a task that fails on it."""
+        """Returns the claim extended to ``now`` + lease. A lease is never shortened, and a longer one ends at
+        ``not_after`` at the latest: the deadline of a task that fails on it."""
         lease = lease_seconds or self.lease_seconds
         wanted = now + seconds(lease)
         if not_after is not None:
@@ -112,7 +113,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """Why a task came back (spec/lifecycle.md §4). Shown to the next claimer."""
+    """Why a task was re-queued (spec/lifecycle.md §4). Shown to the next worker."""
 
     number: int
     at: datetime
@@ -135,33 +136,31 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """``task_id``: the first task of it; the branch has ended when its last one has (``Task.successors``)."""
+    """A delegated part of the work. It has ended once its last task has (``Task.successors``)."""
 
     call_id: str
-    task_id: str
+    task_id: str  # the branch's first task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """What a task waits for: its branches, or a callback (``interaction_id``, the caller's word for what it waits for),
-    until ``until`` at the latest. ``number``: the how manieth wait of the task it is; ``alert_at``: when it is too long
-    to stay silent about."""
+    """What a task waits for: its branches or a callback."""
 
-    number: int
+    number: int  # counts the task's waits from 1
     since: datetime
-    alert_at: datetime
+    alert_at: datetime  # when the sweeper raises ``waiting_too_long``
     policy: Policy = Policy.ALL
     quorum: int | None = None
     branches: tuple[Branch, ...] = ()
-    interaction_id: str | None = None
-    until: datetime | None = None
+    interaction_id: str | None = None  # the caller's name for the callback; None for a wait on branches
+    until: datetime | None = None  # when a wait for a callback times out
 
     @property
     def is_for_callback(self) -> bool:
         return self.interaction_id is not None
 
     def is_met(self, done: int, ended: int) -> bool:
-        """``done``, ``ended``: how many of the branches are."""
+        """True if the task can go on: ``done`` of its branches have succeeded and ``ended`` have ended."""
         if ended == len(self.branches):
             return True
         wanted = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
@@ -170,23 +169,17 @@ class Wait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """``version`` rises with every write, heartbeats included; ``revision`` with the content that a human approves.
-
-    ``target_agent`` is None for open work: any agent takes it that declares what it ``requires``. ``source_agent`` is a
-    slug, or a principal's key where nobody's agent asked (``human:alice``). ``join_parent``: the waiting task whose
-    branch ``call_id`` this belongs to; ``successors``: the tasks that go on with it (a transfer, the parts of a
-    split). ``started_at``: its first claim. ``takers``: of open work, the agents that have claimed it, each
-    once and the latest one last; all other work is its target's."""
+    """The work that one handoff asks for."""
 
     workspace: str
     id: str
     state: State
     title: str
     kind: str
-    source_agent: str
-    target_agent: str | None
+    source_agent: str  # a slug, or a principal's key if no agent made the handoff (``human:alice``)
+    target_agent: str | None  # None for open work
     priority: Priority
-    requires: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()  # what an agent has to declare to take the task
     work_type: str | None = None
     dispatch_rank: int | None = None
     effort: str | None = None
@@ -198,13 +191,13 @@ class Task:
     handoff_id: str
     master_task_id: str
     parent_id: str | None = None
-    join_parent: str | None = None
-    call_id: str | None = None
-    successors: tuple[str, ...] = ()
+    join_parent: str | None = None  # the waiting task that this task is a branch of
+    call_id: str | None = None  # names the branch in ``join_parent``
+    successors: tuple[str, ...] = ()  # tasks that continue this one: a transfer, a rollback, the parts of a split
     retry_of: str | None = None
     workflow_id: str
     depth: int = 0
-    revision: int = 1
+    revision: int = 1  # rises when the content that a human approves changes
     created_at: datetime
     created_by: str
     updated_at: datetime
@@ -214,7 +207,7 @@ class Task:
     undo_until: datetime | None = None
     origin: State | None = None
 
-    started_at: datetime | None = None
+    started_at: datetime | None = None  # the first claim
     attempt: int = 0
     releases: int = 0
     fence: int = 0
@@ -225,20 +218,20 @@ class Task:
     last_checkpoint_id: str | None = None
     waits: int = 0
     wait: Wait | None = None
-    takers: tuple[str, ...] = ()
+    takers: tuple[str, ...] = ()  # agents that have claimed open work, each once, the latest last
     has_output: bool = False
     has_failure: bool = False
 
-    # Bookkeeping, and hints to the dispatcher: moved without an event, and no part of what a replay rebuilds.
-    version: int = 0
+    # Bookkeeping and hints for the dispatcher: no event records them, and a replay doesn't rebuild them.
+    version: int = 0  # rises with every write, heartbeats included
     seq: int = 0
     chain: str = ""
-    rings: int = 0
-    wake_at: datetime | None = None
+    rings: int = 0  # sweeps of ready work since it was last approved, claimed or requeued
+    wake_at: datetime | None = None  # when the sweeper has to read the task
     runtime: Runtime = Runtime.PULL
     alert_after_seconds: int = 3_600
-    mirrored: bool = False
-    parked: bool = False
+    mirrored: bool = False  # the tracker shows it on a page
+    parked: bool = False  # was hidden from its queue at the last write (``hidden_until``)
 
     @property
     def is_ended(self) -> bool:
@@ -246,17 +239,17 @@ class Task:
 
     @property
     def is_root(self) -> bool:
-        """Of a workflow: it doesn't descend from another task, nor stand in for one, nor go on after one."""
+        """True for a workflow's first task: it has no parent and replaces or continues no other task."""
         return self.master_task_id == self.id
 
     @property
     def agent(self) -> str | None:
-        """Whose it is: the target, or whoever claimed open work; None for open work that nobody has claimed."""
+        """The target; for open work the agent that claimed it last, None before any claim."""
         return self.target_agent or next(reversed(self.takers), None)
 
     @property
     def was_approved(self) -> bool:
-        """At some time, and not undone: only then may anything have come of it."""
+        """True if an approval stands or the task was ever claimed: only then can there be any outcome."""
         return self.fence > 0 or self.ready_at is not None
 
     @property
@@ -265,35 +258,36 @@ class Task:
 
     @property
     def has_branch_ended(self) -> bool:
-        """Its branch ends with it, as nobody goes on with it."""
+        """True if the task has ended as the last one of its branch: it has no successor."""
         return self.is_ended and self.join_parent is not None and not self.successors
 
     @property
     def hidden_until(self) -> datetime | None:
-        """No queue shows it before: a human put it off, or it was asked for later."""
+        """Until when no queue shows the task: a human's deferral, or ``not_before``."""
         if self.state is State.NEEDS:
             return self.deferred_until
         return self.not_before if self.state is State.DELEGATED else None
 
     def is_ready(self, now: datetime) -> bool:
-        """May be taken from its agent's queue now: approved for the dispatcher, and due."""
+        """True if a worker can claim the task from its agent's queue: approved for dispatch, and due."""
         return self.state is State.DELEGATED and self.ready_at is not None and self.ready_at <= now
 
     def is_claimable(self, now: datetime) -> bool:
-        """What is for ``next`` may be taken at once; only after a failed attempt it waits for the backoff."""
+        """True if a claim is possible. A task approved for ``next`` is claimable at once, and after a failed attempt
+        once its backoff is over."""
         if self.state is State.NEXT:
             return self.attempt == 0 or self.ready_at is None or self.ready_at <= now
         return self.is_ready(now)
 
     def takers_with(self, agent: str) -> tuple[str, ...]:
-        """``takers`` once the agent has claimed it too."""
+        """Returns ``takers`` after a claim by ``agent``."""
         if self.target_agent is not None:
             return self.takers
         return (*(each for each in self.takers if each != agent), agent)[-MAX_TAKERS:]
 
     def must_be_claimable(self, now: datetime) -> None:
-        """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. A lease that has run out still holds the task
-        until the sweeper has ended it, so that its worker may yet extend it."""
+        """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. An expired lease holds the task until the
+        sweeper ends it: until then its worker can still renew it."""
         if self.claim is not None:
             raise AlreadyClaimed(self.id, self.claim.agent, rfc3339(self.claim.expires_at))
         if self.is_ended:
@@ -303,7 +297,7 @@ class Task:
             raise NotClaimable(self.id, self.state, rfc3339(due) if due else None)
 
     def current_claim(self, claim_id: str, by: Principal) -> Claim:
-        """Raises ``StaleClaim`` unless ``claim_id`` is the current claim and ``by`` is the one that made it."""
+        """Returns the claim. Raises ``StaleClaim`` unless ``claim_id`` names the current claim and ``by`` made it."""
         claim = self.claim
         if claim is None or claim.claim_id != claim_id or claim.principal != by.key:
             raise StaleClaim(self.id)
@@ -311,7 +305,7 @@ class Task:
 
     @property
     def hard_deadline(self) -> datetime | None:
-        """No lease goes past it."""
+        """The latest end of a lease; None if the deadline doesn't fail the task."""
         return self.deadline if self.fail_on_deadline else None
 
     def changed(self, **values: Any) -> Task:

@@ -1,8 +1,7 @@
-"""The one place that decides what happens to a task (spec/lifecycle.md §1). Nothing else writes a state.
+"""The state machine of a task (spec/lifecycle.md §1). Nothing else sets ``Task.state``.
 
-``transition(task, verb, at)`` either raises (see ``errors.py``; nothing has happened then) or answers with a
-``Change``: the task as it will be and the events that tell of it. Committing it under ``change.before`` is the store's
-business.
+``transition(task, verb, at)`` raises (see ``errors.py``; nothing has changed then) or returns a ``Change``: the new
+task and its events. The store commits it on the condition that the stored task is still ``change.before``.
 """
 
 from __future__ import annotations
@@ -61,9 +60,13 @@ def create(
     asked_directly: bool = True,
     standing: dict[str, Any] | None = None,
 ) -> Change:
-    """``new`` is in ``needs``; a human's asking or a standing approval of the target's moves it on (truth 8), to where
-    ``mode`` says. ``asked_directly``: False for what comes of something else that ``by`` did. ``agent``: the target,
-    None for open work. ``standing``: a human's standing approval for this very route, as the event tells it."""
+    """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
+    standing approval approves it at once (truth 8), for dispatch or for ``next`` as ``mode`` says.
+
+    ``agent``: the target, None for open work. ``asked_directly``: False if the handoff follows from another action of
+    ``by``: a human's request then approves nothing. ``standing``: a human's standing approval for this route, in the
+    event's shape.
+    """
     story = Story(None, new, by, at)
     story.tell("handoff_initiated")
     if mode is Mode.MANUAL:
@@ -75,8 +78,8 @@ def create(
     elif standing is not None:
         data = {"revision": new.revision, "standing_approval": standing}
     elif agent is not None and agent.has_standing_approval:
-        given = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
-        data = {"revision": new.revision, "standing_approval": given}
+        approval = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
+        data = {"revision": new.revision, "standing_approval": approval}
     if data is not None and mode is Mode.NEXT:
         _set_next(story, data)
     elif data is not None:
@@ -85,7 +88,7 @@ def create(
 
 
 def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
-    """A task that a human brings in from the tracker. Importing isn't approving."""
+    """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
     by.must_be_human("import a task")
     story = Story(None, new, by, at)
     story.tell("handoff_imported", {"page": page})
@@ -97,7 +100,7 @@ def transition(task: Task, verb: verbs.Verb, at: datetime) -> Change:
 
 
 def backoff(attempt: int) -> timedelta:
-    """5 s, 20 s, 80 s … at most 5 minutes, before a failed attempt is tried again."""
+    """Returns the pause before the next attempt: 5 s, 20 s, 80 s … at most 5 minutes."""
     return seconds(min(FIRST_BACKOFF_SECONDS * 4 ** min(attempt - 1, 8), LAST_BACKOFF_SECONDS))
 
 
@@ -245,22 +248,22 @@ def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
 def _save_checkpoint(task: Task, verb: verbs.SaveCheckpoint, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
-    _tell_checkpoint(story, verb.checkpoint_id, verb.step_name)
+    _record_checkpoint(story, verb.checkpoint_id, verb.step_name)
     return story.end()
 
 
-def _tell_checkpoint(story: Story, checkpoint_id: str, step_name: str) -> None:
-    """Whoever saves one gets on with it: what was given back before doesn't count any more."""
+def _record_checkpoint(story: Story, checkpoint_id: str, step_name: str) -> None:
+    """Records the checkpoint. It is progress, so it sets the count of releases back to 0."""
     data = {"checkpoint_id": checkpoint_id, "step_name": step_name}
-    kept = {"last_checkpoint_id": checkpoint_id, "checkpoints": story.task.checkpoints + 1, "releases": 0}
-    story.tell("checkpoint_saved", data, **kept)
+    fields = {"last_checkpoint_id": checkpoint_id, "checkpoints": story.task.checkpoints + 1, "releases": 0}
+    story.tell("checkpoint_saved", data, **fields)
 
 
 def _complete(task: Task, verb: verbs.Complete, at: datetime) -> Change:
-    """Evidence first: every criterion has its report (spec/protocol.md §4)."""
+    """Raises ``CriteriaUnreported`` unless every criterion has its report (spec/protocol.md §4)."""
     task.current_claim(verb.claim_id, verb.by)
-    said = {criterion for criterion, _ in verb.reports}
-    unreported = tuple(criterion for criterion in verb.criteria if criterion not in said)
+    reported = {criterion for criterion, _ in verb.reports}
+    unreported = tuple(criterion for criterion in verb.criteria if criterion not in reported)
     if unreported:
         raise CriteriaUnreported(unreported)
     unmet = [criterion for criterion, met in verb.reports if not met]
@@ -276,10 +279,10 @@ def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     if verb.checkpoint_id is not None:
-        _tell_checkpoint(story, verb.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
-    told = failure_in(verb.failure)
+        _record_checkpoint(story, verb.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
+    failure = failure_in(verb.failure)
     data = {
-        "failure": {name: told[name] for name in ("type", "description") if name in told},
+        "failure": {name: failure[name] for name in ("type", "description") if name in failure},
         "failure_id": verb.failure_id,
         "checkpoint_id": verb.checkpoint_id,
         "retryable": verb.retryable,
@@ -288,23 +291,25 @@ def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
     if verb.retryable and task.attempt < task.max_attempts:
         put_back(story, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
     else:
-        _go_on_with(story, "handoff_failed", data, State.FAILED, verb)
+        _end_unsuccessfully(story, "handoff_failed", data, State.FAILED, verb)
     return story.end(failure=verb.failure)
 
 
-def _go_on_with(story: Story, type_: str, data: dict[str, Any], state: State, verb: verbs.Fail | verbs.Reject) -> None:
-    """Ended without success. Of a branch that somebody waits for, a rollback is no more than the next task."""
+def _end_unsuccessfully(
+    story: Story, type_: str, data: dict[str, Any], state: State, verb: verbs.Fail | verbs.Reject
+) -> None:
+    """Ends the task without success. A rollback that continues a branch is recorded as the task's successor."""
     if verb.rollback is not None:
         story.tell("rollback_initiated", verb.rollback)
-    told: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
-    story.tell(type_, data, **told, successors=() if verb.successor is None else (verb.successor,))
+    fields: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
+    story.tell(type_, data, **fields, successors=() if verb.successor is None else (verb.successor,))
 
 
 def _reject(task: Task, verb: verbs.Reject, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     data = {"reason": verb.reason, "failure_id": verb.failure_id}
-    _go_on_with(story, "handoff_rejected", data, State.REJECTED, verb)
+    _end_unsuccessfully(story, "handoff_rejected", data, State.REJECTED, verb)
     return story.end(failure=verb.failure)
 
 
@@ -317,18 +322,18 @@ def _transfer(task: Task, verb: verbs.Transfer, at: datetime) -> Change:
 
 
 def _wait_for(task: Task, verb: verbs.WaitFor, at: datetime) -> Change:
-    """Waiting is no attempt: the one that was counted for this claim is given back."""
+    """Takes back the attempt that the claim counted: a wait is no attempt."""
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     wait = verb.wait
     data: dict[str, Any] = {"for": "callback" if wait.is_for_callback else "branches", "wait": wait.number}
-    given_up = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
-    story.tell("waiting", data, **given_up, wait=wait, waits=wait.number)
+    fields = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
+    story.tell("waiting", data, **fields, wait=wait, waits=wait.number)
     return story.end()
 
 
 def _resume(task: Task, verb: verbs.Resume, at: datetime) -> Change:
-    """By the system, or by whoever holds the callback's address: the one wait that it is for ends once."""
+    """Ends the named wait, once: sent by a join or a callback. Raises ``NotAllowed`` if it is over."""
     _must_be(task, verb, State.WAITING)
     if task.wait is None or task.wait.number != verb.wait:
         raise NotAllowed(task.id, verb.name, task.state)
@@ -341,12 +346,12 @@ def _release(task: Task, verb: verbs.Release, at: datetime) -> Change:
     task.current_claim(verb.claim_id, verb.by)
     story = Story(task, task, verb.by, at)
     releases = 0 if verb.has_progressed else task.releases + 1
-    told = {"attempt": task.attempt - 1, "releases": releases}
+    counts = {"attempt": task.attempt - 1, "releases": releases}
     if releases >= MAX_RELEASES:
-        story.tell("released", {"reason": verb.reason}, **TO_HUMAN, **told)
+        story.tell("released", {"reason": verb.reason}, **TO_HUMAN, **counts)
         story.alert(Flag.RELEASED_TOO_OFTEN)
     else:
-        put_back(story, "released", {"reason": verb.reason}, ready_at=verb.again_at or at, **told)
+        put_back(story, "released", {"reason": verb.reason}, ready_at=verb.again_at or at, **counts)
     return story.end()
 
 

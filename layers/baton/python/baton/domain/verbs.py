@@ -1,4 +1,4 @@
-"""What can be asked of a task: one value per verb of spec/lifecycle.md §1. ``by`` is who asks."""
+"""The commands that a task takes: one class per verb of spec/lifecycle.md §1."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
     name: ClassVar[str]
-    by: Principal
+    by: Principal  # who sends the command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approve(Verb):
-    """For the dispatcher: taken up once the undo window is over."""
+    """Approves for dispatch: the task is ready once the undo window is over."""
 
     name: ClassVar[str] = "approve"
     revision: int | None = None
@@ -34,7 +34,7 @@ class Approve(Verb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproveNext(Verb):
-    """For whoever works on it right now: never dispatched, claimed by id only."""
+    """Approves for an agent that is at work already: never dispatched, claimed by id only."""
 
     name: ClassVar[str] = "approve-next"
     revision: int | None = None
@@ -47,7 +47,7 @@ class Undo(Verb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defer(Verb):
-    """Out of the queue until then."""
+    """Hides the task from the queue until a time."""
 
     name: ClassVar[str] = "defer"
     until: datetime
@@ -62,29 +62,26 @@ class Dismiss(Verb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split(Verb):
-    """``parts``: the tasks that it is split into."""
-
     name: ClassVar[str] = "split"
-    parts: tuple[str, ...]
+    parts: tuple[str, ...]  # ids of the tasks that replace this one
     revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimTask(Verb):
-    """``agent``: whom the claim is for; ``skills``: that agent as it is registered now; ``claim_id``: made by the port
-    ``Ids``; ``slot``: the permit that the claim takes, if the agent has a limit."""
-
     name: ClassVar[str] = "claim"
-    agent: str
+    agent: str  # the agent that the claim is for
     worker: str
-    claim_id: str
+    claim_id: str  # made by the port ``Ids``
     lease_seconds: int = DEFAULT_LEASE_SECONDS
-    skills: Agent | None = None
-    slot: int | None = None
+    skills: Agent | None = None  # the agent as it is registered now; None skips the capability check
+    slot: int | None = None  # the permit that the claim takes; None if the agent has no limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerVerb(Verb):
+    """A command that only the current claim may send."""
+
     claim_id: str
 
 
@@ -97,46 +94,41 @@ class SaveCheckpoint(WorkerVerb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complete(WorkerVerb):
-    """``criteria``: those of the handoff; ``reports``: what is said of which, and whether it is met."""
-
     name: ClassVar[str] = "complete"
     has_output: bool = False
     completion_id: str | None = None
-    criteria: tuple[str, ...] = ()
-    reports: tuple[tuple[str, bool], ...] = ()
+    criteria: tuple[str, ...] = ()  # the handoff's acceptance criteria
+    reports: tuple[tuple[str, bool], ...] = ()  # criterion, and whether it is met
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail(WorkerVerb):
-    """``failure``: ``{type, description, …}``, shown to the next claimer; the event keeps its type and description.
-    ``checkpoint_id``: of the partial progress, if there is any; ``rollback``: ``{target_agent, handoff_id, task_id}``
-    of the handoff that comes of it; ``successor``: that task, where its branch goes on with it."""
-
     name: ClassVar[str] = "fail"
+    # ``{type, description, …}``: shown to the next worker; the event keeps type and description only.
     failure: dict[str, Any] = field(default_factory=dict)
     retryable: bool = False
     failure_id: str | None = None
-    checkpoint_id: str | None = None
-    rollback: dict[str, Any] | None = None
-    successor: str | None = None
+    checkpoint_id: str | None = None  # of the partial progress, if any
+    rollback: dict[str, Any] | None = None  # ``{target_agent, handoff_id, task_id}`` of the rollback handoff
+    successor: str | None = None  # the rollback's task, if it continues this task's branch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject(WorkerVerb):
-    """The claimer won't do it. ``failure``: that, in a failure's shape; ``rollback``, ``successor`` as with a
-    failure."""
+    """The worker refuses the task."""
 
     name: ClassVar[str] = "reject"
     reason: str
-    failure: dict[str, Any] = field(default_factory=dict)
+    failure: dict[str, Any] = field(default_factory=dict)  # the refusal, in the shape of a failure
     failure_id: str | None = None
+    # As in ``Fail``.
     rollback: dict[str, Any] | None = None
     successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer(WorkerVerb):
-    """Another task goes on with it."""
+    """Ends the task; another task continues it."""
 
     name: ClassVar[str] = "transfer"
     successor: str
@@ -145,7 +137,7 @@ class Transfer(WorkerVerb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitFor(WorkerVerb):
-    """The claim is given up until branches have ended or a callback has come."""
+    """Ends the claim; the task waits for branches or for a callback."""
 
     name: ClassVar[str] = "wait"
     wait: Wait
@@ -153,29 +145,25 @@ class WaitFor(WorkerVerb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume(Verb):
-    """What a task waited for has come. ``brought``: for its next claimer; ``how``: ``joined`` or ``callback``;
-    ``wait``: the number of the wait that is over."""
+    """Ends a wait."""
 
     name: ClassVar[str] = "resume"
-    wait: int
-    how: str
-    brought: dict[str, Any]
+    wait: int  # the number of the wait (``Wait.number``)
+    how: str  # ``joined`` or ``callback``
+    brought: dict[str, Any]  # the resume payload for the next worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release(WorkerVerb):
-    """``again_at``: not to be taken up before then; ``has_progressed``: what was done so far is kept, so that it isn't
-    given back for nothing."""
-
     name: ClassVar[str] = "release"
     reason: str | None = None
-    again_at: datetime | None = None
-    has_progressed: bool = False
+    again_at: datetime | None = None  # not claimable before then
+    has_progressed: bool = False  # progress was saved: the count of releases starts again at 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolve(Verb):
-    """The work turned out to be done elsewhere."""
+    """Ends the task as done: a human found the work done elsewhere."""
 
     name: ClassVar[str] = "resolve"
     reason: str | None = None
@@ -184,25 +172,22 @@ class Resolve(Verb):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(Verb):
-    """``ancestor``: the task whose cancel takes this one along, whoever made it."""
-
     name: ClassVar[str] = "cancel"
     reason: str | None = None
-    ancestor: str | None = None
+    ancestor: str | None = None  # the cancelled task that this one descends from: its cancel covers every descendant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagClosedByBot(Verb):
-    """Something that isn't a person has closed the task's page in the tracker."""
+    """Raises the flag for a tracker page that an automation closed."""
 
     name: ClassVar[str] = "flag-closed-by-bot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(Verb):
-    """The sweeper looks at a task that asked to be looked at. ``agent`` is the one that holds it, or else the target,
-    as it is now, if it exists; ``is_takeable``: for open work, whether any active agent could take it."""
+    """Applies what is due on a task; sent by the sweeper once ``Task.wake_at`` has passed."""
 
     name: ClassVar[str] = "sweep"
-    agent: Agent | None
-    is_takeable: bool = True
+    agent: Agent | None  # the claim's agent, else the target, as registered now; None if there is none
+    is_takeable: bool = True  # for open work: an active agent is able to take it
