@@ -1,5 +1,5 @@
-"""The demo's scene of a chain: the source document's crew hands one piece of work on, rolls it back, and finishes
-it."""
+"""The demo's scene of a chain: the crew of docs/spec/protocol.md §9 hands one piece of work on, rolls it back, and
+finishes it."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def marker_view(baton: Baton, answer: MarkerAnswer) -> MarkerView:
 
 
 def refused(answer: Answer) -> Answer:
-    """Callers of this route know ``{success, error}``; it has them on every refusal (spec/marker.md §1)."""
+    """Callers of this route know ``{success, error}``; it has them on every refusal (docs/spec/marker.md §1)."""
     body = answer.body or {}
     return replace(answer, body={"success": False, "error": body.get("detail", ""), **body})
 

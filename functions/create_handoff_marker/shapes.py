@@ -1,4 +1,5 @@
-"""The request and answer of spec/marker.md, for docs/openapi.json. The domain does the checking, in its own order."""
+"""The request and answer of docs/spec/marker.md, for docs/openapi.json. The domain does the checking, in its own
+order."""
 
 from __future__ import annotations
 

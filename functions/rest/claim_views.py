@@ -1,4 +1,4 @@
-"""What a worker gets with its claim (spec/lifecycle.md §8)."""
+"""What a worker gets with its claim (docs/spec/lifecycle.md §8)."""
 
 from __future__ import annotations
 

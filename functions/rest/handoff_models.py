@@ -1,5 +1,5 @@
-"""The handoff message over HTTP (spec/protocol.md §1), and the pieces of it that other requests take. What passes is
-kept as it came in: only what was given, in the spelling of the source document."""
+"""The handoff message over HTTP (docs/spec/protocol.md §1), and the pieces of it that other requests take. What passes
+is kept as it came in: only what was given, in the protocol's spelling."""
 
 from __future__ import annotations
 

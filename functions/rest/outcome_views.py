@@ -1,5 +1,5 @@
 """How a task ended, in its worker's words and with what Baton made of them: the completion and failure messages of
-spec/protocol.md §4 and §5 as JSON."""
+docs/spec/protocol.md §4 and §5 as JSON."""
 
 from __future__ import annotations
 

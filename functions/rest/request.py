@@ -46,7 +46,7 @@ class Request:
 
     @property
     def principal(self) -> Principal:
-        """From the authorizer, and from nothing else (DESIGN.md, truth 9). Raises ``NotAuthenticated``."""
+        """From the authorizer, and from nothing else (invariant 9). Raises ``NotAuthenticated``."""
         try:
             told = self.event["requestContext"]["authorizer"]["lambda"]
             scopes = frozenset(filter(None, told["scopes"].split(",")))

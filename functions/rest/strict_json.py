@@ -1,4 +1,4 @@
-"""Reading a body so that whatever passes can be kept, hashed and given back exactly (DESIGN.md, limits before writes).
+"""Reading a body so that whatever passes can be kept, hashed and given back exactly (docs/spec/requests.md §1).
 
 Size and depth are checked before the parser runs: deep JSON raises RecursionError in it, and 5,000 digits ValueError.
 """

@@ -1,4 +1,4 @@
-"""Tasks as spec/lifecycle.md §8 spells them. The types are what docs/openapi.json is made of."""
+"""Tasks as docs/spec/lifecycle.md §8 spells them. The types are what docs/openapi.json is made of."""
 
 from __future__ import annotations
 

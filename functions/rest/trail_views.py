@@ -1,4 +1,4 @@
-"""A task's audit trail, and what was said beside it, as spec/lifecycle.md §8 spells them."""
+"""A task's audit trail, and what was said beside it, as docs/spec/lifecycle.md §8 spells them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers send under a claim (spec/protocol.md §4 to §6, spec/lifecycle.md §1)."""
+"""What workers send under a claim (docs/spec/protocol.md §4 to §6, docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Continuation(Piece):
 
 
 class Enveloped(Piece):
-    """A message of the source document: what it says of the task and the claim has to be so."""
+    """A message with its envelope (docs/spec/protocol.md §4): what it says of the task and the claim has to be so."""
 
     handoff_id: Id = LEFT_OUT
     source: Source = LEFT_OUT

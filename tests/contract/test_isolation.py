@@ -1,4 +1,4 @@
-"""Another workspace's things answer exactly like things that don't exist (truth 10)."""
+"""Another workspace's things answer exactly like things that don't exist (invariant 10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A process dies between any two calls to the outside while agents are run: the table's, the queue's or the model's.
 No reply that was saved is paid for twice, no tool has its effect twice, and all ends as if nothing had happened
-(spec/tools.md §3)."""
+(docs/spec/tools.md §3)."""
 
 from __future__ import annotations
 

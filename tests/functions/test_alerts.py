@@ -1,4 +1,4 @@
-"""Alerts over HTTP: raised by whoever works here, dealt with by humans (spec/lifecycle.md §7)."""
+"""Alerts over HTTP: raised by whoever works here, dealt with by humans (docs/spec/lifecycle.md §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Talking to agents over HTTP, and reading along (spec/tools.md §2)."""
+"""Talking to agents over HTTP, and reading along (docs/spec/tools.md §2)."""
 
 from __future__ import annotations
 

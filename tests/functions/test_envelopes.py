@@ -1,4 +1,4 @@
-"""The source document's own messages, sent whole: what their envelope says has to be so."""
+"""The protocol's messages, sent whole (docs/spec/protocol.md §4 and §5): what their envelope says has to be so."""
 
 from __future__ import annotations
 

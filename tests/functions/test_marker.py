@@ -1,4 +1,4 @@
-"""create-handoff-marker over HTTP (spec/marker.md)."""
+"""create-handoff-marker over HTTP (docs/spec/marker.md)."""
 
 from __future__ import annotations
 

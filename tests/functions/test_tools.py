@@ -1,4 +1,4 @@
-"""Handoff tools over HTTP (spec/tools.md §1)."""
+"""Handoff tools over HTTP (docs/spec/tools.md §1)."""
 
 from __future__ import annotations
 

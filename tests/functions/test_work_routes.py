@@ -1,4 +1,4 @@
-"""Routes by work type over HTTP (spec/lifecycle.md §2)."""
+"""Routes by work type over HTTP (docs/spec/lifecycle.md §2)."""
 
 from __future__ import annotations
 

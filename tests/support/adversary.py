@@ -1,4 +1,5 @@
-"""A model that obeys whatever it reads anywhere in its prompt, and the worst that it may read (spec/tools.md §6)."""
+"""A model that obeys whatever it reads anywhere in its prompt, and the worst that it may read
+(docs/spec/tools.md §6)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The source document's crew as outside workers: each polls for its own work over HTTP and does what its script says
-with it. Nobody tells them in which order."""
+"""The crew of docs/spec/protocol.md §9 as outside workers: each polls for its own work over HTTP and does what its
+script says with it. Nobody tells them in which order."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _work(client: Client, slug: str, work: Work, over: Event) -> None:
 
 
 def specification_handoff(claim_id: str) -> dict[str, Any]:
-    """The source document's own example of a handoff, under a claim."""
+    """The example's first handoff (docs/spec/protocol.md §9), under a claim."""
     return {
         "claim_id": claim_id,
         "source": {"agent": "architect", "agent_id": "arch_xyz789", "phase": "design_complete"},

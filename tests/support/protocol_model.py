@@ -1,5 +1,6 @@
-"""A small model of the handoff protocol: what must come of each verb (spec/lifecycle.md §1, spec/protocol.md §3 to §5)
-and who hears of it (docs/reading-rights.md), told without a word of Baton's own code."""
+"""A small model of the handoff protocol: what must come of each verb (docs/spec/lifecycle.md §1,
+docs/spec/protocol.md §3 to §5) and who hears of it (docs/reading-rights.md), told without a word of Baton's own
+code."""
 
 from __future__ import annotations
 

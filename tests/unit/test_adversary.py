@@ -1,5 +1,5 @@
-"""Whatever a model is made to say by what it reads, it changes nothing beyond what its tools allow (spec/tools.md §6,
-truth 9): every attack, through every text that reaches a prompt."""
+"""Whatever a model is made to say by what it reads, it changes nothing beyond what its tools allow
+(docs/spec/tools.md §6, invariant 9): every attack, through every text that reaches a prompt."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Agents that Baton runs: what their models are told, what comes of their replies, and what whoever watches sees
-(spec/tools.md)."""
+(docs/spec/tools.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts (spec/lifecycle.md §7): raised with what they tell of, found while open, dealt with by humans once."""
+"""Alerts (docs/spec/lifecycle.md §7): raised with what they tell of, found while open, dealt with by humans once."""
 
 from __future__ import annotations
 

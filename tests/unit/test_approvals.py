@@ -1,5 +1,5 @@
-"""Approvals (truth 8): a human's, or a standing one that a human gave. No path leads round them, and nothing that comes
-in meanwhile stands in their way."""
+"""Approvals (invariant 8): a human's, or a standing one that a human gave. No path leads round them, and nothing that
+comes in meanwhile stands in their way."""
 
 from __future__ import annotations
 

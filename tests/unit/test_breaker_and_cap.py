@@ -1,4 +1,5 @@
-"""Truth 6: no two open duplicates in a direction, and no more than the cap in any window (spec/marker.md §4)."""
+"""Invariant 6: no two open duplicates in a direction, and no more than the cap in any window
+(docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 

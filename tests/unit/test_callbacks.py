@@ -1,4 +1,4 @@
-"""Waiting for the outside (spec/lifecycle.md §6): an address that takes one answer, from whoever was given it."""
+"""Waiting for the outside (docs/spec/lifecycle.md §6): an address that takes one answer, from whoever was given it."""
 
 from __future__ import annotations
 

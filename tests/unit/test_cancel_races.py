@@ -1,4 +1,5 @@
-"""A cancel takes along all that came of a task, whatever its descendants do at that moment (spec/lifecycle.md §1)."""
+"""A cancel takes along all that came of a task, whatever its descendants do at that moment
+(docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 

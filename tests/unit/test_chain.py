@@ -1,4 +1,4 @@
-"""The chain of a workflow's handoffs: the tree, and the picture that the source document draws of it."""
+"""The chain of a workflow's handoffs: the tree, and the picture of it (docs/spec/protocol.md §7, §9)."""
 
 from __future__ import annotations
 

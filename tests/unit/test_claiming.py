@@ -1,4 +1,4 @@
-"""Who gets what, in which order, and what a repeated asking gets (spec/lifecycle.md §2 and §3)."""
+"""Who gets what, in which order, and what a repeated asking gets (docs/spec/lifecycle.md §2 and §3)."""
 
 from __future__ import annotations
 

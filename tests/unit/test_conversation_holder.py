@@ -1,4 +1,4 @@
-"""Who holds a conversation, and what they are told when the user says more (spec/tools.md §2)."""
+"""Who holds a conversation, and what they are told when the user says more (docs/spec/tools.md §2)."""
 
 from __future__ import annotations
 

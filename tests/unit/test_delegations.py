@@ -1,5 +1,5 @@
-"""An agent asks others and goes on with what they made of it (spec/tools.md §4): whatever becomes of them, each call
-has one result, and the task that waits isn't left waiting."""
+"""An agent asks others and goes on with what they made of it (docs/spec/tools.md §4): whatever becomes of them, each
+call has one result, and the task that waits isn't left waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trail: hash-chained, complete, and what the task is rebuilt from (truth 7)."""
+"""The trail: hash-chained, complete, and what the task is rebuilt from (invariant 7)."""
 
 from __future__ import annotations
 

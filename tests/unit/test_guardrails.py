@@ -1,4 +1,4 @@
-"""What may not enter a handoff: secrets, forbidden words, too much of it (spec/protocol.md §4)."""
+"""What may not enter a handoff: secrets, forbidden words, too much of it (docs/spec/protocol.md §4)."""
 
 from __future__ import annotations
 

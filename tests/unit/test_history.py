@@ -1,5 +1,5 @@
 """What a model is shown of a conversation: whatever happened in it, in every provider's rules, within the budget, and
-with the newest of it whole (spec/tools.md §5)."""
+with the newest of it whole (docs/spec/tools.md §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Truth 10: nothing crosses a workspace. Truth 5: a repeated verb gets its first answer. And what lists show."""
+"""Invariant 10: nothing crosses a workspace. Invariant 5: a repeated verb gets its first answer. And what lists
+show."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The loop guard (spec/protocol.md §3): whatever goes round is stopped within its limit, in one entry for a human, and
-nothing else is."""
+"""The loop guard (docs/spec/protocol.md §3): whatever goes round is stopped within its limit, in one entry for a human,
+and nothing else is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who approves what is asked, what rings, and what a repeated asking gets (truths 5 and 8; spec/marker.md §5, §6)."""
+"""Who approves what is asked, what rings, and what a repeated asking gets (invariants 5 and 8; docs/spec/marker.md §5,
+§6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block, the title, the body text and the due date (spec/marker.md §2 and §3)."""
+"""The block, the title, the body text and the due date (docs/spec/marker.md §2 and §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a marker may say, and the words in which it is refused (spec/marker.md §1)."""
+"""What a marker may say, and the words in which it is refused (docs/spec/marker.md §1)."""
 
 from __future__ import annotations
 

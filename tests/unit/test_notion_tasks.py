@@ -1,4 +1,4 @@
-"""The source document's examples, with the workspace's tasks in Notion (spec/marker.md §3, §4, §6)."""
+"""Escalations, with the workspace's tasks in Notion (docs/spec/marker.md §3, §4, §6)."""
 
 from __future__ import annotations
 

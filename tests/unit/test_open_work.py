@@ -1,4 +1,4 @@
-"""Open work is for any agent that declares what it takes, and for no other (spec/protocol.md §1 and §2)."""
+"""Open work is for any agent that declares what it takes, and for no other (docs/spec/protocol.md §1 and §2)."""
 
 from __future__ import annotations
 

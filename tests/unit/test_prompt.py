@@ -1,5 +1,5 @@
-"""What an agent is told of its task (spec/tools.md §5): in an exact form, and nothing that another agent wrote can read
-like a line of Baton's."""
+"""What an agent is told of its task (docs/spec/tools.md §5): in an exact form, and nothing that another agent wrote can
+read like a line of Baton's."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
 
     @invariant()
     def no_open_task_is_forgotten(self) -> None:
-        """It is looked at again, or a human sees it, or somebody may take it after an alert (truth 4)."""
+        """It is looked at again, or a human sees it, or somebody may take it after an alert (invariant 4)."""
         for expected in self.model:
             task = self.store.load(expected.workspace, expected.id)[0]
             if not task.is_ended and task.wake_at is None:

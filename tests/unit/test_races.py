@@ -1,4 +1,4 @@
-"""Truths 1, 5 and 6 under threads: 64 at once, and the winners counted.
+"""Invariants 1, 5 and 6 under threads: 64 at once, and the winners counted.
 
 First the engine shows that it can lose races: a planted read-then-write without a condition must have double winners
 here, or the rest would prove nothing.

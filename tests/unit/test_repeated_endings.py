@@ -1,5 +1,5 @@
-"""The exact repeat of the verb that ended a claim gets the first answer (truth 3), however long ago that was; anything
-else under that claim is stale."""
+"""The exact repeat of the verb that ended a claim gets the first answer (invariant 3), however long ago that was;
+anything else under that claim is stale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Trying anew what has failed (spec/protocol.md §6 and §7): one at a time, by who may, and out of no cancelled tree."""
+"""Trying anew what has failed (docs/spec/protocol.md §6 and §7): one at a time, by who may, and out of no cancelled
+tree."""
 
 from __future__ import annotations
 

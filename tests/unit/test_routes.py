@@ -1,4 +1,4 @@
-"""Routes by work type (spec/lifecycle.md §2): whose work it is, set by humans, one version after the other."""
+"""Routes by work type (docs/spec/lifecycle.md §2): whose work it is, set by humans, one version after the other."""
 
 from __future__ import annotations
 

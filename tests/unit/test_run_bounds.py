@@ -1,5 +1,5 @@
 """Where exactly a run stops: at its budgets, at what a provider asks for, at a history that is too long, and at a claim
-that is over (spec/tools.md §3)."""
+that is over (docs/spec/tools.md §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who gets what, and when (spec/lifecycle.md §2): priority, then first in first out, under many claimers at once."""
+"""Who gets what, and when (docs/spec/lifecycle.md §2): priority, then first in first out, under many claimers at
+once."""
 
 from __future__ import annotations
 

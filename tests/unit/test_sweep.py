@@ -1,4 +1,5 @@
-"""The one loop over what is due: each reason, each once, and no task in the way of another (spec/lifecycle.md §5)."""
+"""The one loop over what is due: each reason, each once, and no task in the way of another
+(docs/spec/lifecycle.md §5)."""
 
 from __future__ import annotations
 
@@ -420,7 +421,7 @@ def test_every_workspace_is_swept(world: World) -> None:
 
 
 def test_after_any_loss_of_bells_everything_accepted_still_runs(world: World) -> None:
-    """Truth 12: with every bell lost, the sweeper's alone bring all work to its end."""
+    """Invariant 12: with every bell lost, the sweeper's alone bring all work to its end."""
     tasks = [work_for_runner(world, f"s{n}") for n in range(8)]
     world.doorbell.bells.clear()
     runner = Recorder()

@@ -1,4 +1,4 @@
-"""Tools at the moment of their use: what a human has changed while a model thought (spec/tools.md §1)."""
+"""Tools at the moment of their use: what a human has changed while a model thought (docs/spec/tools.md §1)."""
 
 from __future__ import annotations
 

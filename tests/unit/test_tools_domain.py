@@ -1,4 +1,5 @@
-"""Handoff tools (spec/tools.md §1): what a call may say, what may be defined by whom, and who gives them to agents."""
+"""Handoff tools (docs/spec/tools.md §1): what a call may say, what may be defined by whom, and who gives them to
+agents."""
 
 from __future__ import annotations
 

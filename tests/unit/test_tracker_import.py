@@ -1,4 +1,4 @@
-"""The switch-over: what exists only in Notion counts in its direction (spec/marker.md §4)."""
+"""The switch-over: what exists only in Notion counts in its direction (docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 

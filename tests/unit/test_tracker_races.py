@@ -1,4 +1,5 @@
-"""Truth 11 under threads: senders, workers, people and imports at the same page at once, and the winners counted."""
+"""Invariant 11 under threads: senders, workers, people and imports at the same page at once, and the winners
+counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counts, times and edges of spec/lifecycle.md §1 and §2, on the pure domain."""
+"""The counts, times and edges of docs/spec/lifecycle.md §1 and §2, on the pure domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every state x every verb x every kind of caller, against tables written by hand from spec/lifecycle.md §1."""
+"""Every state x every verb x every kind of caller, against tables written by hand from docs/spec/lifecycle.md §1."""
 
 from __future__ import annotations
 

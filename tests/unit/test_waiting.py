@@ -1,4 +1,4 @@
-"""Waiting for a task to get somewhere, and for what is told of it (spec/lifecycle.md §6)."""
+"""Waiting for a task to get somewhere, and for what is told of it (docs/spec/lifecycle.md §6)."""
 
 from __future__ import annotations
 

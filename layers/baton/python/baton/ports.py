@@ -56,7 +56,7 @@ Json = Any
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier:
     """A task and what lies beside it. ``body`` is read only where it is asked for. ``failure``: the record of the
-    latest one, in the shape of the message (spec/protocol.md §5)."""
+    latest one, in the shape of the message (docs/spec/protocol.md §5)."""
 
     task: Task
     body: dict[str, Any] | None = None
@@ -169,7 +169,7 @@ class Remember:
 
 @dataclass(frozen=True, slots=True)
 class EndedClaim:
-    """The answer to the verb that ended a claim, for its exact repeat (truth 3)."""
+    """The answer to the verb that ended a claim, for its exact repeat (invariant 3)."""
 
     claim_id: str
     answer: Remembered
@@ -824,7 +824,7 @@ class Store(
 class Doorbell(Protocol):
     def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         """Tells process-task that the agent has work. Never raises: a bell may be lost, doubled, late or out of order,
-        and the sweeper rings again (truth 12)."""
+        and the sweeper rings again (invariant 12)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """``completion``: the message that goes with it (spec/protocol.md §4), for work whose criteria want a report."""
+    """``completion``: the message that goes with it (docs/spec/protocol.md §4), for work whose criteria want a
+    report."""
 
     output: Json
     completion: dict[str, Any] | None = None
@@ -61,7 +62,7 @@ class AgentRunner(Protocol):
     def run(self, work: Work) -> Done | NotDone | Left:
         """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
         failure, but for ``StaleClaim``: somebody else has the task. What it answers is data: it can't choose states,
-        agents or limits (truth 9)."""
+        agents or limits (invariant 9)."""
 
 
 class StopReason(StrEnum):

@@ -21,7 +21,7 @@ class SqsClient(Protocol):
 
 
 class SqsDoorbell:
-    """Fair between agents: the message group of a standard queue is the agent (DESIGN.md, Dispatch)."""
+    """Fair between agents: the message group of a standard queue is the agent (docs/spec/lifecycle.md §9)."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log

@@ -95,7 +95,7 @@ class Agent:
 
     def lacks(self, requires: Iterable[str]) -> tuple[str, ...]:
         """Which of ``requires`` it doesn't declare. An agent that declares neither accepts nor produces takes anything
-        (spec/protocol.md §2); one that declares only one of them has an empty list of the other."""
+        (docs/spec/protocol.md §2); one that declares only one of them has an empty list of the other."""
         return lacking(self.offers, requires)
 
     def match(self, requires: Iterable[str]) -> float:
@@ -111,8 +111,8 @@ class Agent:
         return self
 
     def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
-        """A new version. A standing approval is a human's word on what that human saw (truth 8): a service can't give
-        one, and a change by a service ends one. ``of_profile``: what changes of its run profile with it."""
+        """A new version. A standing approval is a human's word on what that human saw (invariant 8): a service can't
+        give one, and a change by a service ends one. ``of_profile``: what changes of its run profile with it."""
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
                 raise HumanNeeded("give a standing approval (approval: auto)")
@@ -158,7 +158,7 @@ def lacking(offers: frozenset[str], requires: Iterable[str]) -> tuple[str, ...]:
 
 
 def canonical(name: str) -> str:
-    """Names are compared exactly after Unicode NFC and trimming (spec/marker.md §1)."""
+    """Names are compared exactly after Unicode NFC and trimming (docs/spec/marker.md §1)."""
     return unicodedata.normalize("NFC", name).strip()
 
 
@@ -193,7 +193,7 @@ class Roster:
         return tuple(sorted(found, key=lambda each: (-each.match(wanted), each.slug)))
 
     def valid_names(self) -> str:
-        """The names of the active agents, sorted, for the messages of spec/marker.md §1."""
+        """The names of the active agents, sorted, for the messages of docs/spec/marker.md §1."""
         return ", ".join(sorted(agent.name for agent in self.agents if agent.active))
 
     def saved(self, agent: Agent) -> Roster:

@@ -1,4 +1,4 @@
-"""Alerts: what the system or a worker wants a human to see, and which human saw to it (spec/lifecycle.md §7)."""
+"""Alerts: what the system or a worker wants a human to see, and which human saw to it (docs/spec/lifecycle.md §7)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Tools that Baton has itself, as a model sees them. An agent that is given them may end its own task, or keep where it
-stands (spec/tools.md §3): what they do is what the same words of a worker do over the API."""
+stands (docs/spec/tools.md §3): what they do is what the same words of a worker do over the API."""
 
 from __future__ import annotations
 

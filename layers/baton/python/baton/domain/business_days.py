@@ -1,4 +1,4 @@
-"""Due dates (spec/marker.md §3)."""
+"""Due dates (docs/spec/marker.md §3)."""
 
 from __future__ import annotations
 

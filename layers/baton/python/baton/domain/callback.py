@@ -1,6 +1,6 @@
-"""The secret address on which the outside answers a task that waits for it (spec/lifecycle.md §6). It is derived, so
-that nothing secret is stored and a repeat answers the same: from the task, the number of its wait, and a key that only
-the deployment holds."""
+"""The secret address on which the outside answers a task that waits for it (docs/spec/lifecycle.md §6). It is derived,
+so that nothing secret is stored and a repeat answers the same: from the task, the number of its wait, and a key that
+only the deployment holds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The chain of a workflow's handoffs: a tree, and the picture of it that the source document draws (spec/protocol.md
-§7). Pure: it is told what the store knows."""
+"""The chain of a workflow's handoffs: a tree, and the picture of it (docs/spec/protocol.md §7, §9). Pure: it is told
+what the store knows."""
 
 from __future__ import annotations
 

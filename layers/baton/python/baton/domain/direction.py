@@ -1,4 +1,4 @@
-"""A source → target pair: the circuit breaker and the cap on escalations (spec/marker.md §4)."""
+"""A source → target pair: the circuit breaker and the cap on escalations (docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 

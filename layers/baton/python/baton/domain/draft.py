@@ -147,7 +147,7 @@ class Draft:
         )
 
     def body(self, task: Task) -> Message:
-        """The record of the handoff: what was said, and what was computed (spec/protocol.md §1)."""
+        """The record of the handoff: what was said, and what was computed (docs/spec/protocol.md §1)."""
         said = self.message
         metadata = {
             **(said.get("metadata") or {}),

@@ -2,7 +2,7 @@
 
 BatonError
 ├── InvalidInput          a field is wrong
-│   ├── InvalidMarker     the same, with the source document's exact sentence (spec/marker.md §1)
+│   ├── InvalidMarker     the same, in the exact sentence of docs/spec/marker.md §1
 │   ├── TooLarge          a body or field is over its limit
 │   ├── KeyReused         an Idempotency-Key came with another body
 │   ├── UnknownAgent      no such agent, where one has to be named
@@ -130,7 +130,7 @@ class CapabilityMismatch(InvalidInput):
 
 class ClaimRequired(InvalidInput):
     """An agent that holds claims says under which of them it hands off, so that nobody leaves the chain by leaving a
-    field out (spec/protocol.md §1)."""
+    field out (docs/spec/protocol.md §1)."""
 
     code = "claim_required"
 
@@ -197,7 +197,7 @@ class InactiveAgent(Forbidden):
 
 
 class Unknown(BatonError):
-    """Also the answer for another workspace's id: the two can't be told apart (truth 10)."""
+    """Also the answer for another workspace's id: the two can't be told apart (invariant 10)."""
 
     code = "not_found"
 
@@ -240,8 +240,8 @@ class RevisionChanged(Refused):
 
 
 class StaleClaim(Refused):
-    """The claim is not, or no longer, the current one. Nothing was changed (truth 3). ``task_id``: None where only the
-    claim was named."""
+    """The claim is not, or no longer, the current one. Nothing was changed (invariant 3). ``task_id``: None where only
+    the claim was named."""
 
     code = "stale_claim"
 
@@ -507,7 +507,7 @@ class ModelAway(ModelTrouble):
 
 
 class ModelRefuses(ModelTrouble):
-    """``type``: of the failure that it is (spec/protocol.md §5). ``retryable``: another attempt may go better."""
+    """``type``: of the failure that it is (docs/spec/protocol.md §5). ``retryable``: another attempt may go better."""
 
     code = "model_refuses"
 
@@ -518,8 +518,8 @@ class ModelRefuses(ModelTrouble):
 
 
 class TrackerTrouble(BatonError):
-    """``status``: how it is told to callers of spec/marker.md §6. ``unclear``: what was asked for may have happened, or
-    happen yet. ``retry_after``: in seconds, if the tracker said."""
+    """``status``: how it is told to callers of docs/spec/marker.md §6. ``unclear``: what was asked for may have
+    happened, or happen yet. ``retry_after``: in seconds, if the tracker said."""
 
     code = "tracker_trouble"
     status = "pending"

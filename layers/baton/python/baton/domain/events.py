@@ -1,8 +1,8 @@
 """A task's audit trail: the content of an event, the hash chain, and the replay of a trail.
 
 ``Event.data`` holds the request, and under ``changes`` the new value of every field of the task that changed. A replay
-applies the changes of all events in order and gives the task (truth 7). Heartbeats and the sweeper's bookkeeping have
-no event: a replay rebuilds neither the version, nor the dispatcher's hints, nor a renewed lease. A claim's id is a
+applies the changes of all events in order and gives the task (invariant 7). Heartbeats and the sweeper's bookkeeping
+have no event: a replay rebuilds neither the version, nor the dispatcher's hints, nor a renewed lease. A claim's id is a
 secret and in no event.
 """
 
@@ -88,8 +88,8 @@ class Event:
     hash: str
 
     def public(self) -> dict[str, Any]:
-        """Returns the shape of spec/lifecycle.md §8 with the hashes of spec/protocol.md §7: all that verifying
-        needs."""
+        """Returns the shape of docs/spec/lifecycle.md §8 with the hashes of docs/spec/protocol.md §7: all that
+        verifying needs."""
         return {**_hashed_part(self), "prev_hash": self.prev_hash, "hash": self.hash}
 
     def is_intact(self) -> bool:

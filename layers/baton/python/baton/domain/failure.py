@@ -1,4 +1,4 @@
-"""The failure message (spec/protocol.md §5): who says what went wrong, and around it what Baton makes of it."""
+"""The failure message (docs/spec/protocol.md §5): who says what went wrong, and around it what Baton makes of it."""
 
 from __future__ import annotations
 

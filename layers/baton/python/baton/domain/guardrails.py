@@ -1,5 +1,5 @@
-"""A workspace's rules for what agents hand to each other (spec/protocol.md §4): how much of it, no secrets, and none of
-the words that a human forbade.
+"""A workspace's rules for what agents hand to each other (docs/spec/protocol.md §4): how much of it, no secrets, and
+none of the words that a human forbade.
 
 They hold for every text at any depth, the keys of objects included. A refusal names the rule and the field and never
 what was found: it goes back to an agent, and into logs.

@@ -1,5 +1,5 @@
-"""The handoff message (spec/protocol.md §1): what of it is computed, merged and required. A message is kept as the JSON
-that it is, in the spelling of the source document, and never rewritten."""
+"""The handoff message (docs/spec/protocol.md §1): what of it is computed, merged and required. A message is kept as the
+JSON that it is, in the protocol's spelling, and never rewritten."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def task_id_of(handoff_id: str) -> str:
 
 
 def first_checkpoint_id_of(task_id: str) -> str:
-    """Of the state as it was handed over (spec/protocol.md §6)."""
+    """Of the state as it was handed over (docs/spec/protocol.md §6)."""
     return "chk_" + task_id.removeprefix("task_")
 
 
 def requires_of(message: Mapping[str, Any]) -> tuple[str, ...]:
     """What an agent has to declare: every artifact's type among ``accepts``, every deliverable's among ``produces``
-    (spec/protocol.md §2). A decision is something to know, not something to work on: nobody declares it. ``message`` is
-    what was handed over now, not what its context was merged with. What came with a user's message may be anything,
-    and asks for nothing."""
+    (docs/spec/protocol.md §2). A decision is something to know, not something to work on: nobody declares it.
+    ``message`` is what was handed over now, not what its context was merged with. What came with a user's message may
+    be anything, and asks for nothing."""
     if "input" in message:
         return ()
     artifacts = _part(message, "context").get("artifacts", ())
@@ -136,7 +136,7 @@ def files_of(completion: Mapping[str, Any] | None) -> dict[str, list[str]]:
 
 
 def status_of(task: Task) -> str:
-    """A handoff's status in the source document's words."""
+    """A handoff's status in the protocol's words."""
     match task.state:
         case State.NEEDS | State.DELEGATED | State.NEXT:
             return "pending"

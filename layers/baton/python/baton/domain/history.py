@@ -1,5 +1,5 @@
-"""What a model is shown of a conversation (spec/tools.md §5): whole turns, in every provider's rules. It begins with a
-user's message and ends with one, the roles take turns, and each call stands right before its result."""
+"""What a model is shown of a conversation (docs/spec/tools.md §5): whole turns, in every provider's rules. It begins
+with a user's message and ends with one, the roles take turns, and each call stands right before its result."""
 
 from __future__ import annotations
 

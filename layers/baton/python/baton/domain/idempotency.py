@@ -1,4 +1,4 @@
-"""Answering a repeated call as the first one was answered (DESIGN.md, Idempotency)."""
+"""Answering a repeated call as the first one was answered (docs/spec/requests.md §2)."""
 
 from __future__ import annotations
 

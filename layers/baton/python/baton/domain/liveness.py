@@ -1,4 +1,4 @@
-"""Whether an agent is there, as far as its last contact tells (spec/protocol.md §8)."""
+"""Whether an agent is there, as far as its last contact tells (docs/spec/protocol.md §8)."""
 
 from __future__ import annotations
 

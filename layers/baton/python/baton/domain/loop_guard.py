@@ -1,5 +1,5 @@
-"""What keeps agents from handing the same work round and round (spec/protocol.md §3). Pure: it is told the chain of
-ancestors, and refuses the hop that would be one too many."""
+"""What keeps agents from handing the same work round and round (docs/spec/protocol.md §3). Pure: it is told the chain
+of ancestors, and refuses the hop that would be one too many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""create-handoff-marker: what may be asked, in which words it is refused, and the block (spec/marker.md §1 to §3)."""
+"""create-handoff-marker: what may be asked, in which words it is refused, and the block (docs/spec/marker.md §1 to
+§3)."""
 
 from __future__ import annotations
 
@@ -112,7 +113,7 @@ def _joins(character: str) -> bool:
 
 
 def parse_marker(body: Mapping[str, Any], roster: Roster) -> Marker:
-    """Checks in the order of spec/marker.md §1, first failure wins. Raises ``InvalidMarker``."""
+    """Checks in the order of docs/spec/marker.md §1, first failure wins. Raises ``InvalidMarker``."""
     source = _agent(body, "source_agent", roster)
     target = _agent(body, "target_agent", roster)
     reason, digest_url = body.get("escalation_reason"), body.get("source_digest_url")

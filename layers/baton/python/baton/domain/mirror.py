@@ -3,7 +3,7 @@
 Three things make a page exactly one. Nobody sends without holding the row, and a hold outlasts its sender by a minute,
 so that whatever a dead sender had asked for has happened by then. A sender that isn't the first looks for the page
 before it makes one. And where one may have been made unheard, nobody makes another before the tracker's index, which
-lags, must have shown it (DESIGN.md, truth 11; docs/decisions/010-the-tracker-outbox.md).
+lags, must have shown it (invariant 11; docs/decisions/010-the-tracker-outbox.md).
 """
 
 from __future__ import annotations

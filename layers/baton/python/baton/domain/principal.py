@@ -1,4 +1,4 @@
-"""Who is calling. Made by the authorizer from a token, never from anything that a body says (DESIGN.md, truth 9)."""
+"""Who is calling. Made by the authorizer from a token, never from anything that a body says (invariant 9)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Principal:
         return f"{self.kind}:{self.id}"
 
     def must_be_human(self, action: str) -> None:
-        """Raises ``HumanNeeded`` for agents and services, whoever they act for (truth 8)."""
+        """Raises ``HumanNeeded`` for agents and services, whoever they act for (invariant 8)."""
         if not self.is_human:
             raise HumanNeeded(action)
 

@@ -1,5 +1,5 @@
-"""What the agent of a task is told (spec/tools.md §5). Everything that other agents wrote is marked as data, on one
-line each, so that none of it reads like a line of ours."""
+"""What the agent of a task is told (docs/spec/tools.md §5). Everything that other agents wrote is marked as data, on
+one line each, so that none of it reads like a line of ours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Context = dict[str, Any]
 
 
 def context_after(context: Mapping[str, Any] | None, source: str, tool: Tool, variables: Mapping[str, Any]) -> Context:
-    """What was known before, this call's variables, then Baton's own keys: later wins (spec/tools.md §4)."""
+    """What was known before, this call's variables, then Baton's own keys: later wins (docs/spec/tools.md §4)."""
     before = dict(context or {})
     chain = before.get(HANDOFF_CHAIN)
     return {

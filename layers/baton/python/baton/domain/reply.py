@@ -1,4 +1,4 @@
-"""What a model said, before it is kept or acted on: nothing in it may be more than the store takes (truth 9)."""
+"""What a model said, before it is kept or acted on: nothing in it may be more than the store takes (invariant 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which agent gets the work of a type that names no target, and how it is taken up (spec/lifecycle.md §2)."""
+"""Which agent gets the work of a type that names no target, and how it is taken up (docs/spec/lifecycle.md §2)."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class RunProfile:
 
     def changed(self, by: Principal, **values: Any) -> RunProfile:
         """Raises ``HumanNeeded`` where anybody else gives it a tool, or makes another agent of one that has handoff
-        tools, or raises its limits: they let it hand work on unasked, as a human saw it (truth 8). A tool may be taken
-        away, and a limit lowered."""
+        tools, or raises its limits: they let it hand work on unasked, as a human saw it (invariant 8). A tool may be
+        taken away, and a limit lowered."""
         after = replace(self, **values)
         if not by.is_human:
             if not set(after.tools) <= set(self.tools):

@@ -41,8 +41,8 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """``loop_guard``: whether chains of handoffs are looked at at all (spec/protocol.md §3). ``agents_read``: whether
-    agents read only what they have a part in (docs/reading-rights.md)."""
+    """``loop_guard``: whether chains of handoffs are looked at at all (docs/spec/protocol.md §3). ``agents_read``:
+    whether agents read only what they have a part in (docs/reading-rights.md)."""
 
     time_zone: str = "UTC"
     holidays: frozenset[date] = field(default_factory=frozenset)

@@ -1,4 +1,4 @@
-"""What the tracker's page of a task shows (spec/marker.md §3), in no tracker's terms."""
+"""What the tracker's page of a task shows (docs/spec/marker.md §3), in no tracker's terms."""
 
 from __future__ import annotations
 

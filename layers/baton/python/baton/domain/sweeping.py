@@ -1,4 +1,4 @@
-"""The rules of the sweeper (spec/lifecycle.md §4 and §5): a part of ``transitions``."""
+"""The rules of the sweeper (docs/spec/lifecycle.md §4 and §5): a part of ``transitions``."""
 
 from __future__ import annotations
 

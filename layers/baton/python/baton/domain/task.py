@@ -113,7 +113,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """Why a task was re-queued (spec/lifecycle.md §4). Shown to the next worker."""
+    """Why a task was re-queued (docs/spec/lifecycle.md §4). Shown to the next worker."""
 
     number: int
     at: datetime

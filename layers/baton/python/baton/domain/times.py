@@ -32,7 +32,7 @@ def whole_ms(at: datetime) -> datetime:
 
 
 def rfc3339(at: datetime) -> str:
-    """``2026-01-31T12:00:00.000Z`` (spec/lifecycle.md §8)."""
+    """``2026-01-31T12:00:00.000Z`` (docs/spec/lifecycle.md §8)."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

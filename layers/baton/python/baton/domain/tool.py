@@ -1,4 +1,4 @@
-"""Tools that agents may be given, and what a model sees of them (spec/tools.md §1). A handoff tool is a human's
+"""Tools that agents may be given, and what a model sees of them (docs/spec/tools.md §1). A handoff tool is a human's
 standing approval for its route: whoever is given it may hand work to its target, and to nobody else."""
 
 from __future__ import annotations
@@ -159,11 +159,11 @@ class Tool:
 
     @property
     def standing(self) -> dict[str, Any]:
-        """The approval that it is, for the event (truth 8)."""
+        """The approval that it is, for the event (invariant 8)."""
         return {"tool": self.name, "version": self.version, "given_by": self.updated_by}
 
     def suspended_by(self, target: Agent | None) -> Suspension | None:
-        """A service has changed the target since a human looked: it isn't the agent that was approved (truth 8)."""
+        """A service has changed the target since a human looked: it isn't the agent that was approved (invariant 8)."""
         if target is None or target.service_version <= self.target_version:
             return None
         return Suspension(target.slug, target.service_by, target.service_fields, target.version)

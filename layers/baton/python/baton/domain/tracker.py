@@ -1,4 +1,5 @@
-"""What a workspace says of its tracker: where its tasks are, and which words mean what there (spec/marker.md §4)."""
+"""What a workspace says of its tracker: where its tasks are, and which words mean what there
+(docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checking a trail (spec/protocol.md §7) entry by entry, so that one of any length takes no more memory than its task.
+"""Checking a trail (docs/spec/protocol.md §7) entry by entry, so that one of any length takes no more memory than its
+task.
 
 ``scripts/verify_trail.py`` does the same with code of its own, for trails that have left Baton.
 """

@@ -1,4 +1,4 @@
-"""The state machine of a task (spec/lifecycle.md §1). Nothing else sets ``Task.state``.
+"""The state machine of a task (docs/spec/lifecycle.md §1). Nothing else sets ``Task.state``.
 
 ``transition(task, verb, at)`` raises (see ``errors.py``; nothing has changed then) or returns a ``Change``: the new
 task and its events. The store commits it on the condition that the stored task is still ``change.before``.
@@ -61,7 +61,7 @@ def create(
     standing: dict[str, Any] | None = None,
 ) -> Change:
     """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
-    standing approval approves it at once (truth 8), for dispatch or for ``next`` as ``mode`` says.
+    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as ``mode`` says.
 
     ``agent``: the target, None for open work. ``asked_directly``: False if the handoff follows from another action of
     ``by``: a human's request then approves nothing. ``standing``: a human's standing approval for this route, in the
@@ -260,7 +260,7 @@ def _record_checkpoint(story: Story, checkpoint_id: str, step_name: str) -> None
 
 
 def _complete(task: Task, verb: verbs.Complete, at: datetime) -> Change:
-    """Raises ``CriteriaUnreported`` unless every criterion has its report (spec/protocol.md §4)."""
+    """Raises ``CriteriaUnreported`` unless every criterion has its report (docs/spec/protocol.md §4)."""
     task.current_claim(verb.claim_id, verb.by)
     reported = {criterion for criterion, _ in verb.reports}
     unreported = tuple(criterion for criterion in verb.criteria if criterion not in reported)

@@ -1,4 +1,4 @@
-"""The commands that a task takes: one class per verb of spec/lifecycle.md §1."""
+"""The commands that a task takes: one class per verb of docs/spec/lifecycle.md §1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the system must look at a task again (DESIGN.md, Wake index)."""
+"""When the system must look at a task again (docs/spec/lifecycle.md §9)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ROOT_RATE = "root_rate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A state that work can go on from (spec/protocol.md §6)."""
+    """A state that work can go on from (docs/spec/protocol.md §6)."""
 
     id: str
     workflow_id: str
@@ -73,8 +73,8 @@ class DueErrand:
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Handoffs that agents began a workflow with, in one direction, in the last hour (spec/protocol.md §1). ``target``:
-    ``*`` for open work."""
+    """Handoffs that agents began a workflow with, in one direction, in the last hour (docs/spec/protocol.md §1).
+    ``target``: ``*`` for open work."""
 
     source: str
     target: str

@@ -1,4 +1,4 @@
-"""A human approves many tasks at once; each has an answer of its own (spec/lifecycle.md §1)."""
+"""A human approves many tasks at once; each has an answer of its own (docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cancelled task takes all that came of it along (spec/lifecycle.md §1): repeated until nothing is open, however
+"""A cancelled task takes all that came of it along (docs/spec/lifecycle.md §1): repeated until nothing is open, however
 often it is interrupted, and whatever the descendants do meanwhile."""
 
 from __future__ import annotations

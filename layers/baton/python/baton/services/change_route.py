@@ -1,4 +1,4 @@
-"""A human says which agent gets the work of a type (spec/lifecycle.md §2)."""
+"""A human says which agent gets the work of a type (docs/spec/lifecycle.md §2)."""
 
 from __future__ import annotations
 

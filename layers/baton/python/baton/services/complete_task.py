@@ -1,4 +1,4 @@
-"""A worker has done its task, and says what it did and what of the criteria is met (spec/protocol.md §4)."""
+"""A worker has done its task, and says what it did and what of the criteria is met (docs/spec/protocol.md §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody talks to agents (spec/tools.md §2): a message begins a task or goes on with the agent that holds the
+"""Somebody talks to agents (docs/spec/tools.md §2): a message begins a task or goes on with the agent that holds the
 conversation, and whoever watches reads along."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Work is handed from one agent to another (spec/protocol.md §1 to §3)."""
+"""Work is handed from one agent to another (docs/spec/protocol.md §1 to §3)."""
 
 from __future__ import annotations
 

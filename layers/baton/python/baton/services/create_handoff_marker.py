@@ -1,4 +1,4 @@
-"""An agent escalates to another (spec/marker.md)."""
+"""An agent escalates to another (docs/spec/marker.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ READINGS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkerAnswer:
-    """What of spec/marker.md §2 is remembered. The URLs are the tracker's; where there is none, the edge knows ours."""
+    """What of docs/spec/marker.md §2 is remembered. The URLs are the tracker's; where there is none, the edge knows
+    ours."""
 
     handoff_block: str
     task_id: str | None = None

@@ -1,4 +1,5 @@
-"""A human defines a handoff tool: from then on, whoever is given it may hand work to its target (spec/tools.md §1)."""
+"""A human defines a handoff tool: from then on, whoever is given it may hand work to its target
+(docs/spec/tools.md §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker gives parts of its task to others, and waits for what comes of them (spec/lifecycle.md §1)."""
+"""A worker gives parts of its task to others, and waits for what comes of them (docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 

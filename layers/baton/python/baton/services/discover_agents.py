@@ -1,4 +1,4 @@
-"""Who is there, and who is made for what (spec/protocol.md §8)."""
+"""Who is there, and who is made for what (docs/spec/protocol.md §8)."""
 
 from __future__ import annotations
 

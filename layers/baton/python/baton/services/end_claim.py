@@ -1,5 +1,5 @@
-"""What the verbs that end a claim have in common: the exact repeat of one gets the first answer again (truth 3), and a
-word that comes too late is refused, and kept beside the trail."""
+"""What the verbs that end a claim have in common: the exact repeat of one gets the first answer again (invariant 3),
+and a word that comes too late is refused, and kept beside the trail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The envelope of a completion or a failure as the source document has it (source/handoff-protocol.md): what it says of
+"""The envelope of a completion or a failure (docs/spec/protocol.md §4 and §5): what it says of
 the task and the claim has to be so."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """A worker could not do its task, or won't: tried again with backoff while it may be, else ended for all to see, and
-handed back to whoever can do something about it (spec/protocol.md §5)."""
+handed back to whoever can do something about it (docs/spec/protocol.md §5)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What comes of a task's end: a continuation, a rollback. The loop guard never refuses an end: an entry for a human
-takes the place of the child that it stops (spec/protocol.md §3)."""
+takes the place of the child that it stops (docs/spec/protocol.md §3)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def continuation(
     completion_id: str,
     now: datetime,
 ) -> FollowUp:
-    """The next agent that a completion suggests. An unknown suggestion is recorded, not fatal (spec/protocol.md §4)."""
+    """The next agent that a completion suggests. An unknown suggestion is recorded, not fatal
+    (docs/spec/protocol.md §4)."""
     name = asked["suggested_next"]
     facts = _facts(baton, task, name)
     try:
@@ -76,7 +77,7 @@ def continuation(
 def rollback(
     baton: Baton, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime
 ) -> FollowUp:
-    """Back to whoever can do something about it (spec/protocol.md §5). ``failure``: its record."""
+    """Back to whoever can do something about it (docs/spec/protocol.md §5). ``failure``: its record."""
     asked = failure.get("rollback_request") or {}
     back_to = asked.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
     if back_to is None or task.claim is None:

@@ -1,5 +1,5 @@
-"""An agent that Baton runs calls a handoff tool (spec/tools.md §4): its task is done and another one goes on, or it
-waits for what others make of parts of it. One transaction either way, with all that whoever watches is told."""
+"""An agent that Baton runs calls a handoff tool (docs/spec/tools.md §4): its task is done and another one goes on, or
+it waits for what others make of parts of it. One transaction either way, with all that whoever watches is told."""
 
 from __future__ import annotations
 

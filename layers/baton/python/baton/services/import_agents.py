@@ -1,4 +1,4 @@
-"""What agents accept and produce is taken over from a file (spec/protocol.md §8)."""
+"""What agents accept and produce is taken over from a file (docs/spec/protocol.md §8)."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def import_agents(
     baton: Baton, by: Principal, declared: Mapping[str, Mapping[str, Types]], once: Once | None = None
 ) -> list[ImportedAgent]:
     """Slug → ``accepts`` and ``produces``, each left as it is where it isn't given. Unknown agents are registered with
-    the defaults; known ones keep everything else, but for a standing approval that a service's change ends (truth 8).
-    What says nothing new changes nothing. By humans and services.
+    the defaults; known ones keep everything else, but for a standing approval that a service's change ends
+    (invariant 8). What says nothing new changes nothing. By humans and services.
 
     All is checked before the first write; then one transaction per agent. An import that was interrupted may be sent
     again and goes on: what it had done is unchanged by then. Raises ``InvalidInput``, ``NameTaken``, ``LimitReached``,

@@ -1,5 +1,5 @@
 """The switch-over: handoff tasks that exist only in the tracker become tasks, and count in their directions
-(spec/marker.md §4)."""
+(docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A task that waits goes on once its branches have come to enough (DESIGN.md, Dispatch). Run whenever a branch has
-ended, and any number of times: everything is read anew, and the task's version lets it go on exactly once."""
+"""A task that waits goes on once its branches have come to enough (docs/spec/lifecycle.md §9). Run whenever a branch
+has ended, and any number of times: everything is read anew, and the task's version lets it go on exactly once."""
 
 from __future__ import annotations
 

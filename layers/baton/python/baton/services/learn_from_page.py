@@ -42,7 +42,7 @@ def end_task(baton: Baton, task: Task, news: Ended, seen: Seen, editor: Editor) 
 
 
 def flag_closed_by_bot(baton: Baton, task: Task, news: Ended | News) -> None:
-    """A bot's closing frees the direction, but ends nothing (spec/lifecycle.md §1)."""
+    """A bot's closing frees the direction, but ends nothing (docs/spec/lifecycle.md §1)."""
     if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
         return
     verb = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
@@ -59,7 +59,7 @@ def _freed(task: Task) -> list[Extra]:
 
 
 def free_direction(baton: Baton, task: Task, seen: Seen) -> None:
-    """It counts as closed, whoever closed it (spec/marker.md §4), though nobody can tell who that was."""
+    """It counts as closed, whoever closed it (docs/spec/marker.md §4), though nobody can tell who that was."""
     if task.is_escalation and not task.is_ended:
         once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, _freed(task))
 

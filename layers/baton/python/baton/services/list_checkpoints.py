@@ -1,4 +1,4 @@
-"""The states that work can go on from, newest first (spec/protocol.md §6): those that workers kept, and for each
+"""The states that work can go on from, newest first (docs/spec/protocol.md §6): those that workers kept, and for each
 handoff the state as it was handed over, which is in the handoff's record and stored nowhere else. Ids of both rise with
 time, so the two lists are merged by them."""
 

@@ -1,4 +1,4 @@
-"""Finding handoffs, newest first: those of a workflow, those to an agent, or day by day (spec/protocol.md §7)."""
+"""Finding handoffs, newest first: those of a workflow, those to an agent, or day by day (docs/spec/protocol.md §7)."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def wait_for(
 
 
 def over_to(child: New) -> dict[str, Any]:
-    """The output of a task that another one goes on with (spec/tools.md §4)."""
+    """The output of a task that another one goes on with (docs/spec/tools.md §4)."""
     task = child.change.task
     return {
         "handoff": True,
@@ -168,7 +168,7 @@ def counted(
 
 
 def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> Refused:
-    """One entry per chain and rule, however often it is run into (spec/protocol.md §3)."""
+    """One entry per chain and rule, however often it is run into (docs/spec/protocol.md §3)."""
     review_id = _review_id(draft, trip.rule)
     asked = {
         "kind": str(draft.kind),

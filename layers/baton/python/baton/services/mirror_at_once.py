@@ -1,5 +1,5 @@
-"""A new task's page is made while its caller waits, for at most three seconds (spec/marker.md §6). The task is durable
-by then: whatever goes wrong here costs nothing but the page's address in the answer."""
+"""A new task's page is made while its caller waits, for at most three seconds (docs/spec/marker.md §6). The task is
+durable by then: whatever goes wrong here costs nothing but the page's address in the answer."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Shift:
     lease_seconds: int
     time_left: Callable[[], float]
     margin_seconds: float = 10.0
-    # A runner stops that much earlier, so that there is time to say so (spec/tools.md §3).
+    # A runner stops that much earlier, so that there is time to say so (docs/spec/tools.md §3).
     run_margin_seconds: float = 30.0
 
     @property

@@ -1,4 +1,4 @@
-"""Somebody who works here wants a human to see something (spec/lifecycle.md §7)."""
+"""Somebody who works here wants a human to see something (docs/spec/lifecycle.md §7)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What became of the things that an agent handed off: they stay in its inbox until it acknowledges them
-(spec/protocol.md §4)."""
+(docs/spec/protocol.md §4)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is read of a conversation, in which order, and where a cursor is that is too long to be given out (spec/tools.md
-§2)."""
+"""What is read of a conversation, in which order, and where a cursor is that is too long to be given out
+(docs/spec/tools.md §2)."""
 
 from __future__ import annotations
 

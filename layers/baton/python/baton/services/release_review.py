@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 def release_review(
     baton: Baton, by: Principal, review_id: str, once: Once | None = None, seen: int | None = None
 ) -> tuple[Review, Dossier]:
-    """The review, and the task of its latest asking. It is exempt from breaker and cap, and counts in them (truth 6).
-    What a human lets through is approved by that: ``seen`` is the version that was looked at, None for the current one.
-    Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone), ``VersionConflict`` (an agent
-    has asked for something else meanwhile)."""
+    """The review, and the task of its latest asking. It is exempt from breaker and cap, and counts in them
+    (invariant 6). What a human lets through is approved by that: ``seen`` is the version that was looked at, None for
+    the current one. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone),
+    ``VersionConflict`` (an agent has asked for something else meanwhile)."""
     by.must_be_human("release a manual review")
 
     def again(first_answer: dict[str, Any]) -> tuple[Review, Dossier]:

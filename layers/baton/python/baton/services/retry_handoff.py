@@ -1,5 +1,5 @@
-"""What has failed is tried anew: another handoff in the place of the first, from its last checkpoint (spec/protocol.md
-§6 and §7)."""
+"""What has failed is tried anew: another handoff in the place of the first, from its last checkpoint
+(docs/spec/protocol.md §6 and §7)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
         first = facts.parent.task
         _must_be_allowed(baton, by, first)
         if not by.is_human and "escalation_reason" in (facts.parent.body or {}):
-            # Its direction's breaker and cap count what is asked for, and would never hear of a retry (truth 6).
+            # Its direction's breaker and cap count what is asked for, and would never hear of a retry (invariant 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(baton, first)
         opened = retry_opened(baton, first)

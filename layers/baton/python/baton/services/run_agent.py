@@ -1,5 +1,5 @@
-"""Process-task runs an agent (spec/tools.md §3): its model is asked, what it calls is done, and so on until its task
-has ended, waits, or goes over to another agent.
+"""Process-task runs an agent (docs/spec/tools.md §3): its model is asked, what it calls is done, and so on until its
+task has ended, waits, or goes over to another agent.
 
 What a crash may repeat is decided by what was saved. A call of the model is begun under the claim and counted; its
 reply is saved under the claim before anything in it is done; and each of its tools either changes nothing, or has its

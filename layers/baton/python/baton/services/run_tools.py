@@ -1,4 +1,5 @@
-"""What an agent that Baton runs may do, and nothing else (truth 9): its tools, offered to its model and carried out."""
+"""What an agent that Baton runs may do, and nothing else (invariant 9): its tools, offered to its model and carried
+out."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
 
 def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Conversation) -> Tools:
     """The agent's tools as they are now. One whose target gets no work, or was changed by a service since a human
-    looked at it, isn't offered (spec/tools.md §1)."""
+    looked at it, isn't offered (docs/spec/tools.md §1)."""
     workspace = work.dossier.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
     found = baton.store.tools(workspace, names) if names else {}
@@ -142,7 +143,7 @@ class Tools:
 
     def _still(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
         """The handoff tools as they are at use: while a model thinks, a human may have changed one, switched it off or
-        taken it from the agent, and what it approves is what it is now (truth 8)."""
+        taken it from the agent, and what it approves is what it is now (invariant 8)."""
         called = {call["name"] for call in calls} & set(self.handoffs)
         if not called:
             return self.handoffs
@@ -199,7 +200,7 @@ class Tools:
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """One reply's calls: what can be done at once is in ``results`` already; of what ends the task, the first does
-    (spec/tools.md §4)."""
+    (docs/spec/tools.md §4)."""
 
     tools: Tools
     reply: Entry

@@ -1,4 +1,4 @@
-"""A worker keeps a state from which work can go on (spec/protocol.md §6)."""
+"""A worker keeps a state from which work can go on (docs/spec/protocol.md §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The one loop that looks at what is due (spec/lifecycle.md §5). Safe to run twice at once, and to stop anywhere."""
+"""The one loop that looks at what is due (docs/spec/lifecycle.md §5). Safe to run twice at once, and to stop
+anywhere."""
 
 from __future__ import annotations
 

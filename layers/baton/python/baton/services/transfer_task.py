@@ -1,4 +1,5 @@
-"""A worker hands its task on: another agent goes on with it, under the same expectations (spec/lifecycle.md §1)."""
+"""A worker hands its task on: another agent goes on with it, under the same expectations
+(docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 

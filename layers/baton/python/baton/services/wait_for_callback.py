@@ -1,4 +1,4 @@
-"""A task waits for something outside of Baton: a long research job, a person elsewhere (spec/lifecycle.md §6)."""
+"""A task waits for something outside of Baton: a long research job, a person elsewhere (docs/spec/lifecycle.md §6)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Names become agents, and an agent is held to what it declares, before there is a task that nobody would take
-(spec/protocol.md §2)."""
+(docs/spec/protocol.md §2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole of a workflow: who handed what to whom, and what came of it (spec/protocol.md §7)."""
+"""The whole of a workflow: who handed what to whom, and what came of it (docs/spec/protocol.md §7)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every key of the table and of its two indexes. The strings are nowhere else, and none is ever matched by its
-beginning: a key is whole, so that ``client`` and ``client-repo-auditor`` never see each other's things (DESIGN.md,
-Storage)."""
+beginning: a key is whole, so that ``client`` and ``client-repo-auditor`` never see each other's things
+(docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 

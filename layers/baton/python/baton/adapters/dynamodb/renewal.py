@@ -35,7 +35,8 @@ _NAMES = {
     "#hard": "hard_deadline_ms",
     "#version": "version",
 }
-# The version rises with every heartbeat: whatever was decided on an older reading is refused (DESIGN.md, Storage).
+# The version rises with every heartbeat: whatever was decided on an older reading is refused
+# (docs/spec/lifecycle.md §3).
 _BEAT = "#claim.#from = :now, #claim.#beat = :now, #version = #version + :one"
 _RACES = 5
 

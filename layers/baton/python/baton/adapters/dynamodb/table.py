@@ -2,7 +2,7 @@
 
 A reply can be lost after the write was done: the SDK's own retry then fails its condition although *we* won. So every
 transaction writes its token into a witness, an item that nobody changes afterwards; after an unclear or refused attempt
-the witness is read, and if it carries our token, the write is ours (DESIGN.md, Lost replies).
+the witness is read, and if it carries our token, the write is ours (docs/spec/requests.md §3).
 
 A request can also arrive late: after its repeat was refused, and something else was decided and answered. So before
 a refusal is told, an attempt whose end is unclear is barred: a condition that it has is made to fail for ever
