@@ -137,14 +137,18 @@ REPEATS = (
     ),
     _bug(
         "a batch read forgets what wasn't processed",
-        (STORE + "table.py", '            asked = answer.get("UnprocessedKeys") or {}\n', "            asked = {}\n"),
+        (
+            STORE + "table.py",
+            '            request = answer.get("UnprocessedKeys") or {}\n',
+            "            request = {}\n",
+        ),
     ),
     _bug(
         "a partition is read to its first page only",
         (
             STORE + "table.py",
-            '            yield from _there(answer["Items"])\n            if "LastEvaluatedKey" not in answer:\n',
-            '            yield from _there(answer["Items"])\n            if True:\n',
+            '            yield from _without_void(answer["Items"])\n            if "LastEvaluatedKey" not in answer:\n',
+            '            yield from _without_void(answer["Items"])\n            if True:\n',
         ),
     ),
     _bug(

@@ -1,4 +1,4 @@
-"""What the items of alerts look like."""
+"""The items of alerts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Item = dict[str, Any]
 
 
 def alert_item(alert: Alert) -> Item:
-    place = keys.alert_place(alert)
+    index_key = keys.alert_place(alert)
     return {
         **snapshot(alert),
         **keys.alert(alert.workspace, alert.id)._asdict(),
-        "queue_pk": place and place.pk,
-        "queue_sk": place and place.sk,
+        "queue_pk": index_key and index_key.pk,
+        "queue_sk": index_key and index_key.sk,
     }
 
 

@@ -1,4 +1,4 @@
-"""What a commit writes of alerts beside the alert itself, and under which conditions."""
+"""The write that counts a principal's alerts, and its condition."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from baton.domain.times import seconds, to_ms
 if TYPE_CHECKING:
     from datetime import datetime
 
-# This caller has raised fewer than it may in this hour: what keeps one that has gone mad from flooding everybody.
+# This principal has raised fewer alerts in this hour than it may: a caller gone wrong can't flood the humans.
 MAY_RAISE_MORE = "attribute_not_exists(#count) OR #count < :most"
-# Well past the hour that is counted, whatever the clocks say.
+# Well past the counted hour, however far clocks differ.
 FORGET_AFTER = seconds(86_400)
 
 

@@ -1,4 +1,4 @@
-"""The part of the store that is about alerts."""
+"""The store's alerts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When agents were last heard of: items of their own, so that no claim waits for another's."""
+"""When each agent was last heard of, in items of their own, so that no claim waits for another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from baton.domain.times import from_ms, to_ms
 if TYPE_CHECKING:
     from datetime import datetime
 
-# Nobody has marked it within the last minute.
+# The contact wasn't marked within the last minute.
 NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"
-# What a process remembers at most: beyond it, marks cost a refused write each, nothing else.
+# The most agents that a process remembers. Beyond it, a mark costs one refused write each, nothing else.
 MAX_REMEMBERED = 10_000
 
 
@@ -24,7 +24,7 @@ class Contacts:
         self._tried: dict[tuple[str, str], datetime] = {}
 
     def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
-        """Tried once: whoever waits for it has its answer already. What failed isn't tried again within the minute."""
+        """Tries once, as the caller already has its answer. A failed mark isn't retried within the minute."""
         tried = self._tried.get((workspace, agent))
         if tried is not None and now - tried < MARKED_EVERY:
             return

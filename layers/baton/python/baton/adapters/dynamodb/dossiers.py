@@ -1,4 +1,4 @@
-"""The part of the store that reads tasks and what lies beside them, one or many."""
+"""Reads tasks and their items, one task or many."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 Found = dict[keys.Key, dict[str, Any]]
 
-# How often a task can have come back before a human has looked at it again: one attempt less than it has.
+# The most requeues that a task usually has before a human looks at it: one less than its attempts.
 LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
-# What fits into one batch of a hundred, and into the 16 MB of its answer.
+# Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
-# What lies beside a HEAD that tells of it, and changes with it. A body is there before anybody knows its task's id.
+# Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
 PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
 
 
@@ -52,36 +52,36 @@ class Dossiers(Registry):
         if keys.HEAD not in found:
             raise Unknown("task")
         task = items.task_from(found[keys.HEAD])
-        found |= self._later(task, found, *PAPERS)
+        found |= self._reread(task, found, *PAPERS)
         first, last = keys.RECOVERIES
         recoveries = tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last)
         return Dossier(
             task=task,
             body=items.payload_from(found.get(keys.BODY)) if with_body else None,
             **_results(found),
-            **_to_go_on_with(found),
-            recoveries=self._told_of(task, recoveries),
+            **_resume_inputs(found),
+            recoveries=self._counted_by_head(task, recoveries),
             mirror=tracker_items.mirror_from(found.get(keys.MIRROR)),
         )
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
         agent_key = keys.agent(workspace, agent)
-        beside = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
+        names = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
         likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
-        wanted = [*(keys.beside(workspace, task_id, what) for what in beside), agent_key, *likely]
+        wanted = [*(keys.beside(workspace, task_id, what) for what in names), agent_key, *likely]
         found = self._table.get_many(wanted)
         here = {key.sk: item for key, item in found.items() if key != agent_key}
         if keys.HEAD not in here:
             raise Unknown("task")
         task = items.task_from(here[keys.HEAD])
-        here |= self._later(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
+        here |= self._reread(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
         recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
         dossier = Dossier(
             task=task,
             body=items.payload_from(here.get(keys.BODY)),
             failure=items.payload_from(here.get(keys.FAILURE)),
-            **_to_go_on_with(here),
-            recoveries=self._told_of(task, recoveries),
+            **_resume_inputs(here),
+            recoveries=self._counted_by_head(task, recoveries),
         )
         return dossier, items.agent_from(found[agent_key]) if agent_key in found else None
 
@@ -123,51 +123,51 @@ class Dossiers(Registry):
 
     def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
         found = self._many(workspace, task_ids, TASKS_AT_ONCE, keys.HEAD)
-        return {task_id: items.task_from(beside[keys.HEAD]) for task_id, beside in found if keys.HEAD in beside}
+        return {task_id: items.task_from(here[keys.HEAD]) for task_id, here in found if keys.HEAD in here}
 
     def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
         tasks: dict[str, Task] = {}
         followed: dict[str, str] = {}
-        for task_id, beside in self._many(workspace, task_ids, TALK_AT_ONCE, keys.HEAD, keys.FOLLOWED):
-            if keys.HEAD in beside:
-                tasks[task_id] = items.task_from(beside[keys.HEAD])
-            if keys.FOLLOWED in beside:
-                followed[task_id] = beside[keys.FOLLOWED]["next_id"]
+        for task_id, here in self._many(workspace, task_ids, TALK_AT_ONCE, keys.HEAD, keys.FOLLOWED):
+            if keys.HEAD in here:
+                tasks[task_id] = items.task_from(here[keys.HEAD])
+            if keys.FOLLOWED in here:
+                followed[task_id] = here[keys.FOLLOWED]["next_id"]
         return tasks, followed
 
     def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
         found = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.OUTPUT, keys.FAILURE)
-        papers = {}
-        for task_id, beside in found:
-            if keys.HEAD in beside:
-                task = items.task_from(beside[keys.HEAD])
-                later = self._later(task, beside, keys.OUTPUT, keys.FAILURE)
-                papers[task_id] = Dossier(task=task, **_results({**beside, **later}))
-        return papers
+        details = {}
+        for task_id, here in found:
+            if keys.HEAD in here:
+                task = items.task_from(here[keys.HEAD])
+                later = self._reread(task, here, keys.OUTPUT, keys.FAILURE)
+                details[task_id] = Dossier(task=task, **_results({**here, **later}))
+        return details
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         found = self._many(workspace, task_ids, BODIES_AT_ONCE, keys.BODY)
-        return {task_id: items.payload_from(beside[keys.BODY]) for task_id, beside in found if keys.BODY in beside}
+        return {task_id: items.payload_from(here[keys.BODY]) for task_id, here in found if keys.BODY in here}
 
     # Inside
 
-    def _later(self, task: Task, here: Mapping[str, dict[str, Any]], *wanted: str) -> dict[str, dict[str, Any]]:
-        """What HEAD tells of and isn't ``here``, or may be older than HEAD: read again, and so after it. Neither a
-        batch nor a query is of one moment; each item is as it was at its own reading."""
+    def _reread(self, task: Task, here: Mapping[str, dict[str, Any]], *wanted: str) -> dict[str, dict[str, Any]]:
+        """Reads again, and so after HEAD, each wanted item that HEAD refers to and that is missing ``here`` or may be
+        older. Neither a batch read nor a query is a snapshot: each item is as it was at its own read."""
         behind = [keys.beside(task.workspace, task.id, each) for each in wanted if _may_be_older(each, task, here)]
         return {key.sk: item for key, item in self._table.get_many(behind).items()} if behind else {}
 
     def _many(
         self, workspace: str, task_ids: Iterable[str], at_once: int, *what: str
     ) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-        """Each task once, with what was found of it."""
+        """Yields each task once, with those of its items that exist."""
         wanted = list(dict.fromkeys(task_ids))
         for start in range(0, len(wanted), at_once):
             batch = wanted[start : start + at_once]
             found = self._table.get_many([keys.beside(workspace, each, part) for each in batch for part in what])
             for task_id in batch:
-                beside = {part: found.get(keys.beside(workspace, task_id, part)) for part in what}
-                yield task_id, {part: item for part, item in beside.items() if item is not None}
+                here = {part: found.get(keys.beside(workspace, task_id, part)) for part in what}
+                yield task_id, {part: item for part, item in here.items() if item is not None}
 
     def _trail(self, workspace: str, task_id: str, first: str, last: str, limit: int) -> list[dict[str, Any]]:
         return self._table.query(
@@ -176,9 +176,10 @@ class Dossiers(Registry):
             limit=limit,
         )
 
-    def _told_of(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
-        """As many as HEAD tells of. It came back oftener than is likely, or just now, between the readings of two
-        items: then there are fewer here, or one that HEAD doesn't know yet."""
+    def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
+        """Returns as many recoveries as HEAD counts. The task may have come back more often than ``read_for_claim``
+        expects, or just between the reads of two items: then some are missing in ``found``, or HEAD doesn't count the
+        latest yet."""
         all_of_them = found if len(found) >= task.recoveries else self._recoveries(task.workspace, task.id)
         return all_of_them[: task.recoveries]
 
@@ -210,7 +211,7 @@ def _results(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _to_go_on_with(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _resume_inputs(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     checkpoint = found.get(keys.CHECKPOINT)
     return {
         "brought": items.payload_from(found.get(keys.BROUGHT)),
@@ -218,10 +219,11 @@ def _to_go_on_with(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _may_be_older(paper: str, task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
-    """Than the HEAD that tells of it. A newer one does no harm: a claim on that HEAD loses."""
-    item = here.get(paper)
-    match paper:
+def _may_be_older(item_name: str, task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
+    """True if the item may be older than the HEAD that refers to it. A newer one does no harm: a claim on that HEAD
+    fails."""
+    item = here.get(item_name)
+    match item_name:
         case keys.OUTPUT:
             return task.has_output and item is None
         case keys.FAILURE:
@@ -231,10 +233,10 @@ def _may_be_older(paper: str, task: Task, here: Mapping[str, dict[str, Any]]) ->
             return is_over and (items.payload_from(item) or {}).get("wait") != task.waits
         case keys.CHECKPOINT:
             return task.last_checkpoint_id is not None and (item or {}).get("id") != task.last_checkpoint_id
-    raise ValueError(paper)
+    raise ValueError(item_name)
 
 
 def _is_of_last_claim(failure: dict[str, Any] | None, task: Task) -> bool:
-    """Of the last one that is over."""
+    """True if the failure is of the last claim that has ended."""
     over = task.fence if task.claim is None else task.fence - 1
     return failure is not None and failure.get("fence") == over

@@ -1,4 +1,4 @@
-"""The part of the store that is about telling the outside: which entries of trails the bus hasn't taken yet."""
+"""The store's outbox to the bus: events that the bus hasn't accepted yet."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
 
 UNSENT_PAGE = 50
-# Nobody has taken the entry's place away: else it would come back into the outbox for good.
+# The event is still in the outbox: a late write must not put it back for good.
 STILL_WAITING = "#shard = :shard"
-_PLACE = {"#shard": "wake_pk", "#due": "wake_sk"}
+_INDEX_KEY = {"#shard": "wake_pk", "#due": "wake_sk"}
 _UNREADABLE = (KeyError, TypeError, ValueError)
 
 
@@ -54,10 +54,10 @@ class EventOutbox(Registry):
         self._move(workspace, task_id, seq, "SET #due = :due", {":due": due})
 
     def _waiting(self, wanted: list[keys.Key]) -> list[Unsent]:
-        """Those that still wait: the index lags."""
+        """Returns the events that still wait: the index lags."""
         found = self._table.get_many(wanted)
         waiting = [found[key] for key in wanted if "wake_pk" in found.get(key, {})]
-        return list(map(_unsent, waiting))
+        return list(map(_pending_event, waiting))
 
     def _move(self, workspace: str, task_id: str, seq: int, expression: str, values: dict[str, Any]) -> None:
         with suppress(ConditionFailed):
@@ -65,24 +65,25 @@ class EventOutbox(Registry):
                 keys.event(workspace, task_id, seq),
                 UpdateExpression=expression,
                 ConditionExpression=STILL_WAITING,
-                ExpressionAttributeNames=_PLACE,
+                ExpressionAttributeNames=_INDEX_KEY,
                 ExpressionAttributeValues={":shard": keys.unsent_shard(task_id), **values},
             )
 
 
 def tellings_in(records: Sequence[dict[str, Any]]) -> list[Telling]:
-    """What a batch of the table's stream tells. What can't be read is left to the outbox, where its age alarms."""
-    told = (_readable(from_wire(record["dynamodb"]["NewImage"])) for record in records)
-    return [telling for telling in told if telling is not None]
+    """Returns the readable events of a batch of the table's stream. The others stay in the outbox, where their age
+    raises an alarm."""
+    events = (_readable(from_wire(record["dynamodb"]["NewImage"])) for record in records)
+    return [telling for telling in events if telling is not None]
 
 
-def _unsent(item: dict[str, Any]) -> Unsent:
+def _pending_event(item: dict[str, Any]) -> Unsent:
     workspace, task_id = keys.parse_task(item["pk"])
     return Unsent(workspace, task_id, keys.parse_event(item["sk"]), _since(item), _readable(item))
 
 
 def _since(item: dict[str, Any]) -> datetime:
-    """Since ever, if that can't be told: somebody has to look."""
+    """Returns the epoch if the time can't be read, so that the event's age raises an alarm."""
     try:
         return parse_rfc3339(item["at"])
     except _UNREADABLE:

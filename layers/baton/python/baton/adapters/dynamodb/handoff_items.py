@@ -1,4 +1,4 @@
-"""What the items around a workflow's tasks look like: claims held, checkpoints, errands, inboxes, late results."""
+"""The items around a workflow's tasks: live claims, checkpoints, background jobs, inboxes, late results."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def ended_claim_from(item: Item | None) -> Remembered | Claim | None:
 
 
 def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) -> Item:
-    said = None if completion is None else canonical_json(completion)
-    return {**items.payload_item(key, content), "completion": said}
+    completion_text = None if completion is None else canonical_json(completion)
+    return {**items.payload_item(key, content), "completion": completion_text}
 
 
 def completion_from(item: Item | None) -> dict[str, Any] | None:
@@ -78,19 +78,19 @@ def checkpoint_from(item: Item) -> Checkpoint:
 
 
 def errand_item(workspace: str, errand: DueErrand) -> Item:
-    place = keys.errand_place(errand)
+    index_key = keys.errand_place(errand)
     return {
         **keys.errand(workspace, errand.kind, errand.task_id)._asdict(),
         "stamp": errand.stamp,
         "due_ms": to_ms(errand.at),
         "data": canonical_json(errand.data),
-        "wake_pk": place.pk,
-        "wake_sk": place.sk,
+        "wake_pk": index_key.pk,
+        "wake_sk": index_key.sk,
     }
 
 
 def errand_from(kind: Errand, task_id: str, item: Item | None) -> DueErrand | None:
-    """None too for one that was done."""
+    """None also for a job that was done."""
     if item is None or "stamp" not in item:
         return None
     at, data = from_ms(int(item["due_ms"])), loads(item["data"])
@@ -134,6 +134,6 @@ def roots_from(source: str, target: str, item: Item | None) -> Roots:
 
 
 def skills_from(entry: Item) -> Skills:
-    """Of an agent's own entry in its queue."""
+    """Reads the agent's own entry in its queue."""
     most = int(entry["max_concurrent"]) if "max_concurrent" in entry else None
     return Skills(tuple(entry["accepts"]), tuple(entry["produces"]), most)

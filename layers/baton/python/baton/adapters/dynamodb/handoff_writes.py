@@ -1,4 +1,4 @@
-"""What a commit writes around the tasks of a workflow, and under which conditions."""
+"""Writes around the tasks of a workflow, and their conditions."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.domain.workflow import Checkpoint
 
-# The claim is still the one that somebody decided under.
+# The claim that the decision was made under is still current.
 CLAIM_IS_CURRENT = "#claim.#id = :id"
-# It is there, and nobody has cancelled it; whatever hangs below a cancelled task is to end.
+# The task exists and isn't cancelled. Work below a cancelled task has to end.
 IS_NOT_CANCELLED = "attribute_exists(#state) AND #state <> :cancelled"
-# There is room for as many more, or nobody has counted and there is room from the start.
+# There is room for this many more, or nothing was counted yet and there is room from the start.
 HAS_ROOM = "#count <= :room"
 HAS_ROOM_OR_IS_NEW = "attribute_not_exists(#count) OR #count <= :room"
-# Nobody has begun a workflow of this name.
+# No workflow with this id was begun.
 IS_NEW = "attribute_not_exists(#count)"
-# The task's latest retry is still the one that was seen.
+# The task's latest retry is still the one that was read.
 RETRY_IS_SEEN = "#retry_id = :seen"
-# What the conversation goes on with is still what was seen.
+# The conversation's next task is still the one that was read.
 NEXT_IS_SEEN = "#next_id = :seen"
 
 HandoffExtra = (
@@ -60,8 +60,8 @@ HandoffExtra = (
 
 
 def held_writes(change: Change) -> list[Write]:
-    """A claim that begins is held by its agent, one that ends isn't any more: from whatever verb, so that none can
-    forget it."""
+    """Returns the writes that a change of claim needs: the new claim's item, and the old one's removal. Every commit of
+    a task comes through here, so no command can forget them."""
     task, before = change.task, change.before
     was, now = before.claim if before else None, task.claim
     if (was and was.claim_id) == (now and now.claim_id):
@@ -78,7 +78,7 @@ def held_writes(change: Change) -> list[Write]:
 
 
 def member(task: Task) -> Write:
-    """The task in its workflow."""
+    """Lists the task in its workflow."""
     return put({"pk": keys.members(task.workspace, task.workflow_id), "sk": task.id, "parent_id": task.parent_id})
 
 
@@ -111,11 +111,11 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
         case Followed():
             return [_followed(workspace, extra, token)]
         case ErrandDone():
-            return []  # by itself, after the rest: its condition must not refuse anything
+            return []  # deleted by an update of its own, after the commit: its condition must not refuse the rest
 
 
 def _under_claim(workspace: str, under: UnderClaim) -> Write:
-    """Counting costs no more than checking: either is one item of the transaction."""
+    """Checks the claim, and counts the bytes kept under it: either way it is one item of the transaction."""
     request: dict[str, Any] = {
         "Key": to_wire(keys.head(workspace, under.task_id)._asdict()),
         "ConditionExpression": CLAIM_IS_CURRENT,
@@ -192,5 +192,5 @@ def _retry_opened(workspace: str, opened: RetryOpened) -> Write:
 
 
 def brought(task: Task, content: dict[str, object]) -> Write:
-    """What the task goes on with after its wait."""
+    """Keeps the payload that the task resumes with after its wait."""
     return put(items.payload_item(keys.beside(task.workspace, task.id, keys.BROUGHT), content))

@@ -1,6 +1,6 @@
-"""What items look like: ``*_item`` writes a domain value as one, ``*_from`` reads it back.
+"""The items of the table: ``*_item`` turns a domain value into an item, ``*_from`` reads it back.
 
-Payloads are kept as JSON text: exactly what came in, whatever its depth and numbers, at the size that it has.
+Payloads are kept as JSON text: unchanged whatever their depth and numbers, and at the size that they have.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Item = dict[str, Any]
 
 
 def head_item(task: Task) -> Item:
-    """Small, and rewritten whole by every commit. ``claim`` is a map of numbers so that a heartbeat can extend it in
-    place; ``hard_deadline_ms`` is there only where no lease may go past it."""
+    """HEAD is small, and every commit rewrites it whole. ``claim`` is a map of numbers so that a heartbeat can extend
+    the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it."""
     queue, wake = keys.queue_place(task), keys.wake_place(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
         **{name: value for name, value in told(task).items() if name not in {"claim", "wait"}},
         "claim": None if task.claim is None else claim_map(task.claim),
-        "wait": None if task.wait is None else _given(facts(task)["wait"]),
+        "wait": None if task.wait is None else _without_none(facts(task)["wait"]),
         "hard_deadline_ms": None if task.hard_deadline is None else to_ms(task.hard_deadline),
         "version": task.version,
         "seq": task.seq,
@@ -65,15 +65,15 @@ _COUNTS = {
     *("depth", "revision", "max_attempts", "attempt", "releases", "fence", "recoveries", "checkpoints", "waits"),
     "dispatch_rank",
 }
-_TOLD = {f.name for f in fields(Task)} - {
+_STATE_FIELDS = {f.name for f in fields(Task)} - {
     *(*_BOOKKEEPING, "claim", "chain", "updated_at", "wake_at", "runtime", "mirrored", "parked"),
 }
 
 
 def task_from(item: Item) -> Task:
-    values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _TOLD}
+    values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
     task = from_facts(
-        {"target_agent": None, **values},  # not kept where it is None, and never implied
+        {"target_agent": None, **values},  # None isn't stored, and it has no default
         chain=item["chain"],
         updated_at=parse_rfc3339(item["updated_at"]),
         wake_at=_time_from(item, "wake_ms"),
@@ -86,7 +86,7 @@ def task_from(item: Item) -> Task:
 
 
 def claim_map(claim: Claim) -> Item:
-    """``renewable_from_ms``: expiry minus lease. At any later moment a renewal with the same lease doesn't shorten
+    """``renewable_from_ms`` is expiry minus lease: a renewal with the same lease at any later moment doesn't shorten
     it."""
     expires_ms = to_ms(claim.expires_at)
     slot = {} if claim.slot is None else {"slot": claim.slot}
@@ -161,7 +161,7 @@ def payload_from(item: Item | None) -> Any:
 
 
 def failure_item(task: Task, failure: dict[str, Any]) -> Item:
-    """``fence``: of the claim that failed, which tells the latest failure from an older one."""
+    """``fence`` is the failed claim's: it tells the latest failure from an older one."""
     return {**payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), failure), "fence": task.fence}
 
 
@@ -187,7 +187,8 @@ def recovery_from(item: Item) -> Recovery:
 
 
 def remembered_item(key: keys.Key, remembered: Remembered) -> Item:
-    """``ttl``: the table forgets it some time after; until then whoever reads it sees that it is over."""
+    """The table deletes the item some time after ``ttl``; until then readers check for themselves whether it has
+    expired."""
     ttl = None if remembered.forget_at is None else to_ms(remembered.forget_at) // 1_000
     answer = canonical_json(remembered.answer)
     return {**key._asdict(), "body_hash": remembered.body_hash, "answer": answer, "ttl": ttl}
@@ -254,14 +255,14 @@ def review_from(item: Item) -> Review:
 
 
 def agent_item(agent: Agent) -> Item:
-    """Without its place in its own queue, which only the latest version has."""
+    """The item without the queue index's key, which only the latest version has."""
     values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
     return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
 
 
 def agent_queued(agent: Agent) -> Item:
-    place = keys.agent_place(agent.workspace, agent.slug)
-    return {"queue_pk": place.pk, "queue_sk": place.sk}
+    index_key = keys.agent_place(agent.workspace, agent.slug)
+    return {"queue_pk": index_key.pk, "queue_sk": index_key.sk}
 
 
 def agent_from(item: Item) -> Agent:
@@ -299,7 +300,7 @@ def settings_item(workspace: str, settings: Settings) -> Item:
 
 
 def settings_from(item: Item | None) -> Settings:
-    """A setting that this version doesn't know any more is left out, one that is new gets its default."""
+    """Ignores settings that this version no longer knows; new ones get their defaults."""
     known = {f.name: f.type for f in fields(Settings)}
     values = {name: value for name, value in (item or {}).items() if name in known}
     numbers = {name: int(value) for name, value in values.items() if known[name] == "int"}
@@ -317,7 +318,7 @@ def token_item(token: Token) -> Item:
 
 
 def listed_token_item(token: Token) -> Item:
-    """The same for the workspace's listing, without what could help to guess the secret."""
+    """The token in its workspace's listing, without the digest, which could help to guess the secret."""
     return {**token_item(token), **keys.Key(keys.tokens(token.workspace), token.id)._asdict(), "digest": ""}
 
 
@@ -337,8 +338,8 @@ def token_from(item: Item) -> Token:
     )
 
 
-def _given(values: Item) -> Item:
-    """Without what is None: inside of an item it would be kept."""
+def _without_none(values: Item) -> Item:
+    """Drops the values that are None: inside a map they would be stored."""
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -1,5 +1,5 @@
-"""Every key of the table and of its two indexes. The strings are nowhere else, and none is ever matched by its
-beginning: a key is whole, so that ``client`` and ``client-repo-auditor`` never see each other's things
+"""Every key of the table and of its two indexes. No other file spells one. No item is ever found by the beginning of
+its key: keys are compared whole, so ``client`` and ``client-repo-auditor`` never see each other's items
 (docs/spec/marker.md §4)."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
 WAKE_SHARDS = 4
-# Sorts after every character that an id may have.
+# Sorts after every character of an id.
 _END = "~"
 
 
@@ -35,7 +35,7 @@ class Key(NamedTuple):
     sk: str
 
 
-# A task: what is read together lies together, HEAD and all; its trail grows elsewhere.
+# A task. Items that are read together share a partition, HEAD among them; the trail has a partition of its own.
 
 
 def task(workspace: str, task_id: str) -> str:
@@ -95,7 +95,7 @@ def late_results_after(fence: int) -> tuple[str, str]:
     return f"LATE#{fence + 1:08d}", "LATE#" + _END
 
 
-# Live claims, by their agent: the permits of one that has a limit, or else the tasks.
+# Live claims by agent: one item for each permit of an agent with a limit, else one for each claimed task.
 
 
 def held(workspace: str, agent_slug: str) -> str:
@@ -103,11 +103,11 @@ def held(workspace: str, agent_slug: str) -> str:
 
 
 def held_claim(workspace: str, task_id: str, claim: Claim) -> Key:
-    place = f"TASK#{task_id}" if claim.slot is None else f"SLOT#{claim.slot:04d}"
-    return Key(held(workspace, claim.agent), place)
+    sk = f"TASK#{task_id}" if claim.slot is None else f"SLOT#{claim.slot:04d}"
+    return Key(held(workspace, claim.agent), sk)
 
 
-# What lies around the tasks of a workflow.
+# The items of a workflow.
 
 
 def members(workspace: str, workflow_id: str) -> str:
@@ -119,7 +119,7 @@ def handoff_count(workspace: str, workflow_id: str) -> Key:
 
 
 def roots(workspace: str, source: str, target: str) -> Key:
-    """The source may be any principal, whose name is free; the target is a slug or ``*``."""
+    """The source may be any principal, whose name may have any characters; the target is a slug or ``*``."""
     return Key(f"WS#{workspace}#ROOTS#{target}#{source}", "ROOTS")
 
 
@@ -131,7 +131,7 @@ def inbox(workspace: str, agent_slug: str) -> str:
     return f"WS#{workspace}#INBOX#{agent_slug}"
 
 
-# What was said and spent while a task was run.
+# The transcript and the usage of a task's runs.
 
 
 def run(workspace: str, task_id: str) -> str:
@@ -139,7 +139,7 @@ def run(workspace: str, task_id: str) -> str:
 
 
 def entry(workspace: str, task_id: str, last: int) -> Key:
-    """By the number of its last message, so that all that have one after another are one range."""
+    """The key ends with the number of the entry's last message, so the entries from any message on are one range."""
     return Key(run(workspace, task_id), f"ENTRY#{last:08d}")
 
 
@@ -152,11 +152,11 @@ def usage_of_task(workspace: str, task_id: str) -> Key:
 
 
 def usage_of_workflow(workspace: str, workflow_id: str) -> Key:
-    """Apart from the count of its handoffs: one transaction may count both."""
+    """Its own item, apart from the workflow's count of handoffs: one transaction may count both."""
     return Key(f"WS#{workspace}#USAGE#{workflow_id}", "USAGE")
 
 
-# What belongs to a workspace.
+# The items of a workspace.
 
 
 def once(workspace: str, digest: str) -> Key:
@@ -196,7 +196,7 @@ def roster(workspace: str) -> Key:
 
 
 def profile(workspace: str, slug: str) -> Key:
-    """Apart from the agents, which are read all together: a prompt is long."""
+    """Its own partition, as prompts are long and all agents are read together."""
     return Key(f"WS#{workspace}#PROFILE#{slug}", "PROFILE")
 
 
@@ -209,7 +209,8 @@ def tool(workspace: str, name: str) -> Key:
 
 
 def tools_after(workspace: str, name: str | None) -> tuple[Key, str]:
-    """A space sorts before whatever a name may go on with."""
+    """Returns the range of the tools after this name. A space sorts before every character that could continue the
+    name."""
     return tool(workspace, "" if name is None else name + " "), "TOOL#" + _END
 
 
@@ -246,7 +247,7 @@ def alert(workspace: str, alert_id: str) -> Key:
 
 
 def alerts_of_task(workspace: str, task_id: str | None) -> str:
-    """None: those about none."""
+    """``task_id`` None: the alerts about no task."""
     return f"WS#{workspace}#ALERTS-OF-TASK#{task_id or ''}"
 
 
@@ -263,7 +264,7 @@ def contact(workspace: str, slug: str) -> Key:
 
 
 def polls(workspace: str, by: str) -> Key:
-    """Of one principal, by its key."""
+    """The long polls of one principal; ``by`` is its key."""
     return Key(f"WS#{workspace}#POLLS#{by}", "POLLS")
 
 
@@ -280,7 +281,7 @@ def settings_version(workspace: str, version: int) -> Key:
 
 
 def page(workspace: str, page_id: str) -> Key:
-    """Whose page it is. Dashed or not, an id is the same."""
+    """The item that says which task a tracker page belongs to. Dashes and case of the page's id don't count."""
     return Key(f"WS#{workspace}#PAGE#{page_id.replace('-', '').lower()}", "PAGE")
 
 
@@ -297,11 +298,11 @@ def tokens(workspace: str) -> str:
 
 
 def token(token_id: str) -> Key:
-    """Found by its id alone; what it says of its workspace is what counts."""
+    """A token is found by its id alone. The workspace in the item is the one that counts."""
     return Key(f"TOKEN#{token_id}", "TOKEN")
 
 
-# Listings: over keys that never change.
+# Listings, over keys that never change.
 
 
 def tasks_of_agent(workspace: str, slug: str) -> str:
@@ -312,7 +313,7 @@ def tasks_of_day(workspace: str, day: date) -> str:
     return f"WS#{workspace}#TASKS-OF-DAY#{day.isoformat()}"
 
 
-# The queue index: what may be taken, and what waits for a human.
+# The queue index: work to claim, and work that waits for a human.
 
 
 def needs_queue(workspace: str) -> str:
@@ -327,7 +328,7 @@ def open_queue(workspace: str) -> str:
     return f"WS#{workspace}#OPEN"
 
 
-# An agent itself stands before all of its work, so that one reading tells both what it can do and what there is to do.
+# An agent's own entry sorts before all of its work, so one read finds both its skills and its queue.
 AGENT_PLACE = "!AGENT"
 QUEUE_START = "!"
 
@@ -337,15 +338,15 @@ def agent_place(workspace: str, agent_slug: str) -> Key:
 
 
 def queue_place(of: Task) -> Key | None:
-    """Where the queue index shows a task, if anywhere: priority first, then first in, first out."""
+    """Returns a task's key in the queue index: highest priority first, then first in, first out. None: not listed."""
     if of.parked:
         return None
     if of.state is State.NEEDS:
-        return Key(needs_queue(of.workspace), _place(of.priority, of.created_at, of.id))
+        return Key(needs_queue(of.workspace), _queue_sort_key(of.priority, of.created_at, of.id))
     if of.state is State.DELEGATED and of.ready_at is not None:
         is_open = of.target_agent is None
         queue = open_queue(of.workspace) if is_open else ready_queue(of.workspace, str(of.target_agent))
-        return Key(queue, _place(of.priority, of.ready_at, of.id))
+        return Key(queue, _queue_sort_key(of.priority, of.ready_at, of.id))
     return None
 
 
@@ -354,7 +355,7 @@ def unresolved_alerts(workspace: str, state: AlertState) -> str:
 
 
 def alert_place(of: Alert) -> Key | None:
-    """What nobody has resolved, so that the pile of what somebody has isn't read for it."""
+    """Only unresolved alerts are listed, so that finding them doesn't read the resolved ones."""
     if of.state is AlertState.RESOLVED:
         return None
     return Key(unresolved_alerts(of.workspace, of.state), of.id)
@@ -369,7 +370,8 @@ def dead_mirrors(workspace: str) -> str:
 
 
 def mirror_place(of: Mirror) -> Key | None:
-    """Rows with something to send, the longest due first; and apart from them those that were given up."""
+    """Pages that need synchronisation are listed longest due first; those that were given up have a list of their
+    own."""
     if of.due_at is not None:
         return Key(mirror_queue(of.workspace), due_place(of.due_at, of.task_id))
     if of.status is Sync.DEAD:
@@ -382,28 +384,28 @@ def due_place(at: datetime, task_id: str) -> str:
 
 
 def parse_due(sort_key: str) -> str:
-    """The task."""
+    """Returns the task's id."""
     return sort_key.split("#", 1)[1]
 
 
 def parse_place(sort_key: str) -> tuple[str, Ready]:
-    """Priority, and which task is ready when."""
+    """Returns the priority, and the task with the time from which it is ready."""
     priority, ready_ms, task_id = sort_key.split("#", 2)
     return priority, Ready(task_id, from_ms(int(ready_ms)), priority=priority)
 
 
-def _place(priority: str, at: datetime, task_id: str) -> str:
+def _queue_sort_key(priority: str, at: datetime, task_id: str) -> str:
     return f"{priority}#{_moment(at)}#{task_id}"
 
 
-# The wake index: a few shards, so that no one partition takes every write; claims apart, so that they come first.
+# The wake index: several shards, so that no single partition takes every write; claims have their own and come first.
 
 
 def wake_shards() -> list[str]:
     return [f"WAKE#{kind}#{shard}" for kind in ("CLAIMED", "ERRANDS", "OTHER") for shard in range(WAKE_SHARDS)]
 
 
-# One partition: a workspace is in it once, and moves every few minutes.
+# One partition is enough: each workspace has one entry, which moves every few minutes.
 WAKE_TRACKERS = "WAKE#TRACKERS"
 
 
@@ -414,31 +416,31 @@ def gate_place(of: Gate) -> Key | None:
 def wake_place(of: Task) -> Key | None:
     if of.wake_at is None:
         return None
-    return _wake_place("OTHER" if of.claim is None else "CLAIMED", of.wake_at, of.id)
+    return _wake_key("OTHER" if of.claim is None else "CLAIMED", of.wake_at, of.id)
 
 
 def errand_place(of: DueErrand) -> Key:
-    return _wake_place("ERRANDS", of.at, of.task_id)
+    return _wake_key("ERRANDS", of.at, of.task_id)
 
 
-def _wake_place(kind: str, at: datetime, task_id: str) -> Key:
+def _wake_key(kind: str, at: datetime, task_id: str) -> Key:
     return Key(f"WAKE#{kind}#{crc32(task_id.encode()) % WAKE_SHARDS}", f"{_moment(at)}#{task_id}")
 
 
-# Sorts before every moment; before those too that were written with a sign once.
+# Sorts before every moment, also before moments that an older version wrote with a sign.
 EARLIEST = "!"
 
 
 def wake_until(now: datetime) -> str:
-    """Sorts after every place that is due at ``now``, and before all later ones."""
+    """Returns a sort key after every entry that is due at ``now`` and before every later one."""
     return _moment(now) + "#" + _END
 
 
-# Entries of trails that the outside hasn't been told of, in the wake index, apart from what wakes the sweeper.
+# Events that the bus hasn't accepted yet: in the wake index, apart from the sweeper's entries.
 
 
 def unsent_shards(at: datetime) -> list[str]:
-    """Each minute another one comes first, as a run may end before it is through."""
+    """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
     first = to_ms(at) // 60_000
     return [_unsent_shard(first + number) for number in range(WAKE_SHARDS)]
 
@@ -456,26 +458,26 @@ def unsent_place(task_id: str, seq: int, due_at: datetime) -> Key:
 
 
 def parse_event(sort_key: str) -> int:
-    """The entry's number."""
+    """Returns the event's number."""
     return int(sort_key.split("#", 1)[1])
 
 
 def parse_task(partition: str) -> tuple[str, str]:
-    """Workspace and id of a HEAD's or a trail's partition, as an index shows it."""
+    """Returns workspace and task id from the partition of a HEAD or of a trail, as an index shows it."""
     _, workspace, _, task_id = partition.split("#", 3)
     return workspace, task_id
 
 
 def kind_of(partition: str) -> str:
-    """What a workspace's partition holds: ``TASK``, ``NOTES`` …"""
+    """Returns the entity of a workspace's partition: ``TASK``, ``NOTES`` …; empty for any other."""
     return partition.split("#", 3)[2] if partition.count("#") >= 2 else ""
 
 
 def parse_errand(sort_key: str) -> Errand | None:
-    """What is due about the task, as an index shows it; None for the task itself."""
+    """Returns the background job that an index entry's sort key stands for; None for the task itself."""
     return _ERRANDS.get(sort_key)
 
 
 def _moment(at: datetime) -> str:
-    """Sorts like the time itself. What is before 1970 is as early as anything can be: a sign would sort anywhere."""
+    """Returns a text that sorts like the time. Times before 1970 count as 1970, as a sign would break the order."""
     return f"{max(0, to_ms(at)):015d}"

@@ -1,4 +1,4 @@
-"""What a commit writes of directions and manual reviews, and under which conditions."""
+"""Writes of directions and manual reviews, and their conditions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def _review(review: Review, token: str) -> Write:
 
 
 def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> Write:
-    """In its next version. An end that is told meanwhile touches only ``closed``, and so is never in the way."""
+    """Puts the direction into its next version. An escalation that ends meanwhile changes only ``closed``, and so never
+    conflicts."""
     is_new = direction.version == 0
     request = {
         "Key": to_wire(keys.direction(direction.workspace, direction.source, direction.target)._asdict()),

@@ -1,4 +1,4 @@
-"""The part of the store that is about the tracker: the outbox's rows, whose page is whose, gates and webhooks."""
+"""The store's tracker part: synchronisation of pages, which task has which page, circuits and webhooks."""
 
 from __future__ import annotations
 

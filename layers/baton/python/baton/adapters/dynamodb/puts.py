@@ -1,4 +1,4 @@
-"""How one item of a transaction is written, and under which of the conditions that most of them share."""
+"""Writes of one item in a transaction, and the conditions that most of them share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from baton.adapters.dynamodb.keys import Key
     from baton.domain.errors import BatonError
 
-# Nobody has written this item before: a new task, one more event, a key used for the first time.
+# The item doesn't exist yet: a new task, the next event, an idempotency key used for the first time.
 NOT_THERE_YET = "attribute_not_exists(#pk)"
-# Nobody has changed it since it was read. On a task's HEAD this is what lets exactly one claimer win, and what keeps a
-# sweep that was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
+# The item wasn't changed since it was read. On a task's HEAD this lets exactly one claimer win, and keeps a sweep that
+# was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
 _NAMES = ("pk", "version", "retry_id", "ttl", "next_id")
@@ -41,12 +41,12 @@ def put(
 
 
 def put_version(item: Item, version: int, what: str) -> Write:
-    """An item in its next version: it must still be in the one before, or not exist if this is the first."""
+    """Puts an item into its next version: it must be in the version before, or not exist if this is the first."""
     if version == 1:
         return put(item, NOT_THERE_YET, lambda: Conflict(what))
     return put(item, VERSION_UNCHANGED, lambda: Conflict(what), seen=version - 1)
 
 
 def delete(key: Key) -> Write:
-    """Gone, whether it was there or not."""
+    """Deletes the item, existing or not."""
     return Write("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("task"))

@@ -1,4 +1,4 @@
-"""The part of the store that finds tasks: for claimers, for humans, for the sweeper, and in listings."""
+"""Finds tasks: for agents that claim, for humans, for the sweeper, and for listings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DUE_PAGE = 100
 
 class Queues(Dossiers):
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
-        """The agent's own entry leads its queue: the first page tells what it can do, too."""
+        """The agent's own entry comes first in its queue, so the first page has its skills too."""
         partition = keys.ready_queue(workspace, agent)
         page = self._queue_page(partition, keys.QUEUE_START)
         is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
@@ -63,8 +63,8 @@ class Queues(Dossiers):
     # Inside
 
     def _offered(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[Ready]:
-        """From the first page on. What isn't due yet sorts after what is, within its priority: a page that ends in such
-        a task is followed by the next priority at once."""
+        """Yields the due work of a queue, from its first page on. Within a priority, work that isn't due sorts after
+        work that is: a page that ends with such a task is followed by the next priority."""
         start = keys.QUEUE_START
         while True:
             for entry in page:
@@ -85,7 +85,7 @@ class Queues(Dossiers):
         return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE)
 
     def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
-        """A listing's ids, then the tasks' HEADs: two readings a page."""
+        """Reads a listing's ids, then the tasks' HEADs: two reads a page."""
         found, cursor = self._newest(partition, limit, cursor)
         return Page(tuple(self._heads(workspace, [item["sk"] for item in found])), cursor)
 

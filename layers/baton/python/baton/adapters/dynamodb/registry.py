@@ -1,4 +1,4 @@
-"""The part of the store that isn't about tasks: agents, settings, tokens."""
+"""The store's agents, settings and tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from baton.domain.token import Token
 
 
-# What a process keeps of rosters: the least lately used workspaces' are forgotten beyond it.
+# The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
 MAX_KEPT_AGENTS = 5_000
 
 
@@ -38,16 +38,17 @@ class Registry(Contacts):
         self._rosters: OrderedDict[str, Roster] = OrderedDict()
 
     def roster(self, workspace: str) -> Roster:
-        """The version is read first: agents that change between the two readings are newer than it says, and are read
-        again by whoever compares it next. Read the other way round, old agents would be kept under a new version."""
+        """Reads the version before the agents. Agents that change between the two reads are newer than the version
+        says, and the next comparison reads them again. In the other order, old agents would be cached under a new
+        version."""
         version = roster_version(self._table.get(keys.roster(workspace)))
         kept = self._rosters.get(workspace)
         if kept is not None and kept.version == version:
             self._rosters.move_to_end(workspace)
             return kept
         found = self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)})
-        place = keys.roster(workspace).sk
-        roster = Roster(tuple(items.agent_from(item) for item in found if item["sk"] != place), version)
+        roster_sk = keys.roster(workspace).sk
+        roster = Roster(tuple(items.agent_from(item) for item in found if item["sk"] != roster_sk), version)
         self._keep(workspace, roster)
         return roster
 
@@ -56,7 +57,7 @@ class Registry(Contacts):
         return self.roster(workspace) if kept is None else kept
 
     def forget_rosters(self) -> None:
-        """As a process that begins."""
+        """Empties the cache, as in a new process."""
         self._rosters.clear()
 
     def _keep(self, workspace: str, roster: Roster) -> None:
@@ -91,7 +92,7 @@ class Registry(Contacts):
             ]
 
         self._table.transact(writes_for, kept)
-        self._keep(agent.workspace, roster.saved(agent))  # nobody else has changed any: the write has held on that
+        self._keep(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
 
     def settings(self, workspace: str) -> Settings:
         return items.settings_from(self._table.get(keys.settings(workspace)))
@@ -123,8 +124,8 @@ class Registry(Contacts):
         self._table.transact(writes_for, keys.token(token.id), Place(keys.token(token.id)))
 
     def save_revocation(self, token: Token) -> None:
-        """In both places that show it. Repeating it changes nothing but the time, so it needs no condition: whoever
-        revokes, it stays revoked. The token itself goes on telling who made it."""
+        """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
+        so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
         listed = keys.Key(keys.tokens(token.workspace), token.id)
 
         def writes_for(written_by: str) -> list[Write]:
@@ -139,16 +140,16 @@ class Registry(Contacts):
     def _index_page(
         self, index: str, partition: str, start: str, limit: int, until: str | None = None
     ) -> list[dict[str, Any]]:
-        """After ``start``, up to ``until``."""
+        """Returns the index entries after ``start``, up to ``until``."""
         condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
         if until is not None:
-            # One key condition takes one range: everything after the start has to be after it by a sort key.
+            # A key condition takes a single range: BETWEEN starts at the next possible sort key after ``start``.
             condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
             values[":until"] = until
         return self._table.query(condition, values, limit=limit, IndexName=index)
 
     def _newest(self, partition: str, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
-        """A page of a partition whose sort keys are sortable ids, newest first, and where the next one begins."""
+        """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor."""
         condition, values = "#pk = :pk", {":pk": partition}
         if cursor is not None:
             condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
@@ -158,12 +159,12 @@ class Registry(Contacts):
 
 
 def roster_version(item: Item | None) -> int:
-    """0 where no agent was ever registered."""
+    """Returns 0 if no agent was ever registered."""
     return 0 if item is None else int(item["version"])
 
 
 def kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:
-    """One version for good: the trail of what humans set, and the witness that tells who wrote it."""
+    """Keeps one version for good: part of the trail of human settings, and the commit marker."""
     return put({**item, **key._asdict(), "written_by": token}, NOT_THERE_YET, lambda: Conflict(what))
 
 

@@ -1,4 +1,4 @@
-"""How the answer to a request with a key is kept."""
+"""Saves the response to a request with an idempotency key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baton.adapters.dynamodb.table import Write
     from baton.domain.idempotency import Once
 
-# The table may take days to forget what is over.
+# No item, or an expired one: the table may take days to delete it.
 NOT_THERE_OR_OVER = f"{NOT_THERE_YET} OR #ttl <= :now"
 
 

@@ -1,4 +1,4 @@
-"""Heartbeats: the one change of a task that is a single update, so that a million live workers cost one write a
+"""Heartbeats: the only change of a task that is a single update, so that a million live workers cost one write each a
 beat."""
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.task import Claim
 
-# The claim is still the current one, and of the one who asks.
+# The claim is still the current one, and the caller's own.
 CLAIM_IS_CURRENT = "#claim.#id = :id AND #claim.#principal = :principal"
-# It would not shorten the lease, and nothing forbids to extend it.
+# The renewal wouldn't shorten the lease, and no deadline forbids to extend it.
 EXTENDS = "#claim.#from <= :now AND attribute_not_exists(#hard)"
 EXTENDS_TO = "#claim.#expires <= :until AND attribute_not_exists(#hard)"
 _NAMES = {
@@ -35,14 +35,14 @@ _NAMES = {
     "#hard": "hard_deadline_ms",
     "#version": "version",
 }
-# The version rises with every heartbeat: whatever was decided on an older reading is refused
-# (docs/spec/lifecycle.md §3).
+# Every heartbeat raises the version, so a decision made on an older read is refused (docs/spec/lifecycle.md §3).
 _BEAT = "#claim.#from = :now, #claim.#beat = :now, #version = #version + :one"
 _RACES = 5
 
 
 def renew(table: Table, head: Key, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None) -> Claim:
-    """One write. A second one only for a task that fails on its deadline, whose leases end with it at the latest."""
+    """Renews with one write. A second one follows only if the first is refused: for a task with a hard deadline, whose
+    leases end with it at the latest, or if the lease would get shorter. Raises ``Busy`` after too many races."""
     now_ms = to_ms(now)
     values: dict[str, Any] = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1}
     if lease_seconds is None:

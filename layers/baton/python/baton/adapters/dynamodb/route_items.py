@@ -1,4 +1,4 @@
-"""What the items of routes by work type look like."""
+"""The items of routes by work type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def route_item(route: Route) -> Item:
 
 
 def last_route_from(item: Item) -> Route:
-    """Be it a removed one."""
+    """Returns the route even if it was removed."""
     return Route(
         workspace=item["workspace"],
         work_type=item["work_type"],
@@ -34,6 +34,6 @@ def last_route_from(item: Item) -> Route:
 
 
 def route_from(item: Item | None) -> Route | None:
-    """None where there is none, or none any more."""
+    """Returns None if the route never existed or was removed."""
     route = None if item is None else last_route_from(item)
     return None if route is None or route.removed else route

@@ -1,4 +1,4 @@
-"""The part of the store that is about routes by work type."""
+"""The store's routes by work type."""
 
 from __future__ import annotations
 

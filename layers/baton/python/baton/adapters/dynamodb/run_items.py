@@ -1,4 +1,4 @@
-"""What the items look like that belong to the running of agents: profiles, entries of transcripts, what was spent."""
+"""The items of runs: profiles, transcript entries, usage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def profile_item(profile: RunProfile) -> Item:
 
 
 def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
-    """What this version doesn't know any more is left out, what is new gets its default."""
+    """Ignores fields that this version no longer knows; new ones get their defaults."""
     if item is None:
         return RunProfile(workspace=workspace, slug=slug)
     known = {f.name: f.type for f in fields(RunProfile)}
@@ -31,11 +31,11 @@ def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
 
 
 def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
-    """Numbers as numbers, what was said as JSON text."""
-    told = [asdict(message) for message in entry.told]
-    said = {"blocks": entry.blocks, "told": told, "output": entry.output}
+    """Numbers are kept as numbers, messages as JSON text."""
+    messages = [asdict(message) for message in entry.told]
+    payload = {"blocks": entry.blocks, "told": messages, "output": entry.output}
     return {
-        **items.payload_item(keys.entry(workspace, task_id, entry.last), said),
+        **items.payload_item(keys.entry(workspace, task_id, entry.last), payload),
         "first": entry.first,
         "kind": str(entry.kind),
         "agent": entry.agent,
@@ -49,23 +49,23 @@ def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
 
 
 def entry_from(item: Item) -> Entry:
-    said = items.payload_from(item)
+    payload = items.payload_from(item)
     return Entry(
         first=int(item["first"]),
         kind=EntryKind(item["kind"]),
         agent=item["agent"],
         at=parse_rfc3339(item["at"]),
         turn=int(item["turn"]),
-        blocks=tuple(said["blocks"]),
-        told=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in said["told"]),
+        blocks=tuple(payload["blocks"]),
+        told=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in payload["told"]),
         stop_reason=item.get("stop_reason"),
         usage=usage_from(item),
         is_repair=item.get("is_repair", False),
-        output=said["output"],
+        output=payload["output"],
         scripted=item.get("scripted", False),
     )
 
 
 def usage_from(item: Item | None) -> Usage:
-    """None at all where nothing was spent."""
+    """Returns zero usage if there is no item."""
     return Usage() if item is None else Usage(*(int(item.get(f.name, 0)) for f in fields(Usage)))

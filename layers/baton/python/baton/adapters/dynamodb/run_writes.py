@@ -1,4 +1,4 @@
-"""What a commit writes of a run, and under which conditions: entries of its transcript, and what it spends."""
+"""Writes of a run, and their conditions: transcript entries and usage."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from baton.ports import EntryKept, Spent
 if TYPE_CHECKING:
     from baton.adapters.dynamodb.table import Item
 
-# The workflow has had fewer than it may, or nothing yet where it may have something: what keeps agents that hand work
-# to each other from spending without end.
+# The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
+# can't spend without end.
 HAS_CALLS_LEFT = "#calls < :most_calls"
 HAS_CALLS_LEFT_OR_IS_NEW = "(attribute_not_exists(#calls) OR #calls < :most_calls)"
 HAS_TOKENS_LEFT = "#tokens < :most_tokens"
 HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_tokens)"
 
-# Nobody has decided again in its place: what keeps a count that arrives late from being counted twice.
+# The transaction wasn't fenced off: usage that arrives late isn't counted twice.
 ISNT_BARRED = "attribute_not_exists(#barred)"
 
 RunExtra = EntryKept | Spent
@@ -40,8 +40,9 @@ def run_writes(workspace: str, extra: RunExtra, token: str) -> list[Write]:
 
 
 def _by_task(workspace: str, spent: Spent, token: str) -> Write:
-    """The witness where nothing better is written along. The next to spend on the task rewrites it; until then nobody
-    counts twice, and after that DynamoDB itself still knows the transaction by its token, for ten minutes."""
+    """Counts the task's usage. This item is the commit marker where the commit has no better one. The task's next
+    spending rewrites it; until then nothing is counted twice, and after that DynamoDB itself still knows the
+    transaction by its token, for ten minutes."""
     request = {
         "Key": to_wire(keys.usage_of_task(workspace, spent.task_id)._asdict()),
         "UpdateExpression": f"{_ADDS} SET #written_by = :written_by",
@@ -53,7 +54,7 @@ def _by_task(workspace: str, spent: Spent, token: str) -> Write:
 
 
 def _by_workflow(workspace: str, spent: Spent) -> Write:
-    """``tokens`` are the sum, for the condition, which can't add."""
+    """Counts the workflow's usage. ``tokens`` is the sum, for the condition, which can't add."""
     conditions = _conditions(spent)
     limits = {":most_calls": spent.most_calls, ":most_tokens": spent.most_tokens}
     request: Item = {

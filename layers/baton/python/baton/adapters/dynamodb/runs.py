@@ -1,4 +1,4 @@
-"""The part of the store that belongs to the running of agents."""
+"""The store's run profiles, transcripts and usage."""
 
 from __future__ import annotations
 

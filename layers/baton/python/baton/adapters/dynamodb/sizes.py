@@ -1,4 +1,4 @@
-"""What an item takes in DynamoDB, and which field of a request makes it large."""
+"""An item's size in DynamoDB, and the field of a request that makes it too large."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FIELDS = {
 
 
 def must_fit(items: Iterable[Mapping[str, Any]]) -> None:
-    """``items``: as they are sent. Raises ``TooLarge`` for the first that the table wouldn't take: nothing is written
-    then, and the same would never be."""
+    """Raises ``TooLarge`` for the first item above DynamoDB's limit, before anything is sent: no retry could succeed.
+    ``items``: in DynamoDB's format."""
     for item in items:
         if size_of(item) > MAX_ITEM_BYTES:
             pk, sk = item["pk"]["S"], item["sk"]["S"]
@@ -35,7 +35,7 @@ def must_fit(items: Iterable[Mapping[str, Any]]) -> None:
 
 
 def size_of(item: Mapping[str, Any]) -> int:
-    """In bytes, by DynamoDB's rules, numbers rounded up."""
+    """Returns bytes by DynamoDB's rules, numbers rounded up."""
     return sum(len(name.encode()) + _size(value) for name, value in item.items())
 
 

@@ -1,5 +1,5 @@
-"""The port ``Store`` over one table. What may be written and when is in ``writes``; what is read, and in how many
-calls, in the parts that it is made of."""
+"""The port ``Store`` over one table. ``writes`` says what is written under which conditions; the base classes say what
+is read, and in how many calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from baton.domain.workflow import DueErrand
     from baton.ports import Extra
 
-# The errand is still the one that was done: a new reason for it since then is a new errand.
+# The background job is still the one that was done: a new reason for it in the meantime is a new job.
 STILL_THE_SAME = "#stamp = :stamp"
 
 
@@ -51,16 +51,17 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
                 witness(workspace, change, others),
                 bar(workspace, change, others),
             )
-        for errand in _done(extras):
-            self._take_away(workspace, errand)
+        for errand in _done_jobs(extras):
+            self._remove_job(workspace, errand)
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
     ) -> Claim:
         return renew(self._table, keys.head(workspace, task_id), claim_id, by, now, lease_seconds)
 
-    def _take_away(self, workspace: str, errand: DueErrand) -> None:
-        """Its item stays, as nothing but the key of the next one: no part of Baton may delete what lies with a task."""
+    def _remove_job(self, workspace: str, errand: DueErrand) -> None:
+        """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to
+        delete items of a task."""
         with suppress(ConditionFailed, Busy):
             self._table.update(
                 keys.errand(workspace, errand.kind, errand.task_id),
@@ -102,9 +103,9 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
         return Page(tuple(map(items.review_from, found)), cursor)
 
 
-def _done(extras: Sequence[Extra]) -> Iterator[DueErrand]:
+def _done_jobs(extras: Sequence[Extra]) -> Iterator[DueErrand]:
     for extra in extras:
         if isinstance(extra, ErrandDone):
             yield extra.errand
         elif isinstance(extra, Also):
-            yield from _done(extra.extras)
+            yield from _done_jobs(extra.extras)

@@ -1,11 +1,11 @@
-"""The one door to DynamoDB: how its calls are made, when they are repeated, and what its errors mean.
+"""All calls to DynamoDB: how they are made, when they are retried, and which error each failure becomes.
 
-A reply can be lost after the write was done: the SDK's own retry then fails its condition although *we* won. So every
-transaction writes its token into a witness, an item that nobody changes afterwards; after an unclear or refused attempt
-the witness is read, and if it carries our token, the write is ours (docs/spec/requests.md §3).
+A reply can be lost after the write was applied: the SDK's own retry then fails its condition although our write won. So
+every transaction writes its token into a commit marker, an item that nobody changes afterwards. After an unclear or
+refused attempt the marker is read; if it carries our token, the write is ours (docs/spec/requests.md §3).
 
-A request can also arrive late: after its repeat was refused, and something else was decided and answered. So before
-a refusal is told, an attempt whose end is unclear is barred: a condition that it has is made to fail for ever
+A request can also arrive late: after its retry was refused and another decision was answered. So before a refusal is
+reported, an attempt with an unclear outcome is fenced off: one of its conditions is made to fail for ever
 (docs/decisions/023-unclear-attempts-are-barred.md).
 """
 
@@ -50,14 +50,14 @@ _UNCLEAR_CODES = frozenset(
     }
 )
 _THROTTLES = frozenset({"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"})
-# The same as the reason of a cancelled transaction.
+# The same, as the reason of a cancelled transaction.
 _THROTTLED = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
 _SERVER_ERROR = 500
 _MAX_BATCH = 100
 
 
 class DynamoClient(Protocol):
-    """The five calls that Baton makes. Tests put their faults here, around the real one."""
+    """The five calls that Baton makes. Tests inject their faults here, around the real client."""
 
     def get_item(self, **request: Any) -> Any: ...
     def batch_get_item(self, **request: Any) -> Any: ...
@@ -68,24 +68,24 @@ class DynamoClient(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One item of a transaction. ``refused`` makes the error that its failed condition means."""
+    """One item of a transaction."""
 
     kind: str
     request: Item
-    refused: Callable[[], BatonError]
+    refused: Callable[[], BatonError]  # makes the error that a failed condition stands for
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A transaction that puts an item here, where none may be yet, is barred by another item in its place. For keys
-    that nobody else will ever need: a new id's."""
+    """Fences off a transaction that puts an item under this key on condition that none exists: another item is put
+    there. Only for keys that nothing else will ever use, as the key of a new id."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A transaction that holds only while the item is in this version is barred by the next version."""
+    """Fences off a transaction that requires this version of the item: the item is put into its next version."""
 
     key: Key
     version: int
@@ -93,8 +93,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A transaction that holds only while the item, its witness, doesn't have ``barred(token)`` is barred by that
-    mark."""
+    """Fences off a transaction that requires the item, its commit marker, not to have the attribute ``barred(token)``:
+    the attribute is set."""
 
     key: Key
 
@@ -103,11 +103,11 @@ Bar = Place | Seen | Mark
 
 
 class ConditionFailed(Exception):
-    """``item``: as it was found."""
+    """The condition of an update was false."""
 
     def __init__(self, item: Item) -> None:
         super().__init__("condition failed")
-        self.item = item
+        self.item = item  # as it was found; empty if it didn't exist
 
 
 class Table:
@@ -116,59 +116,58 @@ class Table:
 
     def get(self, key: Key) -> Item | None:
         answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
-        return next(_there([answer["Item"]]), None) if "Item" in answer else None
+        return next(_without_void([answer["Item"]]), None) if "Item" in answer else None
 
     def get_many(self, wanted: Sequence[Key]) -> dict[Key, Item]:
-        """At most 100 different ones, or ``ValueError``. Missing ones are left out."""
-        once_each = list(dict.fromkeys(wanted))  # a batch read refuses double keys
+        """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys."""
+        once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
         if len(once_each) > _MAX_BATCH:
             raise ValueError(wanted)
         found: dict[Key, Item] = {}
-        asked = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
+        request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
-            answer = self._call(self._client.batch_get_item, RequestItems=asked)
-            for item in _there(answer["Responses"].get(self._name, [])):
+            answer = self._call(self._client.batch_get_item, RequestItems=request)
+            for item in _without_void(answer["Responses"].get(self._name, [])):
                 found[Key(item["pk"], item["sk"])] = item
-            asked = answer.get("UnprocessedKeys") or {}
-            if not asked:
+            request = answer.get("UnprocessedKeys") or {}
+            if not request:
                 return found
             self._pause(1)
         raise Busy
 
     def query(self, condition: str, values: Item, *, limit: int, newest_first: bool = False, **more: Any) -> list[Item]:
-        """The first ``limit``, each item once: in one reading unless they take more than 1 MB. ``condition`` speaks of
-        ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``, which may show an item twice while it
-        moves."""
+        """Returns the first ``limit`` items, each once, with one call unless they take more than 1 MB. ``condition``
+        names ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``. An index may show an item twice
+        while it moves."""
         found: dict[Key, Item] = {}
         while True:
             more["Limit"] = limit - len(found)
-            answer = self._queried(condition, values, ScanIndexForward=not newest_first, **more)
-            for item in _there(answer["Items"]):
+            answer = self._query_page(condition, values, ScanIndexForward=not newest_first, **more)
+            for item in _without_void(answer["Items"]):
                 found.setdefault(Key(item["pk"], item["sk"]), item)
             if len(found) >= limit or "LastEvaluatedKey" not in answer:
                 return list(found.values())
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def query_page(self, condition: str, values: Item, *, limit: int) -> tuple[list[Item], bool]:
-        """At most ``limit``, and what fits into one answer of 1 MB; and whether there are more, as far as that is known
-        without looking."""
-        answer = self._queried(condition, values, Limit=limit + 1)
-        found = list(_there(answer["Items"]))
+        """Returns at most ``limit`` items, as many as fit into one answer of 1 MB, and whether more may follow."""
+        answer = self._query_page(condition, values, Limit=limit + 1)
+        found = list(_without_void(answer["Items"]))
         return found[:limit], len(found) > limit or "LastEvaluatedKey" in answer
 
     def query_all(self, condition: str, values: Item) -> Iterator[Item]:
-        """Every page of one partition's range."""
+        """Yields every item that the condition selects, from all pages of the partition."""
         start: Item = {}
         while True:
-            answer = self._queried(condition, values, **start)
-            yield from _there(answer["Items"])
+            answer = self._query_page(condition, values, **start)
+            yield from _without_void(answer["Items"])
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     def update(self, key: Key, *, attempts: int = ATTEMPTS, **request: Any) -> Item:
-        """One item, in a way that may be done twice. Answers with the item as it is afterwards. Raises
-        ``ConditionFailed``."""
+        """Updates one item and returns it as it is afterwards. The update must be safe to apply twice. Raises
+        ``ConditionFailed``, or ``Busy`` after the last attempt."""
         values = to_wire(request.pop("ExpressionAttributeValues"))
         for attempt in range(attempts):
             try:
@@ -191,11 +190,14 @@ class Table:
         raise Busy
 
     def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key, bar: Bar | None = None) -> None:
-        """All or nothing, exactly once. ``writes_for`` gets the token that the witness must carry as ``written_by``.
-        Raises what the writes say they mean when refused, ``Conflict``, or ``Busy``; before anything is sent,
-        ``TooLarge`` for an item that the table wouldn't take, and ``ValueError`` for more writes than one transaction
-        takes or for two of one item. ``bar``: what keeps it from being done after a refusal was told; None where every
-        other decision of the caller's has a condition of it against it."""
+        """Applies all writes or none, exactly once. ``writes_for`` gets the token that the commit marker at ``witness``
+        must carry as ``written_by``. ``bar`` fences off an attempt that could arrive after a refusal was reported; None
+        where every other decision of the caller has a condition against it.
+
+        Raises the error of the first refused write, ``Conflict``, or ``Busy``. Before anything is sent it raises
+        ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes, or
+        for two writes of one item.
+        """
         token = uuid4().hex
         writes = writes_for(token)
         _must_fit(writes)
@@ -211,7 +213,7 @@ class Table:
                 if self._is_ours(witness, token):
                     return
                 if refusal is not None:
-                    if may_arrive and bar is not None and self._was_done(bar, witness, token):
+                    if may_arrive and bar is not None and self._was_applied(bar, witness, token):
                         return
                     raise refusal from exc
                 may_arrive = may_arrive or not _is_turned_away(exc)
@@ -220,16 +222,16 @@ class Table:
                 return
         raise Busy
 
-    def _was_done(self, bar: Bar, witness: Key, token: str) -> bool:
-        """Whether the transaction was done after all; if it wasn't, it never will be. Raises ``Busy`` if that can't be
-        brought about: then nobody may decide again."""
+    def _was_applied(self, bar: Bar, witness: Key, token: str) -> bool:
+        """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
+        fenced off: then nothing else may be decided."""
         match bar:
             case Place(key):
-                request = _void(key)
+                request = _void_update(key)
             case Seen(key, version):
-                request = _next_version(key, version)
+                request = _version_update(key, version)
             case Mark(key):
-                request = _marked(key, token)
+                request = _mark_update(key, token)
         try:
             self.update(**request)
         except ConditionFailed:
@@ -237,7 +239,8 @@ class Table:
         return False
 
     def delete_all(self, gone: Sequence[Key]) -> None:
-        """At most 100, whether they are there or not. It may be done twice, so it needs no witness. Raises ``Busy``."""
+        """Deletes at most 100 items, existing or not. Safe to apply twice, so it needs no commit marker. Raises
+        ``Busy``."""
         token = uuid4().hex
         writes = [Write("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("item")) for key in gone]
         _must_fit(writes)
@@ -254,12 +257,13 @@ class Table:
         raise Busy
 
     def _is_ours(self, witness: Key, token: str) -> bool:
-        """Raises ``Busy`` if that can't be told: then nobody may decide again as if it had not been written."""
+        """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
+        decided as if the transaction had not been applied."""
         item = self.get(witness)
         return item is not None and item.get("written_by") == token
 
-    def _queried(self, condition: str, values: Item, **more: Any) -> Any:
-        """One page: of the table itself, or of ``IndexName``, which lags."""
+    def _query_page(self, condition: str, values: Item, **more: Any) -> Any:
+        """Reads one page of the table, or of ``IndexName``, which lags behind the table."""
         index = more.get("IndexName")
         return self._read(
             self._client.query,
@@ -290,22 +294,22 @@ class Table:
 _serializer, _deserializer = TypeSerializer(), TypeDeserializer()
 
 
-# What takes the place of an item that must never come: no reader sees it.
+# The attribute of an item that holds a key so that no other can be put there. No reader sees this item.
 VOID = "void"
-# The transaction that would have put an item here hasn't been done.
+# No item exists under the key: the transaction that would have put one wasn't applied.
 NOBODY_IS_HERE = "attribute_not_exists(#pk)"
-# Nobody has changed it since it was read.
+# The item wasn't changed since it was read.
 IS_AS_SEEN = "#version = :seen"
-# It wasn't this transaction that wrote it last.
+# Another transaction wrote the item last.
 ISNT_ITS_WORK = "#written_by <> :token"
 
 
 def barred(token: str) -> str:
-    """The attribute that keeps a transaction from changing an item."""
+    """Returns the name of the attribute that fences off the transaction with this token."""
     return f"barred_{token}"
 
 
-def _void(key: Key) -> Item:
+def _void_update(key: Key) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #void = :void",
@@ -315,7 +319,7 @@ def _void(key: Key) -> Item:
     }
 
 
-def _next_version(key: Key, version: int) -> Item:
+def _version_update(key: Key, version: int) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #version = :next",
@@ -325,7 +329,7 @@ def _next_version(key: Key, version: int) -> Item:
     }
 
 
-def _marked(key: Key, token: str) -> Item:
+def _mark_update(key: Key, token: str) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #barred = :barred, #written_by = :nobody",
@@ -335,12 +339,12 @@ def _marked(key: Key, token: str) -> Item:
     }
 
 
-def _there(wire: Iterable[Item]) -> Iterator[Item]:
+def _without_void(wire: Iterable[Item]) -> Iterator[Item]:
     return (item for item in map(from_wire, wire) if VOID not in item)
 
 
 def to_wire(item: Item) -> Item:
-    """What is None is left out."""
+    """Converts an item to DynamoDB's format, without the attributes that are None."""
     return {name: _serializer.serialize(value) for name, value in item.items() if value is not None}
 
 
@@ -349,17 +353,17 @@ def from_wire(item: Item) -> Item:
 
 
 def _must_fit(writes: Sequence[Write]) -> None:
-    """Raises ``ValueError``, and ``TooLarge`` for an item that the table wouldn't take."""
+    """Raises ``ValueError`` for too many writes or two of one item, and ``TooLarge`` for an item above the limit."""
     if len(writes) > MAX_ITEMS:
         raise ValueError(f"{len(writes)} items in one transaction")
-    places = [write.request.get("Key") or write.request["Item"] for write in writes]
-    if len({(place["pk"]["S"], place["sk"]["S"]) for place in places}) < len(writes):
+    item_keys = [write.request.get("Key") or write.request["Item"] for write in writes]
+    if len({(key["pk"]["S"], key["sk"]["S"]) for key in item_keys}) < len(writes):
         raise ValueError("one item twice in one transaction")
     must_fit(write.request["Item"] for write in writes if write.kind == "Put")
 
 
 def _key_names(condition: str, prefix: str = "") -> dict[str, str]:
-    """Only those that are used: DynamoDB refuses the others."""
+    """Returns the names that the condition uses: DynamoDB refuses unused ones."""
     return {f"#{name}": prefix + name for name in ("pk", "sk") if f"#{name}" in condition}
 
 
@@ -368,7 +372,7 @@ def _code(exc: Exception) -> str:
 
 
 def _response(exc: Exception) -> Item:
-    """What came back, if anything did."""
+    """Returns the response of a ``ClientError``; empty if there was none."""
     return dict(exc.response) if isinstance(exc, ClientError) else {}
 
 
@@ -377,7 +381,7 @@ def _old_item(exc: Exception) -> Item:
 
 
 def _is_unclear(exc: Exception) -> bool:
-    """It may have been done or not: no answer, a server's error, or a throttle."""
+    """True if the call may have been applied or not: no answer, an error of the server, or a throttle."""
     if not isinstance(exc, ClientError):
         return True
     status = exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -386,15 +390,15 @@ def _is_unclear(exc: Exception) -> bool:
 
 
 def _is_turned_away(exc: Exception) -> bool:
-    """It wasn't done and won't be: nobody has heard of it, or it was throttled."""
+    """True if the call wasn't applied and won't be: it was never sent, or it was throttled."""
     if not isinstance(exc, ClientError):
         return isinstance(exc, ConnectTimeoutError | EndpointConnectionError)
     return _code(exc) in _THROTTLES or any(reason.get("Code") in _THROTTLED for reason in _reasons(exc))
 
 
 def _refusal(exc: Exception, writes: Sequence[Write]) -> BatonError | None:
-    """What a cancelled transaction means: the refused writes' own word, a used key's first; else that somebody else was
-    writing the same items at that moment."""
+    """Returns the error that a cancelled transaction stands for: of the refused writes, a used idempotency key's first;
+    else ``Conflict`` if another transaction was writing the same items. None if it wasn't refused."""
     codes = [reason.get("Code") for reason in _reasons(exc)]
     refused = [write.refused() for write, code in zip(writes, codes, strict=False) if code == "ConditionalCheckFailed"]
     if refused:

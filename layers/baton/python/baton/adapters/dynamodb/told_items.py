@@ -1,5 +1,5 @@
-"""What an entry of a trail carries for the outside, beside what it tells: the states around it, and its place in the
-outbox until the bus has it."""
+"""The items of events: besides the event itself the states around it, and its key in the outbox until the bus has
+accepted it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Item = dict[str, Any]
 
 
 def told_item(task: Task, telling: Telling) -> Item:
-    place = keys.unsent_place(telling.task_id, telling.event.seq, telling.event.at)
+    index_key = keys.unsent_place(telling.task_id, telling.event.seq, telling.event.at)
     return {
         **items.event_item(task, telling.event),
         "state_before": telling.state_before,
         "state": telling.state,
-        "wake_pk": place.pk,
-        "wake_sk": place.sk,
+        "wake_pk": index_key.pk,
+        "wake_sk": index_key.sk,
     }
 
 
 def telling_from(item: Item) -> Telling:
-    """Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
+    """Raises ``KeyError``, ``TypeError`` or ``ValueError`` if the item can't be read."""
     workspace, task_id = keys.parse_task(item["pk"])
     return Telling(
         workspace=workspace,

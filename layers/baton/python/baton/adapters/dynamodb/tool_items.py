@@ -1,4 +1,4 @@
-"""What the items of tools look like."""
+"""The items of tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Item = dict[str, Any]
 
 
 def tool_item(tool: Tool) -> Item:
-    """The variables as JSON text, as their values may be anything: 1 isn't 1.0, nor true."""
+    """Variables are kept as JSON text, as their values may be of any type: 1 isn't 1.0, nor true."""
     values = {f.name: getattr(tool, f.name) for f in fields(Tool)}
     written = {
         "context_variables": canonical_json([asdict(each) for each in tool.context_variables]),

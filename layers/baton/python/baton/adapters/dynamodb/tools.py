@@ -1,4 +1,4 @@
-"""The part of the store that is about tools."""
+"""The store's tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the items of the outbox to the tracker look like."""
+"""The items of the outbox to the tracker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MIRROR_COUNTS = ("wanted", "shown", "looks", "looked", "attempts", "failures", 
 
 
 def mirror_item(mirror: Mirror) -> Item:
-    place, page = keys.mirror_place(mirror), mirror.page
+    index_key, page = keys.mirror_place(mirror), mirror.page
     return {
         **keys.beside(mirror.workspace, mirror.task_id, keys.MIRROR)._asdict(),
         **{name: getattr(mirror, name) for name in _MIRROR_COUNTS},
@@ -36,8 +36,8 @@ def mirror_item(mirror: Mirror) -> Item:
         "happened_by_ms": _ms(mirror.happened_by),
         "due_ms": _ms(mirror.due_at),
         "since_ms": _ms(mirror.since),
-        "queue_pk": place and place.pk,
-        "queue_sk": place and place.sk,
+        "queue_pk": index_key and index_key.pk,
+        "queue_sk": index_key and index_key.sk,
     }
 
 
@@ -65,7 +65,7 @@ def mirror_from(item: Item | None) -> Mirror | None:
 
 
 def gate_item(gate: Gate) -> Item:
-    place = keys.gate_place(gate)
+    index_key = keys.gate_place(gate)
     return {
         **keys.gate(gate.workspace)._asdict(),
         "closed_until_ms": _ms(gate.closed_until),
@@ -75,8 +75,8 @@ def gate_item(gate: Gate) -> Item:
         "reconciled_ms": _ms(gate.reconciled_at),
         "wake_ms": _ms(gate.wake_at),
         "version": gate.version,
-        "wake_pk": place and place.pk,
-        "wake_sk": place and place.sk,
+        "wake_pk": index_key and index_key.pk,
+        "wake_sk": index_key and index_key.sk,
     }
 
 

@@ -1,4 +1,4 @@
-"""What a commit writes of the outbox to the tracker, and under which conditions."""
+"""Writes of the outbox to the tracker, and their conditions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
     from baton.domain.task import Task
 
-# Nobody holds the page, or this very task does: what keeps a page from becoming two tasks' page.
+# No task has the page, or this task has it: a page never belongs to two tasks.
 PAGE_IS_OURS = "attribute_not_exists(#pk) OR #task = :task"
 
 
 def mirror_behind(task: Task, at: datetime) -> Write:
-    """Beside whoever holds the row: its own saving then finds another version, and reads again."""
+    """Marks the page as behind, also while another process synchronises it: saving then finds another version, and that
+    process reads again."""
     return _due(task.workspace, task.id, at, ", #wanted = :wanted", "", {"#wanted": "wanted"}, {":wanted": task.seq})
 
 
@@ -39,7 +40,8 @@ def page_taken(workspace: str, page_id: str, task_id: str) -> Write:
 
 
 def _due(workspace: str, task_id: str, at: datetime, sets: str, adds: str, names: Item, values: Item) -> Write:
-    """There is something to send now. Without a condition: a task's change must not fail for the tracker's sake."""
+    """Makes the page due for synchronisation now. Without a condition: the tracker must not make a task's change
+    fail."""
     request = {
         "Key": to_wire(keys.beside(workspace, task_id, keys.MIRROR)._asdict()),
         "UpdateExpression": f"SET #due = :due, #pk = :pk, #sk = :sk{sets} ADD #version :one{adds}",

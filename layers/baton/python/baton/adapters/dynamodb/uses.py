@@ -1,5 +1,5 @@
-"""The part of the store that counts what principals ask for: an item for each minute of one that asks for much, and
-one for its long polls, with a place for each permit."""
+"""The store's counts of requests: one item for each minute of a principal with much use, and one for its long polls,
+with a slot for each permit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from baton.adapters.dynamodb.table import Item
     from baton.domain.principal import Principal
 
-# Nobody waits under it (any more), or we do: an attempt whose reply was lost is repeated.
+# The slot is free or expired, or we hold it: an attempt whose reply was lost is repeated.
 NOT_HELD = "attribute_not_exists(#until) OR #until <= :now OR #holder = :holder"
 STILL_OURS = "#holder = :holder"
 FORGOTTEN_AFTER_SECONDS = 3_600

@@ -1,5 +1,4 @@
-"""The part of the store that lies around the tasks of a workflow: what a handoff is decided on, members, checkpoints,
-inboxes."""
+"""The store's items around the tasks of a workflow: inputs of a handoff decision, members, checkpoints, inboxes."""
 
 from __future__ import annotations
 

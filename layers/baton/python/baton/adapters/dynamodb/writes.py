@@ -1,5 +1,5 @@
-"""Transactions: which items a commit writes, and under which conditions. The conditions are the safety of Baton; each
-is a named sentence, and there are these few: those that most writes share are in ``puts``."""
+"""Transactions: the items that a commit writes, and their conditions. The safety of Baton rests on these conditions.
+Each has a name; those that most writes share are in ``puts``."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.ports import Extra
 
-# Written once, and never changed by anybody: what tells best whether a commit was ours.
+# Written once and never changed by anybody: the best commit markers.
 WRITTEN_ONCE = (Note, Remember, Also, AlertRaised, CheckpointKept, LateKept, EntryKept)
 
 
 def commit_writes(workspace: str, change: Change | None, extras: Sequence[Extra], token: str) -> list[Write]:
-    """All that a commit puts into its transaction."""
+    """Returns all writes of one commit's transaction."""
     task = None if change is None else change.task
     writes = [] if change is None else task_writes(change, token)
     for extra in extras:
@@ -69,7 +69,8 @@ def commit_writes(workspace: str, change: Change | None, extras: Sequence[Extra]
 
 
 def task_writes(change: Change, token: str) -> list[Write]:
-    """HEAD, the new events and what the change left beside. The first new event is the witness."""
+    """Returns the writes of HEAD, of the new events and of the change's other items. The first new event is the commit
+    marker."""
     task = change.task
     writes = [_head(change, token)]
     writes += [put({**told_item(task, each), "written_by": token}, NOT_THERE_YET) for each in tellings(change)]
@@ -141,21 +142,21 @@ def _tracker_write(workspace: str, task: Task | None, extra: Extra, token: str) 
 
 
 def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> keys.Key:
-    """The item that tells whether a commit was ours. Immutable where there is one such; a bare look of the sweeper has
-    only HEAD, and may safely be done again."""
+    """Returns the key of the commit marker: an item that nobody changes, where the commit has one. A sweep that changes
+    nothing but its next wake time has only HEAD, and may safely be done again."""
     if change is not None:
         task = change.task
         if change.events:
             return keys.event(workspace, task.id, change.events[0].seq)
         return keys.head(workspace, task.id)
     for extra in sorted(extras, key=lambda each: not isinstance(each, WRITTEN_ONCE)):
-        found = _witness_of(workspace, extra)
+        found = _marker_of(workspace, extra)
         if found is not None:
             return found
     raise ValueError("a commit without a change needs an extra that can be recognised")
 
 
-def _witness_of(workspace: str, extra: Extra) -> keys.Key | None:
+def _marker_of(workspace: str, extra: Extra) -> keys.Key | None:
     match extra:
         case Also(change, extras):
             return witness(workspace, change, extras)
@@ -194,9 +195,8 @@ def _witness_of(workspace: str, extra: Extra) -> keys.Key | None:
 
 
 def bar(workspace: str, change: Change | None, extras: Sequence[Extra]) -> Bar | None:
-    """What keeps a commit whose end is unclear from being done after something else was decided. Where there is none,
-    it writes nothing but what every other decision of the caller's would write in another version, or under the same
-    key."""
+    """Returns how a commit with an unclear outcome is fenced off before another decision. None if it needs no fencing:
+    every other decision of the caller would write another version of the same items, or under the same key."""
     if change is not None:
         task, before = change.task, change.before
         if before is None:
@@ -224,18 +224,19 @@ def _alert(alert: Alert, token: str) -> Write:
 
 
 def _listed_alert(alert: Alert) -> keys.Key:
-    """Where its task's are found; and the witness of its raising: nobody changes it, whatever becomes of the alert."""
+    """The alert in the listing of its task, and the commit marker of its raising: nobody changes this item, whatever
+    becomes of the alert."""
     return keys.Key(keys.alerts_of_task(alert.workspace, alert.task_id), alert.id)
 
 
 def _head(change: Change, token: str) -> Write:
     item = items.head_item(change.task)
-    stamp = {} if change.events else {"written_by": token}  # the first event is the witness where there is one
+    stamp = {} if change.events else {"written_by": token}  # the first event is the commit marker where there is one
     return put_version({**item, **stamp}, change.task.version, "task")
 
 
 def _listings(task: Task) -> list[keys.Key]:
-    """Beside the day's. Open work is in nobody's listing."""
+    """Returns the listings besides the day's. Open work has no agent and is in no other listing."""
     agent = task.target_agent
     return [] if agent is None else [keys.Key(keys.tasks_of_agent(task.workspace, agent), task.id)]
 
