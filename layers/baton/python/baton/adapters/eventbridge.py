@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 10
 MAX_CALL_BYTES = 256 * 1_024
 _AROUND_BYTES = len(SOURCE) + len(DETAIL_TYPE) + 14  # as the bus counts an entry: 14 for its time
-# Nothing of these is about the entries: there is no use in trying them one by one.
-_NOBODY_GETS_THROUGH = frozenset(
+# None of these codes is about a single entry: sending the entries one by one won't help.
+_NO_ENTRY_ACCEPTED = frozenset(
     {
         "AccessDeniedException",
         "AccessDenied",
@@ -35,7 +35,7 @@ class EventsClient(Protocol):
     def put_events(self, **request: Any) -> Any: ...
 
 
-class _Away(Exception):
+class _BusUnavailable(Exception):
     pass
 
 
@@ -49,25 +49,25 @@ class EventBridgeBus:
         try:
             for chunk in _chunks(notices):
                 self._send(chunk, accepted, refused)
-        except _Away as exc:
-            self._log("the bus is out of reach", action="bus_away", error=str(exc))
+        except _BusUnavailable as exc:
+            self._log("event bus out of reach", action="bus_away", error=str(exc))
         return Delivery(frozenset(accepted), refused)
 
     def _send(self, chunk: Sequence[Notice], accepted: set[str], refused: dict[str, str]) -> None:
-        """Raises ``_Away``."""
+        """Raises ``_BusUnavailable``."""
         try:
             answer = self._client.put_events(Entries=[self._entry(notice) for notice in chunk])
         except ClientError as exc:
             code = exc.response.get("Error", {}).get("Code", "")
-            if code in _NOBODY_GETS_THROUGH:
-                raise _Away(code) from exc
+            if code in _NO_ENTRY_ACCEPTED:
+                raise _BusUnavailable(code) from exc
             if len(chunk) == 1:
                 refused[chunk[0].id] = code
                 return
-            for notice in chunk:  # one bad entry can have the whole call refused
+            for notice in chunk:  # one invalid entry can make EventBridge refuse the whole call
                 self._send([notice], accepted, refused)
         except BotoCoreError as exc:
-            raise _Away(type(exc).__name__) from exc
+            raise _BusUnavailable(type(exc).__name__) from exc
         else:
             for notice, result in zip(chunk, answer["Entries"], strict=True):
                 if "EventId" in result:
@@ -86,7 +86,7 @@ class EventBridgeBus:
 
 
 def _chunks(notices: Sequence[Notice]) -> Iterator[list[Notice]]:
-    """As many at once as a call takes, by number and by size."""
+    """Yields chunks as large as one call takes, by number and by size."""
     chunk: list[Notice] = []
     taken = 0
     for notice in notices:

@@ -1,4 +1,4 @@
-"""A queue's messages, one by one: what the functions behind a queue share."""
+"""An SQS batch, handled message by message: shared by all functions behind a queue."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class MalformedMessage(ValueError):
-    """Trying it again would change nothing."""
+    """A retry would change nothing."""
 
 
 def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
-    """A message's object. Raises ``MalformedMessage`` for everything that hasn't exactly these fields."""
+    """Returns the message's object. Raises ``MalformedMessage`` if it isn't an object with exactly these fields."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as exc:
@@ -37,17 +37,17 @@ def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """One batch. A message for which ``handle`` raises comes again; one that is malformed is given up at once, where
-    humans are alarmed; all the others may go. ``what``: the messages' name in the log."""
+    """One SQS batch. A message for which ``handle`` raises comes again. A malformed one goes to the dead letters at
+    once, which raises an alarm. All the others are deleted."""
 
-    what: str
+    what: str  # the messages' name in the log
     handle: Callable[[str], None]
     dead_letters: DeadLetters
     metrics: Metrics
     logger: Logger
 
     def answer(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-        # A batch that fails as a whole is no error of the function: its messages come again like any others.
+        # A batch in which every message fails is no error of the function: the messages come again like any others.
         processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
         try:
             result = process_partial_response(event, self._answer, processor, context)
@@ -63,8 +63,8 @@ class Inbox:
             except MalformedMessage as exc:
                 self._give_up(record.body, str(exc))
             except Exception as exc:
-                told = {"action": f"{self.what}_failed", "error": type(exc).__name__}
-                self.logger.warning("%s not handled", self.what.replace("_", " "), extra=told)
+                fields = {"action": f"{self.what}_failed", "error": type(exc).__name__}
+                self.logger.warning("%s not handled", self.what.replace("_", " "), extra=fields)
                 raise
 
     def _give_up(self, body: str, reason: str) -> None:

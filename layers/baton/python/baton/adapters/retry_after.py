@@ -1,4 +1,4 @@
-"""The Retry-After of an HTTP answer (RFC 9110 §10.2.3)."""
+"""The header Retry-After of an HTTP answer (RFC 9110 §10.2.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 
 def retry_after(value: str, now: datetime) -> float | None:
-    """In seconds, of a number or a date; None of anything else."""
+    """Returns seconds from a number or a date, at most a day; None for anything else."""
     try:
         seconds = float(value)
         return None if math.isnan(seconds) else min(max(0.0, seconds), MAX_RETRY_AFTER_SECONDS)

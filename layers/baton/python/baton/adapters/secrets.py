@@ -27,11 +27,11 @@ class SecretsClient(Protocol):
 
 
 class SecretsManagerSecrets:
-    """``prefix``: begins the names of all secrets, and the IAM policy's resource."""
+    """``prefix`` begins the names of all secrets, and the resource of the IAM policy."""
 
     def __init__(self, client: SecretsClient, prefix: str, log: Callable[..., None]) -> None:
         self._client, self._prefix, self._log = client, prefix, log
-        kept: Any = client  # Powertools names boto3's own type, of which it uses one call
+        kept: Any = client  # Powertools' type is boto3's own, of which it uses a single call
         self._provider = SecretsProvider(boto3_client=kept)
 
     def put(self, workspace: str, token: str) -> None:
@@ -39,7 +39,7 @@ class SecretsManagerSecrets:
         try:
             self._put(name, token)
         except (ClientError, BotoCoreError) as exc:
-            self._tell("the token wasn't kept", workspace, exc)
+            self._log_trouble("tracker token not saved", workspace, exc)
             if _is_being_deleted(exc):
                 raise Busy(f"The secret {name} is scheduled for deletion: restore it in AWS Secrets Manager.") from exc
             raise Busy from exc
@@ -54,7 +54,7 @@ class SecretsManagerSecrets:
         return found if isinstance(found, str) and found else None
 
     def _put(self, name: str, token: str) -> None:
-        """Most are replaced; a new one's first reading may race with another's."""
+        """Replaces the secret, or creates it if there is none; another process may create it at the same time."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 self._client.put_secret_value(SecretId=name, SecretString=token)
@@ -73,38 +73,38 @@ class SecretsManagerSecrets:
         self._client.put_secret_value(SecretId=name, SecretString=token)
 
     def _refuse_unless_missing(self, workspace: str, exc: BaseException) -> None:
-        """Powertools wraps every error in its own, which tells nothing but their words."""
+        """Powertools wraps every error in its own, which has nothing but the text; the cause has the code."""
         if _code(exc) != "ResourceNotFoundException" and not _is_being_deleted(exc):
-            self._tell("the token can't be read", workspace, exc)
+            self._log_trouble("tracker token can't be read", workspace, exc)
             raise Busy from exc
         self._provider.store.clear()
 
     def _name(self, workspace: str) -> str:
-        """Raises ``ValueError`` for what could name another workspace's."""
+        """Returns the secret's name. Raises ``ValueError`` for an id that could name another workspace's secret."""
         if not is_id(workspace):
             raise ValueError(workspace)
         return f"{self._prefix}/{workspace}/notion"
 
-    def _tell(self, message: str, workspace: str, exc: BaseException) -> None:
+    def _log_trouble(self, message: str, workspace: str, exc: BaseException) -> None:
         error = _code(exc) or type(exc).__name__
         self._log(message, action="secret_trouble", workspace=workspace, error=error)
 
 
 class SecretsManagerCallbackKey:
-    """What the stack made for itself when it was deployed; nobody has ever seen it. ``secret_id``: its ARN."""
+    """The key that the stack generated when it was deployed; nobody has ever seen it. ``secret_id`` is its ARN."""
 
     def __init__(self, client: SecretsClient, secret_id: str, log: Callable[..., None]) -> None:
         self._client, self._secret_id, self._log = client, secret_id, log
         self._key: bytes | None = None
 
     def get(self) -> bytes:
-        """It never changes: read once per process. Raises ``Busy``."""
+        """Returns the key, read once per process, as it never changes. Raises ``Busy`` if it can't be read."""
         if self._key is None:
             try:
                 found = self._client.get_secret_value(SecretId=self._secret_id)
             except (ClientError, BotoCoreError) as exc:
                 error = _code(exc) or type(exc).__name__
-                self._log("the callbacks' key can't be read", action="secret_trouble", error=error)
+                self._log("callback key can't be read", action="secret_trouble", error=error)
                 raise Busy from exc
             self._key = str(found["SecretString"]).encode()
         return self._key

@@ -1,4 +1,4 @@
-"""The doorbells, and the place for messages that nobody can handle."""
+"""The dispatch queue, the tracker's queue, and the queue for malformed messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class SqsClient(Protocol):
 
 
 class SqsDoorbell:
-    """Fair between agents: the message group of a standard queue is the agent (docs/spec/lifecycle.md §9)."""
+    """Sends dispatch notices. Fair between agents: the message group of a standard queue is the agent
+    (docs/spec/lifecycle.md §9)."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
@@ -36,12 +37,13 @@ class SqsDoorbell:
                 MessageGroupId=f"{workspace}.{agent}",
             )
         except (ClientError, BotoCoreError) as exc:
-            # The task is durable and due a look in a minute; an error here would make the caller repeat what was done.
-            self._log("the bell was lost", action="bell_lost", task_id=task_id, error=type(exc).__name__)
+            # The task is saved and due for a look within a minute; an error here would make the caller repeat its
+            # request.
+            self._log("dispatch notice lost", action="bell_lost", task_id=task_id, error=type(exc).__name__)
 
 
 class SqsTrackerBell:
-    """Fair between workspaces. Without a queue there is nobody to ring for."""
+    """Sends notices to the tracker's worker. Fair between workspaces. Sends nothing if there is no queue."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
@@ -57,9 +59,9 @@ class SqsTrackerBell:
                 MessageGroupId=workspace,
             )
         except (ClientError, BotoCoreError) as exc:
-            # The outbox's row is durable and found by the next bell; the sweeper rings again.
+            # The page's synchronisation is saved, and the next notice finds it; the sweeper sends one too.
             ids = {"workspace": workspace, "task_id": task_id}
-            self._log("the tracker's bell was lost", action="tracker_bell_lost", error=type(exc).__name__, **ids)
+            self._log("tracker notice lost", action="tracker_bell_lost", error=type(exc).__name__, **ids)
 
 
 class SqsDeadLetters:

@@ -1,4 +1,4 @@
-"""The clock and the randomness of the machine."""
+"""The machine's clock and randomness."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The models that think for the agents that process-task runs: a module per provider, imported only when asked."""
+"""The model providers of process-task: a module each, imported only when it is used."""

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse, whose shape the port has."""
+"""Amazon Bedrock's Converse API; the port ``Model`` has its shape."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TOO_LONG = re.compile(
 )
 _ODD_IN_METADATA = re.compile(r"[^a-zA-Z0-9\s:_@$#=/+,.-]")
 _MAX_METADATA = 256
-# Bedrock takes no blank text.
+# Bedrock refuses blank text.
 _NOTHING = "(empty)"
 
 
@@ -61,8 +61,9 @@ class BedrockClient(Protocol):
 
 
 class BedrockModel:
-    """``client_for``: boto3's ``bedrock-runtime`` with a read timeout of that many seconds, which tries once: repeating
-    is Baton's. Converse sends nothing before it is through, so the timeout is that of the whole."""
+    """Calls Bedrock. ``client_for`` returns boto3's ``bedrock-runtime`` with a read timeout of that many seconds and a
+    single attempt: Baton itself retries. Converse sends nothing before it has finished, so the timeout is the whole
+    call's."""
 
     def __init__(self, client_for: Callable[[float], BedrockClient], clock: Clock) -> None:
         self._client_for, self._clock = client_for, clock
@@ -80,27 +81,31 @@ class BedrockModel:
             raise ModelAway("Bedrock didn't answer.") from exc
         except (NoCredentialsError, PartialCredentialsError, NoRegionError) as exc:
             raise ModelRefuses("There are no AWS credentials, or no region, to ask Bedrock with.") from exc
-        except RecursionError:  # of what a model says, nothing else nests
+        except RecursionError:  # only a model's output nests this deep
             return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT)
         except BotoCoreError as exc:
             raise ModelRefuses("Bedrock can't be asked that: boto3 can't write the request down.") from exc
-        if "stopReason" not in answer:  # half of an answer, which botocore takes for an odd one
+        if "stopReason" not in answer:  # a truncated answer, which botocore accepts
             raise ModelAway("Bedrock broke off its answer.")
         return _reply(answer)
 
     def _trouble(self, exc: ClientError) -> ModelTrouble:
         code, status = _code(exc), _http(exc).get("HTTPStatusCode", 0)
         if code in AWAY or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
-            told = _http(exc).get("HTTPHeaders", {}).get("retry-after", "")
-            return ModelAway(f"Bedrock asks to come later ({code}).", retry_after=retry_after(told, self._clock.now()))
-        # The model stumbled over this request; the service says that it may not, the next time.
+            header = _http(exc).get("HTTPHeaders", {}).get("retry-after", "")
+            return ModelAway(
+                f"Bedrock asks to come later ({code}).", retry_after=retry_after(header, self._clock.now())
+            )
+        # The model failed on this request; by the service's documentation a retry may succeed.
         return ModelRefuses(f"Bedrock refuses ({code}).{_what_to_do(code)}", retryable=code == "ModelErrorException")
 
 
 def _call(request: Request) -> dict[str, Any]:
     call: dict[str, Any] = {
         "modelId": request.model,
-        "messages": [{"role": turn["role"], "content": list(map(_sent, turn["content"]))} for turn in request.messages],
+        "messages": [
+            {"role": turn["role"], "content": list(map(_request_block, turn["content"]))} for turn in request.messages
+        ],
         "inferenceConfig": {"maxTokens": request.max_tokens},
         "requestMetadata": {
             "task_id": _metadata(request.task_id),
@@ -124,7 +129,7 @@ def _metadata(text: str) -> str:
     return _ODD_IN_METADATA.sub("_", text)[:_MAX_METADATA]
 
 
-def _sent(block: Block) -> Block:
+def _request_block(block: Block) -> Block:
     if "toolUse" in block:
         use = block["toolUse"]
         return {"toolUse": {"toolUseId": use["toolUseId"], "name": use["name"], "input": approximate(use["input"])}}
@@ -136,10 +141,10 @@ def _sent(block: Block) -> Block:
 
 
 def _result(content: Block) -> Block:
-    """Bedrock takes JSON of objects only."""
+    """Bedrock takes only objects as JSON."""
     if "json" in content:
-        said = content["json"]
-        return {"json": approximate(said)} if isinstance(said, dict) else {"text": canonical_json(said)}
+        value = content["json"]
+        return {"json": approximate(value)} if isinstance(value, dict) else {"text": canonical_json(value)}
     return content if content["text"].strip() else {"text": _NOTHING}
 
 
@@ -151,12 +156,12 @@ def _reply(answer: dict[str, Any]) -> Reply:
         reason = StopReason(answer["stopReason"])
     except ValueError:
         reason = StopReason.MALFORMED_MODEL_OUTPUT
-    return Reply(blocks=tuple(_kept(content)), stop_reason=reason, usage=counted)
+    return Reply(blocks=tuple(_stored_blocks(content)), stop_reason=reason, usage=counted)
 
 
-def _kept(blocks: list[Block]) -> Iterator[Block]:
-    """What Baton has a use for. Thoughts stay as they are, signature and all; sealed ones become text, as everything
-    does that is kept."""
+def _stored_blocks(blocks: list[Block]) -> Iterator[Block]:
+    """Yields the blocks that Baton uses. Reasoning is kept unchanged with its signature; redacted reasoning becomes
+    text, as everything stored does."""
     for number, block in enumerate(blocks, start=1):
         if block.get("text", "").strip():
             yield {"text": clean(block["text"])}
@@ -164,12 +169,12 @@ def _kept(blocks: list[Block]) -> Iterator[Block]:
             use = block["toolUse"]
             yield tool_use(use.get("toolUseId") or f"call_{number}", use.get("name"), use.get("input"))
         elif "reasoningContent" in block:
-            yield _thought(block["reasoningContent"])
+            yield _stored_reasoning(block["reasoningContent"])
 
 
-def _thought(thought: Block) -> Block:
-    sealed = thought.get("redactedContent")
-    kept = thought if sealed is None else {"redactedContent": base64.b64encode(sealed).decode()}
+def _stored_reasoning(reasoning: Block) -> Block:
+    sealed = reasoning.get("redactedContent")
+    kept = reasoning if sealed is None else {"redactedContent": base64.b64encode(sealed).decode()}
     return {"reasoningContent": kept}
 
 

@@ -1,4 +1,4 @@
-"""The port ``Models``: which providers a deployment has, and which of them an agent gets."""
+"""The port ``Models``: a deployment's model providers, and the choice among them for an agent."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ _HOW_TO_HAVE = {"openai_compatible": "set BATON_MODEL_URL to where it answers"}
 
 
 class ModelChoice:
-    """``default``: ``<provider>[:<id>]``, what agents get whose profile names none; ``makers``: by provider, those that
-    this deployment has. Each is made when it is first asked for."""
+    """Chooses models. ``default`` is ``<provider>[:<id>]``, for agents whose profile names none. ``makers`` has this
+    deployment's providers; each is made at its first use."""
 
     def __init__(self, default: str, makers: Mapping[str, Callable[[], Model]]) -> None:
         self._default, self._makers = default, makers
         self._made: dict[str, Model] = {}
 
     def of(self, name: str) -> tuple[str, str, Model]:
-        """A provider without an id is the default's, where it is the same."""
+        """Returns provider, model id and model. A name without an id gets the default's id if the provider is the
+        default's."""
         usual, _, usual_id = self._default.partition(":")
         provider, _, model_id = (name or self._default).partition(":")
         if not model_id and provider == usual:

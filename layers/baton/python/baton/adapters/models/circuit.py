@@ -1,5 +1,5 @@
-"""A circuit breaker around a provider (Powertools'), shared by all processes through Baton's own table: one that is out
-isn't asked by every task in turn, each waiting for its time-out."""
+"""A circuit breaker around a model provider (Powertools'), shared by all processes through Baton's own table: while a
+provider is down, not every task waits for a time-out of its own."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 CIRCUITS = "CIRCUITS"
 FAILURES_IN_A_ROW = 5
 RECOVERY_SECONDS = 30
-# While somebody tries whether it is back, which takes as long as a model does.
+# While another process tests the provider, which takes as long as a model does.
 MIN_RETRY_SECONDS = 5.0
 
 
 class CircuitStore(CircuitBreakerDynamoDBPersistence):
-    """Circuits in Baton's table, under one partition; TTL forgets those that nobody uses."""
+    """Circuits in Baton's table, under one partition; TTL deletes unused ones."""
 
     def __init__(self, client: Any, table: str) -> None:
         super().__init__(
@@ -44,8 +44,8 @@ class CircuitStore(CircuitBreakerDynamoDBPersistence):
         )
 
     def try_acquire_half_open(self, name: str, owner: str, opened_at: int) -> bool:
-        """Powertools lets calls go on where the store can't be read, or a state not be kept; this is the one place
-        where the store's own trouble would end a call."""
+        """Powertools lets calls pass if the store can't be read, or a state can't be saved. Only here would an error of
+        the store end a call."""
         try:
             return super().try_acquire_half_open(name, owner, opened_at)
         except (ClientError, BotoCoreError):
@@ -53,7 +53,7 @@ class CircuitStore(CircuitBreakerDynamoDBPersistence):
 
 
 class GuardedModel:
-    """Only ``ModelAway`` counts against the provider: one that refuses has answered."""
+    """Calls a model through its circuit. Only ``ModelAway`` counts against the provider: a refusal is an answer."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class GuardedModel:
             handled_exceptions=ModelAway,
             local_cache_max_age=cached_seconds,
         )
-        guard = circuit_breaker(name, store, self._is_open, self._told, config)
-        self._guarded: Callable[[Request], Reply | ModelRefuses] = guard(self._asked)
+        guard = circuit_breaker(name, store, self._is_open, self._log_transition, config)
+        self._guarded: Callable[[Request], Reply | ModelRefuses] = guard(self._converse)
 
     def converse(self, request: Request) -> Reply:
         reply = self._guarded(request)
@@ -83,8 +83,8 @@ class GuardedModel:
             raise reply
         return reply
 
-    def _asked(self, request: Request) -> Reply | ModelRefuses:
-        """A refusal is a result here, so that it ends a row of failures as a reply does."""
+    def _converse(self, request: Request) -> Reply | ModelRefuses:
+        """Returns a refusal as a result, so that it ends a row of failures as a reply does."""
         try:
             return self._model.converse(request)
         except ModelRefuses as refusal:
@@ -94,7 +94,7 @@ class GuardedModel:
         left = (circuit.opened_at or 0) + self._recovery_seconds - time.time()
         raise ModelAway("The model's provider was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
 
-    def _told(self, transition: CircuitTransition) -> None:
+    def _log_transition(self, transition: CircuitTransition) -> None:
         self._log(
             "a model provider's circuit changed",
             action="model_circuit",
@@ -104,7 +104,7 @@ class GuardedModel:
 
 
 def circuit_of(provider: str, place: str) -> str:
-    """The name of the circuit of a provider at an address, or in a region."""
+    """Returns the circuit's name for a provider at an address, or in a region."""
     return f"{provider}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
 
 

@@ -1,8 +1,8 @@
 """One HTTP request that ends in time, whatever the server does.
 
 httpx and httpcore have a timeout per step: a server that sends a byte now and then, of its headers or of its body,
-stretches a request without end. Here every single read and write of the socket gets what is left of the whole, and no
-more of an answer is read than is wanted. Only the name's resolution is the system's."""
+stretches a request without end. Here every single read and write of the socket gets the time that is left of the whole,
+and no more of an answer is read than the limit allows. Only resolving the host name takes the system's own time."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _WRITTEN_AT_ONCE = 16_384
 
 
 class Deadline:
-    """``seconds`` from now on."""
+    """The time ``seconds`` from now."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
 
     def left(self, most: float | None = None) -> float:
-        """In seconds. Raises ``httpcore.TimeoutException`` if nothing is."""
+        """Returns the seconds left. Raises ``httpcore.TimeoutException`` if there are none."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise httpcore.ReadTimeout("the time is over")
@@ -47,18 +47,18 @@ class Answer:
 
 
 def ask(deadline: Deadline, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None) -> Answer:
-    """Follows no redirect and uses no proxy of the environment's: the headers carry a key. Raises ``ModelAway`` if no
-    whole answer came in time, ``ModelRefuses`` if it is too long."""
+    """Sends one request. Follows no redirect and uses no proxy of the environment: the headers carry a key. Raises
+    ``ModelAway`` if no whole answer came in time, ``ModelRefuses`` if the answer is too long."""
     try:
         with (
             httpx.Client(transport=_Transport(deadline, url), trust_env=False, follow_redirects=False) as client,
-            # What is compressed can't be measured before it is unpacked.
+            # A compressed answer can't be measured before it is unpacked.
             client.stream(method, url, headers={"Accept-Encoding": "identity", **headers}, content=content) as response,
         ):
             return Answer(response.status_code, response.headers, _read(response))
     except httpcore.TimeoutException as exc:
         raise ModelAway("The model's provider didn't answer in time.") from exc
-    except (httpcore.ConnectError, UnicodeError) as exc:  # the latter of names that no resolver takes
+    except (httpcore.ConnectError, UnicodeError) as exc:  # UnicodeError: a host name that no resolver takes
         raise ModelAway("The model's provider can't be reached.") from exc
     except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
         raise ModelAway("The model's provider broke off its answer.") from exc
@@ -74,7 +74,8 @@ def _read(response: httpx.Response) -> bytes:
 
 
 class _Transport(httpx.BaseTransport):
-    """A connection for one request: it costs little beside what a model takes, and no other request shares its time."""
+    """One connection for one request: it costs little next to a model's time, and no other request shares its
+    deadline."""
 
     def __init__(self, deadline: Deadline, url: str) -> None:
         self._pool = httpcore.ConnectionPool(
@@ -155,5 +156,5 @@ class _TimedStream(httpcore.NetworkStream):
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The usual ones, or those that SSL_CERT_FILE or SSL_CERT_DIR name."""
+    """Returns the usual certificates, or those that SSL_CERT_FILE or SSL_CERT_DIR name."""
     return httpx.create_ssl_context()

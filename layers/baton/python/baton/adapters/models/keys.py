@@ -1,4 +1,4 @@
-"""The key of a model provider, in AWS Secrets Manager: a plain string, read at most every five minutes."""
+"""A model provider's key in AWS Secrets Manager: a plain string, read at most every five minutes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _NEVER = frozenset({"ResourceNotFoundException", "AccessDeniedException", "Inval
 
 
 class SecretKey:
-    """``secret_id``: name or ARN."""
+    """``secret_id`` is a name or an ARN."""
 
     def __init__(self, client: SecretsClient, secret_id: str, log: Callable[..., None]) -> None:
         self._secret_id, self._log = secret_id, log
-        kept: Any = client  # Powertools names boto3's own type, of which it uses one call
+        kept: Any = client  # Powertools' type is boto3's own, of which it uses a single call
         self._provider = SecretsProvider(boto3_client=kept)
 
     def get(self) -> str:
-        """Raises ``ModelAway`` if Secrets Manager doesn't answer, ``ModelRefuses`` if it never will."""
+        """Raises ``ModelAway`` if Secrets Manager doesn't answer, ``ModelRefuses`` if the secret can never be read."""
         try:
             found = self._provider.get(self._secret_id, max_age=KEPT_SECONDS)
         except GetParameterError as exc:

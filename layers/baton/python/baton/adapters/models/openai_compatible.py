@@ -26,7 +26,7 @@ _COMPLETIONS = "/chat/completions"
 _MAX_MODEL = 200
 _KEY = re.compile(r"[\x21-\x7e]*")
 _SHORT_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_. -]{0,63}")
-# OpenAI, vLLM, llama.cpp, llama-cpp-python, LiteLLM and those behind it, each in its own words.
+# OpenAI, vLLM, llama.cpp, llama-cpp-python, LiteLLM and its backends, each in its own wording.
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|ContextWindowExceeded|maximum context length|context (size|window)"
     r"|(prompt|input) is too long|too many (input )?tokens",
@@ -36,31 +36,32 @@ _UNSUPPORTED = re.compile(r"not supported|unsupported|instead", re.IGNORECASE)
 
 
 class OpenAICompatibleModel:
-    """``url``: the version's address, such as ``https://api.openai.com/v1``; one without any path gets the ``/v1`` that
-    all of these servers have. ``key``: asked for with every call, empty for none.
+    """Calls a server. ``url`` is its versioned address, such as ``https://api.openai.com/v1``; one without a path gets
+    the ``/v1`` that all of these servers have. ``key`` is called for every request and returns an empty text if there
+    is none.
 
-    Where no model is named, the first that the server lists is used from then on."""
+    If no model is named, the first one that the server lists is used from then on."""
 
     def __init__(self, url: str, key: Callable[[], str], clock: Clock) -> None:
         self._url, self._key, self._clock = base_of(url), key, clock
         self._first = ""
-        # Models of OpenAI's that have another name for the most tokens of a reply.
+        # OpenAI's newer models, which have another name for the maximum tokens of a reply.
         self._newer: set[str] = set()
 
     def converse(self, request: Request) -> Reply:
         deadline = Deadline(request.seconds)
         model = request.model or self._first_model(deadline)
-        answer, sent = self._asked(deadline, request, model)
+        answer, sent = self._complete(deadline, request, model)
         if model not in self._newer and _wants_another_limit(answer):
             self._newer.add(model)
-            answer, sent = self._asked(deadline, request, model)
+            answer, sent = self._complete(deadline, request, model)
         if _is_ok(answer):
             return reply_in(answer.body, sent)
         if _is_too_long(answer):
             return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
         raise self._trouble(answer)
 
-    def _asked(self, deadline: Deadline, request: Request, model: str) -> tuple[Answer, int]:
+    def _complete(self, deadline: Deadline, request: Request, model: str) -> tuple[Answer, int]:
         limit = "max_completion_tokens" if model in self._newer else "max_tokens"
         content = dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
         return self._ask(deadline, "POST", _COMPLETIONS, content), len(content)
@@ -92,13 +93,13 @@ class OpenAICompatibleModel:
             return ModelAway("The model's provider asks to be left alone.", retry_after=self._retry_after(answer))
         if status == HTTPStatus.REQUEST_TIMEOUT or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return ModelAway(f"The model's provider failed ({status}).", retry_after=self._retry_after(answer))
-        return ModelRefuses(f"The model's provider refuses ({status}{self._word(answer)}).{_what_to_do(status)}")
+        return ModelRefuses(f"The model's provider refuses ({status}{self._error_code(answer)}).{_what_to_do(status)}")
 
     def _retry_after(self, answer: Answer) -> float | None:
         return retry_after(answer.headers.get("retry-after", ""), self._clock.now())
 
-    def _word(self, answer: Answer) -> str:
-        """The provider's short word for it. Its sentences may quote what was sent, the key included."""
+    def _error_code(self, answer: Answer) -> str:
+        """Returns the provider's short error code. Its sentences may quote the request, the key included."""
         error = _error(answer)
         key = self._key().strip()
         for said in (error.get("code"), error.get("type")):
@@ -126,7 +127,8 @@ def _first_of(listed: Any) -> str:
 
 
 def _wants_another_limit(answer: Answer) -> bool:
-    """Servers that name both in one sentence about something else mustn't be taken for it."""
+    """True if the server asks for the other name of the limit. One that names both in a sentence about something else
+    doesn't."""
     if answer.status != HTTPStatus.BAD_REQUEST or _is_too_long(answer):
         return False
     message = _message(answer)
@@ -134,7 +136,7 @@ def _wants_another_limit(answer: Answer) -> bool:
 
 
 def _is_too_long(answer: Answer) -> bool:
-    """llama.cpp says it with a 500 at times."""
+    """True if the request exceeds the context. llama.cpp sometimes reports it with a 500."""
     if answer.status < HTTPStatus.BAD_REQUEST or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
         return False
     error = _error(answer)
@@ -143,7 +145,7 @@ def _is_too_long(answer: Answer) -> bool:
 
 
 def _error(answer: Answer) -> dict[str, Any]:
-    """What most call ``error``, and some leave bare."""
+    """Returns the ``error`` object; some servers send its fields without it."""
     said = json_in(answer.body)
     error = said.get("error", said) if isinstance(said, dict) else None
     return error if isinstance(error, dict) else {"message": error}

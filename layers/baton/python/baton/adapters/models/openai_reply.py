@@ -1,5 +1,5 @@
-"""What a server of OpenAI's chat completions answers, in the shape of Bedrock's Converse. Nothing of it is believed to
-be of any form."""
+"""Converts the answer of an OpenAI chat completion into the shape of Bedrock's Converse. No form of it is taken for
+granted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BYTES_PER_TOKEN = 4
 
 
 def reply_in(body: bytes, sent_bytes: int) -> Reply:
-    """``sent_bytes``: how long the request was, for servers that don't count tokens."""
+    """``sent_bytes`` is the request's length, for servers that don't count tokens."""
     answer = json_in(body)
     usage = _usage(answer, sent_bytes, len(body))
     choice = _first(_field(answer, "choices"))
@@ -36,33 +36,33 @@ def reply_in(body: bytes, sent_bytes: int) -> Reply:
         return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT, usage=usage)
     if refusal := _text(message.get("refusal")):
         return Reply(blocks=({"text": refusal},), stop_reason=StopReason.CONTENT_FILTERED, usage=usage)
-    blocks = (*_thoughts(message), *_words(message), *_calls(message))
+    blocks = (*_reasoning(message), *_texts(message), *_calls(message))
     return Reply(blocks=blocks, stop_reason=_stop_reason(_field(choice, "finish_reason"), blocks), usage=usage)
 
 
 def json_in(body: bytes) -> Any:
-    """None for what is no JSON."""
+    """Returns None if it isn't JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
 
 
-def _stop_reason(said: Any, blocks: tuple[Block, ...]) -> StopReason:
-    """Several servers say "stop" where they mean that tools are called."""
-    reason = _STOP_REASONS.get(said) if isinstance(said, str) else None
+def _stop_reason(name: Any, blocks: tuple[Block, ...]) -> StopReason:
+    """Several servers send "stop" where tools are called."""
+    reason = _STOP_REASONS.get(name) if isinstance(name, str) else None
     if reason in {StopReason.END_TURN, StopReason.TOOL_USE}:
         calls = any("toolUse" in block for block in blocks)
         return StopReason.TOOL_USE if calls else StopReason.END_TURN
     return reason or StopReason.MALFORMED_MODEL_OUTPUT
 
 
-def _thoughts(message: dict[str, Any]) -> Iterator[Block]:
+def _reasoning(message: dict[str, Any]) -> Iterator[Block]:
     if text := _text(message.get("reasoning_content")) or _text(message.get("reasoning")):
         yield {"reasoningContent": {"reasoningText": {"text": text}}}
 
 
-def _words(message: dict[str, Any]) -> Iterator[Block]:
+def _texts(message: dict[str, Any]) -> Iterator[Block]:
     if text := _text(message.get("content")):
         yield {"text": text}
 
@@ -70,23 +70,23 @@ def _words(message: dict[str, Any]) -> Iterator[Block]:
 def _calls(message: dict[str, Any]) -> Iterator[Block]:
     calls = message.get("tool_calls")
     functions = [_field(each, "function") for each in calls] if isinstance(calls, list) else []
-    if not functions and isinstance(message.get("function_call"), dict):  # before there were several at once
+    if not functions and isinstance(message.get("function_call"), dict):  # the older field, for a single call
         functions = [message["function_call"]]
     for number, function in enumerate(functions, start=1):
         yield tool_use(f"call_{number}", _field(function, "name"), _field(function, "arguments"))
 
 
-def _text(said: Any) -> str:
-    """A text, or the texts of its parts."""
-    if isinstance(said, list):
-        said = "".join(_text(_field(part, "text")) for part in said)
-    return clean(said) if isinstance(said, str) and said.strip() else ""
+def _text(content: Any) -> str:
+    """Returns a text, or the texts of its parts."""
+    if isinstance(content, list):
+        content = "".join(_text(_field(part, "text")) for part in content)
+    return clean(content) if isinstance(content, str) and content.strip() else ""
 
 
 def _usage(answer: Any, sent_bytes: int, answered_bytes: int) -> Usage:
-    """Estimated where it isn't told, so that a run's limit holds for every server."""
-    told = _field(answer, "usage")
-    given, made = count_in(_field(told, "prompt_tokens")), count_in(_field(told, "completion_tokens"))
+    """Estimates the usage if the server doesn't report it, so that a run's limit holds for every server."""
+    counted = _field(answer, "usage")
+    given, made = count_in(_field(counted, "prompt_tokens")), count_in(_field(counted, "completion_tokens"))
     if given or made:
         return Usage(input_tokens=given, output_tokens=made)
     return Usage(input_tokens=sent_bytes // _BYTES_PER_TOKEN, output_tokens=answered_bytes // _BYTES_PER_TOKEN)

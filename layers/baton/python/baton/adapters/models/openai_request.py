@@ -1,4 +1,4 @@
-"""A request in the shape of Bedrock's Converse, as a body of OpenAI's chat completions."""
+"""Converts a request in the shape of Bedrock's Converse into the body of an OpenAI chat completion."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from baton.run_ports import Request
 
 Message = dict[str, Any]
-# A message of the role "tool" has no other place to say that it is about a failure.
+# A message of the role "tool" has no other field for a failure.
 FAILED = "Error: "
 
 
 def body_of(request: Request, model: str, limit: str) -> dict[str, Any]:
-    """``limit``: what the server calls the most tokens of a reply."""
+    """``limit`` is the server's name for the maximum tokens of a reply."""
     body = {"model": model, "messages": list(_messages(request)), limit: request.max_tokens}
     if request.tools:
         body["tools"] = [_tool(each) for each in request.tools]
@@ -38,14 +38,14 @@ def _messages(request: Request) -> Iterator[Message]:
     for turn in request.messages:
         if turn["role"] == "assistant":
             calls = [block["toolUse"]["toolUseId"] for block in turn["content"] if "toolUse" in block]
-            yield from _said(turn["content"])
+            yield from _assistant_message(turn["content"])
         else:
             yield from _results(turn["content"], calls)
-            yield from _asked(turn["content"])
+            yield from _user_message(turn["content"])
 
 
-def _said(blocks: list[Block]) -> Iterator[Message]:
-    """What the model thought isn't sent back: servers refuse it, or take it for what it said."""
+def _assistant_message(blocks: list[Block]) -> Iterator[Message]:
+    """Leaves reasoning out: servers refuse it, or take it for the model's reply."""
     message: Message = {"role": "assistant", "content": _texts(blocks) or None}
     calls = [_call(block["toolUse"]) for block in blocks if "toolUse" in block]
     if calls:
@@ -60,7 +60,7 @@ def _call(use: Block) -> dict[str, Any]:
 
 
 def _results(blocks: list[Block], calls: list[str]) -> Iterator[Message]:
-    """In the order of the calls, right after them."""
+    """Yields results in the order of the calls, right after them."""
     answers = {block["toolResult"]["toolUseId"]: block["toolResult"] for block in blocks if "toolResult" in block}
     for call in calls:
         if call in answers:
@@ -72,7 +72,7 @@ def _result(answer: Block) -> str:
     return FAILED + text if answer.get("status") == "error" else text
 
 
-def _asked(blocks: list[Block]) -> Iterator[Message]:
+def _user_message(blocks: list[Block]) -> Iterator[Message]:
     if text := _texts(blocks):
         yield {"role": "user", "content": text}
 

@@ -1,20 +1,20 @@
-"""Scripts for the model that doesn't think, in YAML: under ``agents``, by slug (or ``"*"`` for every other), a list of
-answers. Attempt 1 of a task gets the first, attempt 2 the second, and so on; the last is given again.
+"""Scripts for the scripted model, in YAML: under ``agents``, by slug (or ``"*"`` for every other), a list of answers.
+Attempt 1 of a task gets the first, attempt 2 the second, and so on; the last one repeats.
 
     agents:
       security-reviewer:
-        - output: {verdict: "no finding"}      # completes the task with this
+        - output: {verdict: "no finding"}      # completes the task with this output
       flaky:
         - fail: {type: timeout, description: "no answer in time"}
           retryable: true
         - output: "done at the second attempt"
           takes_seconds: 2
       sales:
-        - turns:                               # one per reply of the task; the last is given again
+        - turns:                               # one per reply of the task; the last one repeats
             - thinking: "They want it in French."
               tools: [{name: handoff_to_translator, arguments: {text: "{message}"}}]
-            - text: "Handed over: {message}"   # {message}: what the user said last
-              stop_reason: end_turn            # else tool_use where tools are called, end_turn where none are
+            - text: "Handed over: {message}"   # {message}: the user's last message
+              stop_reason: end_turn            # default: tool_use if tools are called, else end_turn
               takes_seconds: 1
 """
 
@@ -45,23 +45,23 @@ _ONE_OF = ("output", "fail", "turns")
 
 
 class ScriptError(ValueError):
-    """The script isn't of the form above; the message says where."""
+    """The script doesn't have the form above; the message says where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One reply. ``tools``: each with a name and its arguments."""
+    """One reply."""
 
     text: str = ""
     thinking: str = ""
-    tools: tuple[tuple[str, dict[str, Any]], ...] = ()
+    tools: tuple[tuple[str, dict[str, Any]], ...] = ()  # each a name and its arguments
     stop_reason: StopReason = StopReason.END_TURN
     takes_seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripted:
-    """One attempt: either its ``turns``, a failure, or the ``output`` of the whole."""
+    """One attempt: its ``turns``, a failure, or the ``output`` of the whole task."""
 
     output: Any = None
     fail: dict[str, str] | None = None
@@ -87,12 +87,12 @@ def turn_of(answer: Scripted, number: int) -> Turn:
 
 
 def _nth(of: Sequence[T], number: int) -> T:
-    """The last, again and again."""
+    """Returns the item with this number, or the last one after that."""
     return of[min(max(number, 1), len(of)) - 1]
 
 
 def script_at(path: Path) -> Script:
-    """Raises ``ModelRefuses`` in plain words: whoever runs an agent with it is told."""
+    """Raises ``ModelRefuses`` in plain words, which reach the user who runs an agent with the script."""
     try:
         return parse_script(path.read_text(encoding="utf-8"))
     except OSError as exc:
@@ -112,7 +112,7 @@ def parse_script(text: str) -> Script:
     except yaml.MarkedYAMLError as exc:
         where = f" (line {exc.problem_mark.line + 1})" if exc.problem_mark else ""
         raise ScriptError(f"the script isn't YAML{where}") from exc
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:  # a time that is none, a list without end
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:  # an impossible time, an endless list
         raise ScriptError("the script isn't YAML that can be read") from exc
     if script is None:  # an empty file
         return Script()
@@ -129,26 +129,26 @@ def _answers(where: str, answers: Any) -> tuple[Scripted, ...]:
 
 
 def _answer(where: str, answer: Any) -> Scripted:
-    said = answer if isinstance(answer, dict) else {}
-    if not set(said) <= _ANSWER or sum(name in said for name in _ONE_OF) != 1:
+    fields = answer if isinstance(answer, dict) else {}
+    if not set(fields) <= _ANSWER or sum(name in fields for name in _ONE_OF) != 1:
         raise ScriptError(f"{where}: must have either 'output', 'fail' or 'turns', and may have takes_seconds")
-    if "turns" in said:
-        return Scripted(turns=_turns(f"{where}.turns", said["turns"]), takes_seconds=_takes(where, said))
-    fail = said.get("fail")
-    if "fail" in said and not (
+    if "turns" in fields:
+        return Scripted(turns=_turns(f"{where}.turns", fields["turns"]), takes_seconds=_takes(where, fields))
+    fail = fields.get("fail")
+    if "fail" in fields and not (
         isinstance(fail, dict)
         and set(fail) == {"type", "description"}
         and all(isinstance(each, str) for each in fail.values())
     ):
         raise ScriptError(f"{where}: 'fail' takes 'type' and 'description'")
-    _check_json(f"{where}.output", said.get("output"))
-    if not isinstance(said.get("retryable", False), bool):
+    _check_json(f"{where}.output", fields.get("output"))
+    if not isinstance(fields.get("retryable", False), bool):
         raise ScriptError(f"{where}: retryable must be true or false")
     return Scripted(
-        output=said.get("output"),
+        output=fields.get("output"),
         fail=fail,
-        retryable=said.get("retryable", False),
-        takes_seconds=_takes(where, said),
+        retryable=fields.get("retryable", False),
+        takes_seconds=_takes(where, fields),
     )
 
 
@@ -184,23 +184,23 @@ def _tools(where: str, tools: Any) -> tuple[tuple[str, dict[str, Any]], ...]:
 
 
 def _tool(where: str, tool: Any) -> tuple[str, dict[str, Any]]:
-    said = tool if isinstance(tool, dict) else {}
-    name, arguments = said.get("name"), said.get("arguments", {})
-    if not set(said) <= {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
+    fields = tool if isinstance(tool, dict) else {}
+    name, arguments = fields.get("name"), fields.get("arguments", {})
+    if not set(fields) <= {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
         raise ScriptError(f"{where}: takes a 'name' and 'arguments', which are a mapping")
     _check_json(f"{where}.arguments", arguments)
     return name, arguments
 
 
-def _takes(where: str, said: dict[str, Any]) -> float:
-    takes = said.get("takes_seconds", 0)
+def _takes(where: str, fields: dict[str, Any]) -> float:
+    takes = fields.get("takes_seconds", 0)
     if not isinstance(takes, int | float) or not 0 <= takes <= MAX_TAKES_SECONDS:
         raise ScriptError(f"{where}: takes_seconds must be from 0 to {MAX_TAKES_SECONDS}")
     return takes
 
 
 def _check_json(where: str, value: Any) -> None:
-    """YAML has more than JSON: a date without quotes is none of its texts."""
+    """Raises ``ScriptError`` for YAML that JSON can't express, as a date without quotes."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as exc:

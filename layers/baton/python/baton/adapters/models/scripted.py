@@ -1,4 +1,4 @@
-"""A model that follows a script instead of thinking, and says so in everything that it answers."""
+"""A model that follows a script and marks every reply as scripted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScriptedModel:
-    """``clock``: without one, nothing takes any time. It counts words where others count tokens."""
+    """Replies by the script. Without ``clock``, nothing takes any time. It counts words instead of tokens."""
 
     def __init__(self, script: Script, clock: Clock | None = None) -> None:
         self._script, self._clock = script, clock
@@ -39,7 +39,7 @@ class ScriptedModel:
         return _output(request, answer)
 
     def _take(self, seconds: float, request: Request) -> None:
-        """As long as the script says, or as long as there is."""
+        """Sleeps as long as the script says, at most the time that is left."""
         if self._clock is None or not seconds:
             return
         self._clock.sleep(min(seconds, max(request.seconds, 0)))
@@ -54,8 +54,8 @@ def _output(request: Request, answer: Scripted) -> Reply:
 
 
 def _reply(request: Request, blocks: tuple[Block, ...], reason: StopReason, output: Any = None) -> Reply:
-    asked = sum(_words(turn["content"]) for turn in request.messages)
-    usage = Usage(input_tokens=_words(request.system) + asked, output_tokens=_words(list(blocks)))
+    prompted = sum(_words(turn["content"]) for turn in request.messages)
+    usage = Usage(input_tokens=_words(request.system) + prompted, output_tokens=_words(list(blocks)))
     return Reply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
 
 
@@ -78,7 +78,7 @@ def _filled(value: Any, message: str) -> Any:
 
 
 def _message(request: Request) -> str:
-    """What the user said last: a result isn't theirs, also where it is told as text."""
+    """Returns the user's last message. A tool's result isn't the user's, even where it is shown as text."""
     for turn in reversed(request.messages):
         if turn["role"] == "user":
             for block in reversed(turn["content"]):
@@ -88,7 +88,7 @@ def _message(request: Request) -> str:
 
 
 def _words(value: Any) -> int:
-    """In every text of it."""
+    """Counts the words of every text in the value."""
     if isinstance(value, str):
         return len(value.split())
     if isinstance(value, dict):

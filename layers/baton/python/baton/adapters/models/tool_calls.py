@@ -1,6 +1,6 @@
-"""Tool calls as models word them, brought into a form that can be kept and sent again.
+"""A model's tool calls in a form that can be stored and sent again.
 
-A model's words are data of any kind: arguments may be no JSON, no object, endless, or of characters that no store
+A model's output is data of any kind: arguments may be no JSON, no object, endless, or of characters that no store
 takes."""
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ _NAMELESS = "unnamed"
 
 
 def tool_use(call_id: str, name: Any, said: Any) -> Block:
-    """``said``: the arguments, as text or as what was read of it. No text is no arguments: some servers say nothing
-    where a tool takes none. Where they are no sound object, ``input`` is empty and ``malformed`` holds the beginning of
-    what was said."""
+    """Returns the call as a block. ``said`` is the arguments, as text or parsed. Empty text means no arguments: some
+    servers send nothing for a tool without any. If they are no valid object, ``input`` is empty and ``malformed`` has
+    the beginning of the original."""
     use = {"toolUseId": call_id, "name": _name(name)}
     arguments = {} if said is None or said == "" else _read(said) if isinstance(said, str) else said
     if isinstance(arguments, dict) and _is_sound(arguments, MAX_DEPTH):
         return {"toolUse": {**use, "input": arguments}}
-    return {"toolUse": {**use, "input": {}, "malformed": clean(_worded(said)[:SHOWN])}}
+    return {"toolUse": {**use, "input": {}, "malformed": clean(_as_text(said)[:SHOWN])}}
 
 
 def _name(name: Any) -> str:
-    """In every provider's alphabet: it goes back with the history, and one that refuses it would end the run."""
-    said = _ODD_IN_A_NAME.sub("_", name)[:MAX_TOOL_NAME] if isinstance(name, str) else ""
-    return said or _NAMELESS
+    """Returns the name in an alphabet that every provider takes: it is sent back with the history, and a provider that
+    refuses it would end the run."""
+    cleaned = _ODD_IN_A_NAME.sub("_", name)[:MAX_TOOL_NAME] if isinstance(name, str) else ""
+    return cleaned or _NAMELESS
 
 
 def _read(text: str) -> Any:
@@ -57,7 +58,7 @@ def _is_sound(value: Any, levels: int) -> bool:
     return value is None or isinstance(value, bool | int | Number)
 
 
-def _worded(said: Any) -> str:
+def _as_text(said: Any) -> str:
     if isinstance(said, str):
         return said
     try:

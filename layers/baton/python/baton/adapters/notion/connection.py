@@ -1,4 +1,5 @@
-"""All requests of one errand: with the workspace's token, within the budget, repeated once where that is harmless."""
+"""All requests of one tracker session: with the workspace's token, within the time budget, retried once where that is
+harmless."""
 
 from __future__ import annotations
 
@@ -27,22 +28,23 @@ PAGE_SIZE = 100
 FIRST_PAUSE_SECONDS = 0.3
 MAX_PAUSE_SECONDS = 2.0
 
-# notion-client logs to the console, errors with what Notion says of the payload, unless it is given a logger.
+# Without a logger, notion-client logs to the console, and its errors quote what Notion says about the payload.
 _SILENT = logging.getLogger("baton.adapters.notion.silent")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
 
 
 class Connection:
-    """notion-client's own retries sleep for as long as they are told to, whatever the budget, and know nothing of 529:
-    so they are off."""
+    """Sends the requests of one tracker session. notion-client's own retries are off: they sleep for as long as Notion
+    asks, whatever the budget, and don't know status 529."""
 
     def __init__(
         self, workspace: str, secrets: Secrets, base_url: str, shared: httpx.BaseTransport, budget: Budget, clock: Clock
     ) -> None:
         self._workspace, self._secrets, self._budget, self._clock = workspace, secrets, budget, clock
         self._token: str | None = None
-        # Setting ``client`` gives it base_url, headers and timeout, so each errand has its own: they share the pool.
+        # Setting ``client`` also sets its base_url, headers and timeout, so each session has a client; they share the
+        # pool.
         self.api = Client(
             client=httpx.Client(transport=BudgetedTransport(shared, budget), trust_env=False),
             base_url=base_url.rstrip("/"),
@@ -53,15 +55,15 @@ class Connection:
         )
 
     def read(self, endpoint: Endpoint, *args: str, **request: Any) -> dict[str, Any]:
-        """GETs and queries: they change nothing."""
+        """Sends a GET or a query, which changes nothing."""
         return self._ask(endpoint, args, request, writes=False)
 
     def write(self, endpoint: Endpoint, *args: str, **request: Any) -> dict[str, Any]:
-        """Never repeated after an unclear end."""
+        """Sends a request that changes something. It isn't retried after an unclear outcome."""
         return self._ask(endpoint, args, request, writes=True)
 
     def read_all(self, endpoint: Endpoint, *args: str, **request: Any) -> Iterator[dict[str, Any]]:
-        """Page by page, as they are asked for."""
+        """Yields the results; each page is requested when the one before is used up."""
 
         def one_page(**paging: Any) -> dict[str, Any]:
             answer = self.read(endpoint, *args, **request, **paging, page_size=PAGE_SIZE)
@@ -95,7 +97,7 @@ class Connection:
         return self._ask_with_token(endpoint, args, request, writes=writes)
 
     def _pause_before_repeating(self, exc: TrackerAway) -> float | None:
-        """In seconds. None: it may have had its effect, or there isn't the time."""
+        """Returns seconds, or None if the request may have had an effect or there is no time for a retry."""
         if exc.unclear:
             return None
         jittered = FIRST_PAUSE_SECONDS * random.uniform(0.5, 1.5)  # noqa: S311 - spreads retries, keeps no secret
@@ -109,7 +111,7 @@ class Connection:
         try:
             return self._ask_once(endpoint, args, request, refused, writes=writes)
         except troubles.TokenRefused:
-            if self.token(afresh=True) == refused:  # the kept one may have been replaced since it was read
+            if self.token(afresh=True) == refused:  # the saved token may have been replaced since it was read
                 raise
         return self._ask_once(endpoint, args, request, self.token(), writes=writes)
 
@@ -121,11 +123,11 @@ class Connection:
             answer = endpoint(*args, **request, auth=token)
         except HTTPResponseError as exc:
             raise troubles.of_refusal(exc, self._clock.now(), writes=writes) from exc
-        except RequestTimeoutError as exc:  # it tells of no step: that is in the error that it replaced
+        except RequestTimeoutError as exc:  # the error that it replaces says which step timed out
             raise troubles.of_silence(exc.__context__, writes=writes) from exc
         except httpx.HTTPError as exc:
             raise troubles.of_silence(exc, writes=writes) from exc
-        except ValueError as exc:  # JSON or UTF-8 that isn't
+        except ValueError as exc:  # not JSON, or not UTF-8
             raise troubles.of_nonsense(writes=writes) from exc
         if not isinstance(answer, dict):
             raise troubles.of_nonsense(writes=writes)
@@ -133,6 +135,7 @@ class Connection:
 
 
 def _check(token: str) -> None:
-    """Characters that no header takes would be refused by httpx in an error that quotes them."""
+    """Raises ``TokenRefused`` for characters that no header takes: httpx would refuse them in an error that quotes the
+    token."""
     if not (token.isascii() and token.isprintable()) or " " in token:
         raise troubles.TokenRefused

@@ -1,7 +1,7 @@
-"""A page to be made, and what to leave out of it when Notion refuses it.
+"""A page to be created, and what to leave out when Notion refuses it.
 
-A refusal is definite: nothing was made, so the page may be tried again without whatever was refused. Each healing takes
-something away for good, so they come to an end.
+A refusal is definite: nothing was created, so the page may be tried again without the refused part. Each retry leaves
+something out for good, so they come to an end.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from baton.domain.tracker import TrackerSettings
 
 RELATIONS = ("client", "project")
-# How often pages are dropped one by one from the relations; then they are all left out.
+# After this many refusals that name related pages, all of them are left out instead of one by one.
 RELATION_ROUNDS = 3
 _LINK = re.compile(r"\b(link|url)\b", re.IGNORECASE)
-_SPOKEN = {
+_DISPLAY_NAMES = {
     "status": "status",
     "priority": "priority",
     "due": "due date",
@@ -37,15 +37,15 @@ _SPOKEN = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """``unshared``: related pages that Notion doesn't show us. ``refused``: properties that it didn't take, and why."""
+    """One attempt at creating a page."""
 
     sheet: Sheet
     schema: Schema
     settings: TrackerSettings
     linked: bool = True
-    unshared: frozenset[str] = frozenset()
+    unshared: frozenset[str] = frozenset()  # related pages that Notion doesn't show the connection
     relation_refusals: int = 0
-    refused: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()  # properties that Notion didn't take, and why
     is_reread: bool = False
     is_bare: bool = False
 
@@ -59,50 +59,58 @@ class Draft:
 
     @property
     def without(self) -> tuple[str, ...]:
-        """What had to be left out, a sentence each. Nobody misses the task's id."""
-        said = [f"The {_SPOKEN[role]} couldn't be written: {lack}" for role, lack in self._lacks() if role != "task_id"]
-        said += [f"The {_SPOKEN[role]} couldn't be written: {why}" for role, why in self.refused if role != "task_id"]
+        """Returns a sentence for each part that was left out. The task's id isn't mentioned: nobody misses it."""
+        sentences = [
+            f"The {_DISPLAY_NAMES[role]} couldn't be written: {lack}"
+            for role, lack in self._lacks()
+            if role != "task_id"
+        ]
+        sentences += [
+            f"The {_DISPLAY_NAMES[role]} couldn't be written: {why}" for role, why in self.refused if role != "task_id"
+        ]
         for role in RELATIONS:
             if lost := len(self.unshared.intersection(words.related_ids(self.sheet, role))):
                 pages = f"{lost} {role.capitalize()} {'page' if lost == 1 else 'pages'}"
-                said.append(f"{pages} couldn't be linked: share them with the connection under ••• → Connections.")
-        return tuple(said)
+                sentences.append(f"{pages} couldn't be linked: share them with the connection under ••• → Connections.")
+        return tuple(sentences)
 
     def healed(self, refusal: TrackerTrouble, reread: Callable[[], Schema]) -> Draft | None:
-        """Without what ``refusal`` is about, or None if there is nothing left to take away."""
-        said = refusal.message
+        """Returns the draft without the part that ``refusal`` is about, or None if there is nothing left to leave
+        out."""
+        message = refusal.message
         if unshared := self._unshared(refusal):
             return replace(self, unshared=self.unshared | unshared, relation_refusals=self.relation_refusals + 1)
-        if self.linked and _LINK.search(said):
+        if self.linked and _LINK.search(message):
             return replace(self, linked=False)
         if not self.is_reread:
             after = replace(self, schema=reread(), is_reread=True)
             return after if after.schema != self.schema else after.healed(refusal, reread)
         for role, (found, _) in self._written():
-            if re.search(rf"(?<!\w){re.escape(found.name)}(?!\w)", said, re.IGNORECASE):
-                return replace(self, refused=(*self.refused, (role, said)))
-        return None if self.is_bare else self._bare(said)
+            if re.search(rf"(?<!\w){re.escape(found.name)}(?!\w)", message, re.IGNORECASE):
+                return replace(self, refused=(*self.refused, (role, message)))
+        return None if self.is_bare else self._bare(message)
 
     def _bare(self, why: str) -> Draft:
-        """A title and text: Notion's words aren't stable, and whatever they were about may be gone with the rest."""
+        """Returns the draft with title and text only. Notion's wording isn't stable, so the refused property may be
+        any."""
         all_refused = (*self.refused, *((role, why) for role, _ in self._written()))
         return replace(self, linked=False, refused=all_refused, is_bare=True)
 
     def _unshared(self, refusal: TrackerTrouble) -> frozenset[str]:
         asked = frozenset(one for role in RELATIONS for one in self._related(role))
-        said = refusal.message.replace("-", "").casefold()
-        if self.schema.data_source_id.replace("-", "") in said:
+        message = refusal.message.replace("-", "").casefold()
+        if self.schema.data_source_id.replace("-", "") in message:
             return frozenset()
-        named = frozenset(one for one in asked if one.replace("-", "") in said)
+        named = frozenset(one for one in asked if one.replace("-", "") in message)
         if named and self.relation_refusals < RELATION_ROUNDS - 1:
             return named
-        return asked if named or isinstance(refusal, NotThere) or "relation" in said else frozenset()
+        return asked if named or isinstance(refusal, NotThere) or "relation" in message else frozenset()
 
     def _related(self, role: str) -> tuple[str, ...]:
         return tuple(one for one in words.related_ids(self.sheet, role) if one not in self.unshared)
 
     def _values(self) -> Iterator[tuple[str, Any]]:
-        """Each with its property and value, or why it has none."""
+        """Yields each property's role, with the property and its value, or the reason why it has none."""
         setting = {
             "status": f"tracker.statuses.{self.sheet.state}",
             "priority": f"tracker.priorities.{self.sheet.priority}",
@@ -117,10 +125,10 @@ class Draft:
                 yield role, found if isinstance(found, Lack) else (found, words.relation(ids))
 
     def _written(self) -> list[tuple[str, Any]]:
-        return [(role, told) for role, told in self._values() if not isinstance(told, Lack)]
+        return [(role, found) for role, found in self._values() if not isinstance(found, Lack)]
 
     def _lacks(self) -> list[tuple[str, Lack]]:
-        return [(role, told) for role, told in self._values() if isinstance(told, Lack)]
+        return [(role, found) for role, found in self._values() if isinstance(found, Lack)]
 
     def _children(self) -> Iterator[dict[str, Any]]:
         if self.sheet.text:

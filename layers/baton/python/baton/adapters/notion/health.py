@@ -1,4 +1,4 @@
-"""Everything about a database that keeps something of a task from being shown."""
+"""Problems of a database that keep part of a task from being shown."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _of_priorities(schema: Schema, settings: TrackerSettings) -> Iterator[Proble
 
 
 def _missing_options(found: Property, named: Mapping[str, str], setting: str) -> Iterator[Problem]:
-    """Of a status property: a select's options are made when they are first written."""
+    """Yields the missing options of a status property. A select's options are created when they are first written."""
     if found.type != "status":
         return
     uses: dict[str, list[str]] = {}
@@ -84,5 +84,5 @@ def _missing_options(found: Property, named: Mapping[str, str], setting: str) ->
 
 
 def _lacking(role: str, settings: TrackerSettings, lack: Lack, consequence: str) -> Problem:
-    said = lack.problem[0].upper() + lack.problem[1:]
-    return Problem(settings.properties[role], WARNING, f"{said}, so {consequence}", lack.what_to_do)
+    problem = lack.problem[0].upper() + lack.problem[1:]
+    return Problem(settings.properties[role], WARNING, f"{problem}, so {consequence}", lack.what_to_do)

@@ -1,4 +1,4 @@
-"""Who edits pages: asked once per process."""
+"""The users who edit pages, each read once per process."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ class People:
         self._us: dict[str, str] = {}
 
     def who(self, notion: Connection, workspace: str, user_id: str) -> Editor:
-        """By workspace: a connection that doesn't know a user of another one's learns nothing of them here."""
+        """Returns the editor. The cache is per workspace: a connection must not learn about users of another one
+        here."""
         key = (workspace, user_id)
         if key not in self._editors:
             if len(self._editors) >= _MAX_KEPT:
                 self._editors.clear()
             try:
                 self._editors[key] = _ask(notion, user_id)
-            except NotThere:  # not kept: whoever isn't known today may be tomorrow
+            except NotThere:  # not cached: the user may be known tomorrow
                 return Editor(user_id, is_person=False)
         return self._editors[key]
 
     def us(self, notion: Connection) -> str:
-        """The user that Notion takes the holder of the token for."""
+        """Returns the id of the user that the token stands for."""
         if notion.token() not in self._us:
             us = str(notion.read(notion.api.users.me).get("id", ""))
-            self._us[notion.token()] = us  # asking may have found a newer token
+            self._us[notion.token()] = us  # the request may have fetched a newer token
         return self._us[notion.token()]
 
 
@@ -50,7 +51,7 @@ def _ask(notion: Connection, user_id: str) -> Editor:
         user: Any = notion.read(notion.api.users.retrieve, dashed(known))
     except Restricted as exc:
         raise _no_users() from exc
-    # Without the capability Notion may also tell the id alone; no person is to pass for none.
+    # Without the capability Notion may return the id alone; a person must not be taken for a bot then.
     if not isinstance(user, dict) or not is_full_user(user) or user["type"] not in {"person", "bot"}:
         raise _no_users()
     return Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))

@@ -1,4 +1,4 @@
-"""How pages are asked for, and whose page one is."""
+"""Queries for pages, and the task that a page belongs to."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def both(*conditions: Condition) -> Condition:
 
 
 def pages(notion: Connection, schema: Schema, condition: Condition, sort: str) -> Iterator[dict[str, Any]]:
-    """Those outside of the trash, the oldest by ``sort`` first."""
+    """Yields the pages that aren't in the trash, the oldest by ``sort`` first."""
     found: Iterator[Any] = notion.read_all(
         notion.api.data_sources.query,
         schema.data_source_id,
@@ -49,8 +49,8 @@ def pages(notion: Connection, schema: Schema, condition: Condition, sort: str) -
 
 
 def tasks_named(notion: Connection, page_id: str) -> set[str]:
-    """The tasks that a page's body names: the one of its line to Baton if it still has it, else any. The first hundred
-    blocks; ours are among the first three."""
+    """Returns the tasks that a page's body names: the one in its line to Baton if it still has that line, else any in
+    the text. Reads the first hundred blocks; ours are among the first three."""
     answer = notion.read(notion.api.blocks.children.list, page_id, page_size=texts.MAX_ELEMENTS)
     lines = [_line(block) for block in answer.get("results") or ()]
     signed = [named[-1] for line in lines if line.startswith(OPEN) and (named := _TASK.findall(line))]

@@ -1,4 +1,4 @@
-"""What columns a database has: read once, kept for ten minutes."""
+"""The properties of a database, cached for ten minutes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from baton.ports import Clock
 
 KEPT = timedelta(minutes=10)
-# What each of our properties may be, the usual first.
+# The types that each of our properties may have, the usual one first.
 TYPES = {
     "status": ("status", "select"),
     "priority": ("select", "status", "rich_text"),
@@ -29,12 +29,12 @@ TYPES = {
     "project": ("relation",),
     "task_id": ("rich_text",),
 }
-_SPOKEN = {"rich_text": "Text", "multi_select": "Multi-select"}
+_DISPLAY_NAMES = {"rich_text": "Text", "multi_select": "Multi-select"}
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Why something can't be written, and what to do about it."""
+    """The reason why a property can't be written, and the remedy."""
 
     problem: str
     what_to_do: str
@@ -50,18 +50,18 @@ class Property:
     options: tuple[str, ...] = ()
 
     def option(self, word: str) -> str | None:
-        """In its own spelling: Notion takes another one for another option."""
+        """Returns the option in its own spelling: Notion takes another spelling for another option."""
         same = [option for option in self.options if folded(option) == folded(word)]
         return word if word in same else next(iter(same), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """``sources``: the names of all data sources of the database, the first of which is the one used."""
+    """The data source of a database."""
 
     data_source_id: str
     properties: tuple[Property, ...]
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  # names of all data sources of the database; the first is used
     created_by: str
 
     @property
@@ -69,7 +69,7 @@ class Schema:
         return next((p for p in self.properties if p.type == "title"), None)
 
     def find(self, role: str, settings: TrackerSettings) -> Property | Lack:
-        """The configured property, if it is of a type that we can write."""
+        """Returns the configured property, if its type is one that Baton writes."""
         name, types = settings.properties[role], TYPES[role]
         named = [p for p in self.properties if folded(p.name) == folded(name)]
         fit = sorted((p for p in named if p.type in types), key=lambda p: p.name != name)
@@ -84,7 +84,7 @@ class Schema:
 
 
 class Schemas:
-    """Per process."""
+    """The cache of this process."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -100,8 +100,8 @@ class Schemas:
 
 
 def spoken(kind: str) -> str:
-    """A type as Notion's interface calls it."""
-    return _SPOKEN.get(kind, kind.capitalize())
+    """Returns a type's name in Notion's interface."""
+    return _DISPLAY_NAMES.get(kind, kind.capitalize())
 
 
 def dashed(hexadecimal: str) -> str:
@@ -109,13 +109,14 @@ def dashed(hexadecimal: str) -> str:
 
 
 def read_schema(notion: Connection, database_id: str) -> Schema:
-    """``database_id``: of a database or of one of its data sources. Raises ``TrackerDenies`` if it is neither."""
+    """``database_id`` is the id of a database or of one of its data sources. Raises ``TrackerDenies`` if it is
+    neither."""
     if not database_id:
         raise Denied(DATABASE, "No database is configured", "PUT /workspace/settings with tracker.database.")
     known = dashed(database_id)
     try:
         database = notion.read(notion.api.databases.retrieve, known)
-    except (NotThere, Refused):  # 400 says that it is something else
+    except (NotThere, Refused):  # a 400 says that it is something else
         return _schema(_data_source(notion, known))
     _refuse_trashed(database)
     listed = database.get("data_sources") or []
@@ -163,13 +164,13 @@ def _refuse_trashed(thing: dict[str, Any]) -> None:
 def _schema(source: dict[str, Any], names: tuple[str, ...] = ()) -> Schema:
     return Schema(
         data_source_id=source["id"],
-        properties=tuple(_property(name, told) for name, told in source["properties"].items()),
+        properties=tuple(_property(name, described) for name, described in source["properties"].items()),
         sources=names or (texts.read(source.get("title")),),
         created_by=str((source.get("created_by") or {}).get("id", "")),
     )
 
 
-def _property(name: str, told: dict[str, Any]) -> Property:
-    kind = str(told.get("type", ""))
-    options = (told.get(kind) or {}).get("options") or []
+def _property(name: str, described: dict[str, Any]) -> Property:
+    kind = str(described.get("type", ""))
+    options = (described.get(kind) or {}).get("options") or []
     return Property(name, kind, tuple(str(option["name"]) for option in options))

@@ -1,4 +1,4 @@
-"""Text as Notion takes it: elements of at most 2,000 UTF-16 units, at most 100 of them, without control characters."""
+"""Text within Notion's limits: elements of at most 2,000 UTF-16 units, at most 100 of them, no control characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_ELEMENTS = 100
 # A request may have 500 KB, and a character takes up to four bytes and two UTF-16 units.
 MAX_CHARACTERS = 90_000
 _JOINER = "\u200d"
-# Longer runs than this are no character that anybody sees as one.
+# A longer run of combining characters is never seen as one character.
 _MAX_CLUSTER = 32
 
 
@@ -23,13 +23,13 @@ def rich_text(text: str, link: str | None = None) -> list[dict[str, Any]]:
 
 
 def as_written(text: str) -> str:
-    """Cut after 90,000 characters."""
+    """Returns plain text, cut after 90,000 characters."""
     text = plain(text)
     return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
 def read(rich: Any) -> str:
-    """What somebody sees of it."""
+    """Returns the visible text."""
     return "".join(str(element.get("plain_text", "")) for element in rich or ())
 
 
@@ -38,7 +38,7 @@ def paragraph(elements: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def is_link(url: str | None) -> bool:
-    """Notion refuses a page because of a link that it doesn't take for one."""
+    """True if Notion takes the URL for a link. It refuses the whole page for any other."""
     if not url or units(url) > MAX_UNITS or not url.isprintable() or " " in url:
         return False
     try:
@@ -49,12 +49,12 @@ def is_link(url: str | None) -> bool:
 
 
 def units(text: str) -> int:
-    """Notion counts as JavaScript does."""
+    """Counts UTF-16 units, as Notion does."""
     return len(text) + sum(c > "\uffff" for c in text)
 
 
 def pieces(text: str, most: int = MAX_UNITS) -> list[str]:
-    """``text`` in order, each piece at most ``most`` UTF-16 units, cut between what is seen as characters."""
+    """Splits ``text`` into pieces of at most ``most`` UTF-16 units, never within a character as it is seen."""
     cut: list[str] = []
     start = used = 0
     for here, character in enumerate(text):
@@ -75,7 +75,7 @@ def _boundary(text: str, start: int, here: int) -> int:
 
 
 def _is_glued(before: str, after: str) -> bool:
-    """Accents, emoji's variations, skin tones, joined emoji and flags."""
+    """True for accents, emoji variations, skin tones, joined emoji and flags."""
     if _JOINER in (before, after) or unicodedata.category(after).startswith("M"):
         return True
     return "\U0001f3fb" <= after <= "\U0001f3ff" or all("\U0001f1e6" <= c <= "\U0001f1ff" for c in (before, after))

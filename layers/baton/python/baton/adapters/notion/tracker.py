@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from baton.domain.tracker import TrackerSettings
     from baton.ports import Tracker
 
-# Between our clock and Notion's, beside what its rounding takes.
+# The most that our clock and Notion's may differ, besides Notion's rounding.
 _SLACK = timedelta(minutes=10)
 
 
@@ -56,8 +56,8 @@ class NotionTracker:
                 return self._made(page, draft.without, is_denied=bool(draft.unshared))
 
     def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
-        """By the task's id if the database has a property for it; and by title and time all the same if that finds
-        nothing, since the property may be younger than the page."""
+        """Searches by the task's id if the database has a property for it. If that finds nothing, searches by title and
+        creation time, as the property may be younger than the page."""
         schema = self._schema()
         task_id = schema.find("task_id", self._settings)
         if isinstance(task_id, Property):
@@ -72,7 +72,7 @@ class NotionTracker:
         return tuple(words.page_ref(page) for wanted in (0, 1) for rank, page in ranked if rank == wanted)
 
     def update(self, page_id: str, sheet: Sheet) -> Made:
-        """Its status only: the rest never changes in a task's life, and people may have edited it."""
+        """Writes only the status: the rest never changes in a task's life, and people may have edited it."""
         schema = self._schema()
         try:
             return self._show(page_id, sheet, schema)
@@ -162,7 +162,8 @@ class NotionTracker:
         return page
 
     def _gone(self) -> PageGone:
-        """Raises ``TrackerDenies`` instead if the whole database isn't there for us."""
+        """Returns the error for a missing page. Raises ``TrackerDenies`` instead if the whole database can't be
+        seen."""
         self._schema(afresh=True)
         return PageGone("The page isn't in Notion any more, or isn't shared with the connection: restore or share it.")
 
@@ -170,18 +171,18 @@ class NotionTracker:
         try:
             yield from queries.pages(self._notion, schema, condition, sort)
         except (NotThere, Refused) as exc:
-            # Raises ``TrackerDenies`` if the database is gone. A property may have been renamed.
+            # This read raises ``TrackerDenies`` if the database is gone. A property may have been renamed.
             if self._schema(afresh=True) == schema:
                 raise PageRefused(exc.message) from exc
             raise TrackerAway("The database's properties have just changed.", retry_after=1) from exc
 
     def _rank(self, page: dict[str, Any], task_id: str) -> int | None:
-        """0: the page is the task's; 1: nobody's; None: another's."""
+        """Returns 0 if the page is this task's, 1 if it is no task's, None if it is another task's."""
         written = words.task_id_of(page, self._settings).strip()
         try:
             named = {written} if written else queries.tasks_named(self._notion, page["id"])
         except (NotThere, Refused):
-            return None  # gone since it was found
+            return None  # deleted since the query
         if task_id in named:
             return 0
         return None if named else 1
@@ -199,21 +200,21 @@ class NotionTracker:
             try:
                 seen = self._seen(page)
             except (AttributeError, KeyError, TypeError, ValueError):
-                continue  # one odd page must not hide all the others
+                continue  # one malformed page must not hide all the others
             yield seen
 
     def _seen(self, page: dict[str, Any]) -> Seen:
         return words.seen(page, self._settings, self._people.us(self._notion))
 
     def _problems_of_capabilities(self, schema: Schema) -> Iterator[Problem]:
-        """Those that are needed besides reading and writing pages, which would be told by every request."""
+        """Yields missing capabilities other than reading and writing pages, which every request would show."""
         for attempt in (lambda: self.who(schema.created_by), lambda: self._says(schema.data_source_id, "")):
             try:
                 attempt()
             except Denied as exc:
                 yield Problem(exc.about, WARNING, exc.problem, exc.what_to_do)
             except (PageGone, PageRefused):
-                pass  # a database has no comments to read; being told so is being allowed to ask
+                pass  # a database has no comments; this refusal shows that the connection may ask for them
 
 
 def _known(page_id: str) -> str:

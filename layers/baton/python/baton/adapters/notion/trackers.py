@@ -1,4 +1,4 @@
-"""The port ``Trackers``: what the errands of a process share."""
+"""The port ``Trackers``: the state that all tracker sessions of a process share."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _KEEP_OPEN_SECONDS = 20.0
 
 
 class NotionTrackers:
-    """``transport``: how Notion is reached, one pool of connections unless given. Nothing of a workspace is in it: the
-    token goes with each request."""
+    """Opens tracker sessions. ``transport`` reaches Notion; without it, one pool of connections is made. It holds
+    nothing of a workspace: the token goes with each request."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class NotionTrackers:
         self._schemas, self._people = Schemas(clock), People()
 
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> NotionTracker:
-        if self._transport is None:  # not before somebody asks: it loads the certificates
+        if self._transport is None:  # only when it is needed: it loads the certificates
             self._transport = httpx.HTTPTransport(limits=httpx.Limits(keepalive_expiry=_KEEP_OPEN_SECONDS))
         budget = Budget(budget_seconds, self._monotonic)
         notion = Connection(workspace, self._secrets, self._base_url, self._transport, budget, self._clock)

@@ -1,7 +1,8 @@
-"""The errand's time, kept while a request is under way.
+"""Keeps a tracker session's time budget during a request.
 
-httpx has a timeout per step (to connect, for each write, for each read); a server that answers a byte at a time, or a
-slow connect followed by a slow answer, stretches their sum without end. Here every step gets what is left of the whole.
+httpx has a timeout per step (to connect, for each write, for each read). A server that answers a byte at a time, or a
+slow connect followed by a slow answer, stretches their sum without end. Here every step gets the time that is left of
+the whole.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MAX_REQUEST_SECONDS = 10.0
-# Less than this isn't worth a request: it would end unclear.
+# With less time than this a request isn't sent: its outcome would be unclear.
 MIN_SECONDS = 0.05
 _STEPS: dict[str, type[httpx.TimeoutException]] = {
     "pool": httpx.PoolTimeout,
@@ -26,7 +27,7 @@ _STEPS: dict[str, type[httpx.TimeoutException]] = {
 
 
 class Budget:
-    """``monotonic``: seconds since whenever, never going back."""
+    """``monotonic`` returns seconds from any start, never going back."""
 
     def __init__(self, seconds: float, monotonic: Callable[[], float]) -> None:
         self._monotonic, self._until = monotonic, monotonic() + seconds
@@ -37,11 +38,11 @@ class Budget:
 
 
 class NoTimeLeft(httpx.PoolTimeout):
-    """Nothing was asked."""
+    """No request was sent."""
 
 
 class BudgetedTransport(httpx.BaseTransport):
-    """One errand's way to the transport that all errands share. Closing it closes nothing."""
+    """One session's access to the transport that all sessions share. Closing it doesn't close the shared one."""
 
     def __init__(self, shared: httpx.BaseTransport, budget: Budget) -> None:
         self._shared, self._budget = shared, budget
@@ -63,8 +64,8 @@ class BudgetedTransport(httpx.BaseTransport):
 
 
 class _Timeouts(Mapping[str, float]):
-    """httpcore looks up each step's timeout when it comes to that step: so what it finds is what is left then, and
-    nothing is sent any more once there is nothing left."""
+    """httpcore looks up each step's timeout when it begins that step, so it gets the time left at that moment. Once no
+    time is left, the lookup raises and nothing more is sent."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget, self._spare = budget, max(0.0, budget.left - MAX_REQUEST_SECONDS)

@@ -1,4 +1,4 @@
-"""What Notion's refusals and silences mean, in one place (https://developers.notion.com/reference/status-codes)."""
+"""Notion's refusals and failures as Baton's errors (https://developers.notion.com/reference/status-codes)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, http
 
 
 class Denied(TrackerDenies):
-    """With what ``problems`` tells of it."""
+    """A refusal with the parts that ``problems`` reports."""
 
     def __init__(self, about: str, problem: str, what_to_do: str) -> None:
         super().__init__(f"{problem}: {what_to_do}")
@@ -50,15 +50,15 @@ class TokenRefused(Denied):
 
 
 class Restricted(Denied, NotPermitted):
-    """The connection lacks a capability: which one, the caller may know."""
+    """The connection lacks a capability; the caller knows which one it needed."""
 
 
 class Refused(PageRefused):
-    """Notion takes the request for wrong: definitely nothing has happened."""
+    """Notion considers the request wrong: it definitely had no effect."""
 
 
 class NotThere(PageGone):
-    """Whatever was asked for isn't there, or not shared; the caller knows what that was."""
+    """The object doesn't exist or isn't shared; the caller knows which one it asked for."""
 
 
 def no_token() -> Denied:
@@ -66,7 +66,8 @@ def no_token() -> Denied:
 
 
 def of_silence(exc: BaseException | None, *, writes: bool) -> TrackerAway:
-    """No whole answer came. ``exc``: httpx's. Its own words are left out: they may quote what was sent."""
+    """Returns the error for a missing or broken answer. ``exc`` is httpx's; its text is left out, as it may quote the
+    request."""
     if isinstance(exc, NoTimeLeft):
         return TrackerAway("There was no time left to ask Notion.")
     if isinstance(exc, _NEVER_SENT):
@@ -80,35 +81,36 @@ def of_nonsense(*, writes: bool) -> TrackerAway:
 
 
 def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> TrackerTrouble:
-    """An answer that says no. A request that changes something has done so, or may yet, only after a server's error."""
-    said = quote(exc)
+    """Returns the error for a refusal. Only after a server's error may a changing request have had an effect, or have
+    one later."""
+    message = quote(exc)
     match exc.status:
         case HTTPStatus.UNAUTHORIZED:
             return TokenRefused()
         case HTTPStatus.FORBIDDEN if (exc.additional_data or {}).get("block_limit"):
-            # Pages that are there may still be written: only this one can't be made.
+            # Existing pages may still be written: only this one can't be created.
             return PageRefused(
                 "Notion's Free plan takes no more blocks in a workspace of several members: upgrade it "
                 "(https://developers.notion.com/reference/workspace-block-limits), then POST /tracker/retry."
             )
         case HTTPStatus.FORBIDDEN:
             return Restricted(
-                CONNECTION, f"Notion doesn't allow it ({said})", "give the connection the capability there."
+                CONNECTION, f"Notion doesn't allow it ({message})", "give the connection the capability there."
             )
         case HTTPStatus.NOT_FOUND:
-            return NotThere(said)
+            return NotThere(message)
         case HTTPStatus.CONFLICT:
-            return PageBusy(f"Somebody else was changing it in Notion ({said}).", retry_after=CONFLICT_PAUSE_SECONDS)
+            return PageBusy(f"Somebody else was changing it in Notion ({message}).", retry_after=CONFLICT_PAUSE_SECONDS)
         case HTTPStatus.TOO_MANY_REQUESTS | 529:  # service_overload, which has no name in HTTP
             return TrackerAway(
                 "Notion asks to be left alone.", retry_after=retry_after(exc.headers.get("retry-after", ""), now)
             )
         case status if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return Refused(f"Notion refuses it: {said}")
+            return Refused(f"Notion refuses it: {message}")
         case status:
             return TrackerAway(f"Notion failed ({status}).", unclear=writes)
 
 
 def quote(exc: Exception) -> str:
-    said = " ".join(str(exc).split())
-    return said if len(said) <= MAX_QUOTE else said[: MAX_QUOTE - 1] + "…"
+    message = " ".join(str(exc).split())
+    return message if len(message) <= MAX_QUOTE else message[: MAX_QUOTE - 1] + "…"

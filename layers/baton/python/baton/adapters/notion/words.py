@@ -1,4 +1,4 @@
-"""A sheet's words as properties of a page, and back."""
+"""A sheet's values as properties of a page, and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Value = dict[str, Any]
 
 
 def wanted(sheet: Sheet, settings: TrackerSettings) -> dict[str, Any]:
-    """What there is to write, under our names; relations aside."""
+    """Returns the values to write by role, without relations."""
     return {
         "status": settings.status_for(sheet.state),
         "priority": settings.priorities[str(sheet.priority)],
@@ -38,7 +38,8 @@ def status(sheet: Sheet, schema: Schema, settings: TrackerSettings) -> tuple[Pro
 def value(
     schema: Schema, settings: TrackerSettings, role: str, word: str, setting: str = ""
 ) -> tuple[Property, Value] | Lack:
-    """``setting``: where ``word`` comes from, for the words that say what to do."""
+    """Returns a property and its value, or why it can't be written. ``setting`` names the setting that ``word`` comes
+    from, for the remedy."""
     found = schema.find(role, settings)
     if isinstance(found, Lack):
         return found
@@ -53,7 +54,7 @@ def value(
         return Lack(f'"{found.name}" has no option "{word}"', what_to_do)
     if option is None and "," in word:
         return Lack(f'Notion takes no comma in the option "{word}"', f"name another in {setting}.")
-    return found, {found.type: {"name": option or word}}  # a select's new option is made as it is written
+    return found, {found.type: {"name": option or word}}  # a select's new option is created by this write
 
 
 def relation(ids: tuple[str, ...]) -> Value:
@@ -61,13 +62,14 @@ def relation(ids: tuple[str, ...]) -> Value:
 
 
 def related_ids(sheet: Sheet, role: str) -> tuple[str, ...]:
-    """Dashed, each once, as Notion's messages name them."""
+    """Returns the ids in Notion's dashed form, each once."""
     known = (notion_id(one) for one in sheet.relations.get(role, ()))
     return tuple(dict.fromkeys(dashed(one) for one in known if one))
 
 
 def page_ref(page: dict[str, Any]) -> PageRef:
-    """A connection that may write but not read is told nothing but the id. Raises ``ValueError`` for what is none."""
+    """Returns the page's id and URL. A connection that may write but not read gets the id alone. Raises ``ValueError``
+    if there is no id."""
     known = notion_id(str(page.get("id")))
     if known is None:
         raise ValueError("a page without an id")
@@ -76,22 +78,23 @@ def page_ref(page: dict[str, Any]) -> PageRef:
 
 
 def status_of(page: dict[str, Any], settings: TrackerSettings) -> str | None:
-    """From the page itself, which tells its properties' types: it may have been moved to another database."""
-    for kind, told in _named(page, settings.properties["status"]):
+    """Returns the status. The property's type is the page's, which may have been moved to another database."""
+    for kind, content in _named(page, settings.properties["status"]):
         if kind in TYPES["status"]:
-            return one_line(plain(str((told or {}).get("name") or ""))) or None
+            return one_line(plain(str((content or {}).get("name") or ""))) or None
     return None
 
 
 def task_id_of(page: dict[str, Any], settings: TrackerSettings) -> str:
     return next(
-        (texts.read(told) for kind, told in _named(page, settings.properties["task_id"]) if kind == "rich_text"), ""
+        (texts.read(content) for kind, content in _named(page, settings.properties["task_id"]) if kind == "rich_text"),
+        "",
     )
 
 
 def title_of(page: dict[str, Any]) -> str:
     properties = (page.get("properties") or {}).values()
-    title = next((texts.read(told.get("title")) for told in properties if told.get("type") == "title"), "")
+    title = next((texts.read(content.get("title")) for content in properties if content.get("type") == "title"), "")
     return one_line(plain(title))
 
 
@@ -113,7 +116,7 @@ def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> Seen:
 
 
 def _named(page: dict[str, Any], name: str) -> list[tuple[str, Any]]:
-    """Type and value of the properties of this name, the exact one first."""
+    """Returns type and value of the properties with this name, the exact spelling first."""
     properties = page.get("properties") or {}
     names = sorted((n for n in properties if folded(n) == folded(name)), key=lambda n: n != name)
     return [(str(properties[n].get("type", "")), properties[n].get(str(properties[n].get("type", "")))) for n in names]
