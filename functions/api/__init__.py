@@ -1,1 +1,1 @@
-"""Every REST route that has no function of its own."""
+"""The REST routes that have no function of their own."""

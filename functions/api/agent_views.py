@@ -1,4 +1,4 @@
-"""Agents as JSON. The types are what docs/openapi.json is made of."""
+"""Agents as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 

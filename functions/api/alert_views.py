@@ -1,4 +1,4 @@
-"""Alerts as JSON. The types are what docs/openapi.json is made of."""
+"""Alerts as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for the outside as JSON."""
+"""Callbacks as JSON."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from baton.domain.transcript import Usage
 
 
-# A function answers with at most 6 MB; the rest of a node is under 2 KB.
+# A function's answer has at most 6 MB; the rest of a node is under 2 KB.
 MAX_SAID_BYTES = 3_000_000
-_NOTHING_SAID: dict[str, Any] = {
+_NO_REPORT: dict[str, Any] = {
     "files": {"created": [], "modified": [], "tests": []},
     "verification": None,
     "failure": None,
@@ -134,12 +134,12 @@ def _left(most: int | None, used: int) -> int | None:
 
 @dataclass
 class _Room:
-    """What workers said may fill an answer. ``left``: bytes."""
+    """The part of an answer that workers' reports may fill."""
 
-    left: int = MAX_SAID_BYTES
+    left: int = MAX_SAID_BYTES  # bytes
 
-    def takes(self, said: dict[str, Any]) -> bool:
-        self.left -= len(canonical_json(said).encode())
+    def takes(self, report: dict[str, Any]) -> bool:
+        self.left -= len(canonical_json(report).encode())
         return self.left >= 0
 
 
@@ -148,8 +148,8 @@ def _count(steps: Iterable[Step]) -> int:
 
 
 def _node(step: Step, room: _Room) -> ChainNode:
-    task, said = step.task, _said(step)
-    is_shown = room.takes(said)
+    task, report = step.task, _report(step)
+    is_shown = room.takes(report)
     shown: Any = {
         "handoff_id": task.handoff_id,
         "task_id": task.id,
@@ -166,7 +166,7 @@ def _node(step: Step, room: _Room) -> ChainNode:
         "ended_at": when(step.ended_at),
         "duration_seconds": step.duration_seconds,
         "attempts": task.attempt,
-        **(said if is_shown else _NOTHING_SAID),
+        **(report if is_shown else _NO_REPORT),
         "rollback_target": step.rollback_target,
         "retry_of": task.retry_of,
         "left_out": not is_shown,
@@ -177,7 +177,7 @@ def _node(step: Step, room: _Room) -> ChainNode:
     return node
 
 
-def _said(step: Step) -> dict[str, Any]:
+def _report(step: Step) -> dict[str, Any]:
     files = step.files
     return {
         "files": {"created": files["created"], "modified": files["modified"], "tests": files["tests"]},

@@ -1,4 +1,4 @@
-"""Conversations as JSON. The types are what docs/openapi.json is made of."""
+"""Conversations as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 

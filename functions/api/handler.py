@@ -1,4 +1,4 @@
-"""Every REST route that has no function of its own."""
+"""The REST routes that have no function of their own."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ for each in (
 ):
     routes.include(each.routes)
 
-# What the gateway sends to other functions: here only to answer other methods on these paths with 405.
+# Routes that the gateway sends to other functions: listed to answer other methods on these paths with 405.
 ELSEWHERE = {
     "/handoff-markers": "POST",
     "/tasks/{task_id}/await": "GET",

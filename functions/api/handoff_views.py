@@ -1,5 +1,4 @@
-"""Handoffs as JSON: the record as it was kept, and what became of it. The types are what docs/openapi.json is made
-of."""
+"""Handoffs as JSON: the stored message and its outcome. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 
@@ -200,7 +199,7 @@ def handoff_url(baton: Baton, task: Task) -> str:
 
 
 def _reason(task: Task, body: dict[str, Any]) -> str:
-    """A marker's, or the title of what came from the tracker without one."""
+    """Returns a marker's reason, or the title of a task that came from the tracker without one."""
     return str(body.get("escalation_reason") or task.title)
 
 

@@ -1,4 +1,4 @@
-"""What humans send about tasks (docs/spec/lifecycle.md §1)."""
+"""Humans' requests about tasks (docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes by work type as JSON. The types are what docs/openapi.json is made of."""
+"""Routes by work type as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 

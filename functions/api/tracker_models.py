@@ -1,4 +1,4 @@
-"""The tracker's settings as they are sent."""
+"""The tracker's settings as requests have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tracker as JSON. The types are what docs/openapi.json is made of."""
+"""The tracker as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 

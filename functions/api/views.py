@@ -1,4 +1,4 @@
-"""Reviews, settings and tokens as JSON. The types are what docs/openapi.json is made of."""
+"""Reviews, settings and tokens as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 
@@ -173,10 +173,10 @@ def review_view(baton: Baton, review: Review) -> ReviewView:
 
 
 def whole_review(baton: Baton, review: Review, notes: Listing, kept: dict[str, Any] | None = None) -> WholeReview:
-    """``kept``: the draft that the loop guard stopped."""
+    """``kept`` is the draft that the loop guard stopped."""
     handoff = None if kept is None else kept["message"]
-    said = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
-    return {**review_view(baton, review), **said, "handoff": handoff}  # type: ignore[typeddict-item]
+    noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
+    return {**review_view(baton, review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]
 
 
 def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:

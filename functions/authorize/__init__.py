@@ -1,1 +1,1 @@
-"""Tells the gateway who is calling."""
+"""The gateway's authorizer."""

@@ -1,4 +1,4 @@
-"""Tells the gateway who is calling. Its word is the only one that functions believe about that."""
+"""Authenticates a request for the gateway. Functions take the caller from nowhere else."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ REFUSED: dict[str, Any] = {"isAuthorized": False}
 
 
 class AuthorizerFailed(Exception):
-    """Nobody can be made out right now. Says nothing else: the gateway may show it."""
+    """The caller can't be identified right now. The message has no details: the gateway may show it."""
 
 
 def lambda_handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     try:
         return answer(event)
     except Exception as exc:  # noqa: BLE001 - the edge of the process
-        # Not a refusal: 403 would tell a worker that its token is dead. The gateway makes a 500 of it: try again.
+        # No refusal: a 403 would tell a worker that its token is invalid. The gateway answers 500: try again.
         logger().error("authorizing failed", action="authorize_failed", error=type(exc).__name__)
         raise AuthorizerFailed from None
 
 
 def answer(event: dict[str, Any]) -> dict[str, Any]:
-    """The gateway's simple form. ``scopes`` are joined by commas: a context holds texts only."""
+    """Returns the gateway's simple response. ``scopes`` are joined by commas, as a context takes only texts."""
     header = str((event.get("headers") or {}).get("authorization") or "")
     principal = authenticate(*wire_tokens(), header)
     if principal is None:

@@ -1,4 +1,4 @@
-"""An agent escalates to another: the block for its digest and, if asked, the task."""
+"""An agent escalates to another: returns the block for its digest, and creates the task if asked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def marker_view(baton: Baton, answer: MarkerAnswer) -> MarkerView:
 
 
 def refused(answer: Answer) -> Answer:
-    """Callers of this route know ``{success, error}``; it has them on every refusal (docs/spec/marker.md §1)."""
+    """Adds ``{success, error}`` to every refusal, as this route's callers expect (docs/spec/marker.md §1)."""
     body = answer.body or {}
     return replace(answer, body={"success": False, "error": body.get("detail", ""), **body})
 

@@ -1,5 +1,4 @@
-"""The request and answer of docs/spec/marker.md, for docs/openapi.json. The domain does the checking, in its own
-order."""
+"""The request and answer of docs/spec/marker.md, for docs/openapi.json. The domain checks them, in its own order."""
 
 from __future__ import annotations
 

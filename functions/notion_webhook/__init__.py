@@ -1,1 +1,1 @@
-"""Hears what the tracker has to tell."""
+"""Receives Notion's webhook."""

@@ -1,4 +1,4 @@
-"""Notion tells that something happened."""
+"""Receives Notion's webhook deliveries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ routes = Routes()
 
 
 def delivery_of(request: Request) -> Delivery:
-    """Small, and not read yet. Raises ``MalformedJson``, ``TooLarge``."""
+    """Returns the delivery, checked for its size and not parsed yet. Raises ``MalformedJson``, ``TooLarge``."""
     raw = request.strangers_body
     return Delivery(raw=raw, content=Unread(raw), signature=request.header("x-notion-signature"))
 

@@ -1,4 +1,4 @@
-"""What Notion sends, and what it is answered, for docs/openapi.json."""
+"""Notion's deliveries and Baton's answers to them, for docs/openapi.json."""
 
 from __future__ import annotations
 

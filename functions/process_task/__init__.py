@@ -1,1 +1,1 @@
-"""Answers the doorbell."""
+"""Handles dispatch notices."""

@@ -1,4 +1,4 @@
-"""The doorbell rings: the agent's best ready task is claimed and run."""
+"""Handles dispatch notices: claims and runs the agent's best ready task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = {"workspace", "agent", "task_id"}
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Of one batch's bells."""
+    """Handles the notices of one batch."""
 
     baton: Baton
     runner: AgentRunner
@@ -33,14 +33,14 @@ class Answering:
     metrics: Metrics
 
     def __call__(self, body: str) -> None:
-        bell = bell_of(body)
-        handled = process_task(self.baton, self.runner, bell, self.shift)
-        ids = {"workspace": bell.workspace, "agent": bell.agent, "task_id": bell.task_id}
-        logger().info("bell handled", extra={"action": "bell_handled", "handled": handled.value, **ids})
+        notice = bell_of(body)
+        handled = process_task(self.baton, self.runner, notice, self.shift)
+        ids = {"workspace": notice.workspace, "agent": notice.agent, "task_id": notice.task_id}
+        logger().info("dispatch notice handled", extra={"action": "bell_handled", "handled": handled.value, **ids})
 
 
 def bell_of(body: str) -> Bell:
-    """Raises ``MalformedMessage`` for everything but ``{workspace, agent, task_id}`` in their own alphabets."""
+    """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, agent, task_id}``, each a valid id."""
     message = fields_of(body, FIELDS)
     if not all(isinstance(value, str) and is_id(value) for value in message.values()) or not is_slug(message["agent"]):
         raise MalformedMessage("not ids")

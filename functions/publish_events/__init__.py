@@ -1,1 +1,1 @@
-"""Tells the outside."""
+"""Publishes events to the bus."""

@@ -1,4 +1,4 @@
-"""The outside is told: of what the table's stream brings, and every minute of what it should have brought."""
+"""Publishes events: from the table's stream at once, and every minute those that the stream should have brought."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from baton.ports import Baton, Bus
 
-# Enough for a page's calls and for telling how it went.
+# Enough for a page's calls and for logging the result.
 MARGIN_SECONDS = 20
 
 
@@ -24,16 +24,17 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def tell(baton: Baton, bus: Bus, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Never raises for what the bus doesn't take: that waits in the outbox."""
+    """Publishes a batch of the stream, or the overdue events. Never raises for events that the bus refuses: they stay
+    in the outbox."""
     if "Records" in event:
         this = publish_fresh(baton, bus, tellings_in(event["Records"]))
         measure(this)
     else:
         this = publish_overdue(baton, bus, lambda: has_time(context))
         measure(this, oldest_seconds=this.oldest_seconds)
-    told = {"published": this.published, "failed": this.failed, "complete": this.complete}
-    logger().info("told the outside", extra={"action": "events_published", **told})
-    return told
+    counts = {"published": this.published, "failed": this.failed, "complete": this.complete}
+    logger().info("events published", extra={"action": "events_published", **counts})
+    return counts
 
 
 def has_time(context: LambdaContext) -> bool:
@@ -41,7 +42,7 @@ def has_time(context: LambdaContext) -> bool:
 
 
 def measure(this: Told, *, oldest_seconds: float | None = None) -> None:
-    """The age comes from the schedule alone, and its absence alarms."""
+    """Adds the metrics. Only the schedule reports the age; an alarm watches for it to be missing."""
     metrics = Metrics()
     metrics.add_metric("EventsPublished", MetricUnit.Count, this.published)
     metrics.add_metric("EventsFailed", MetricUnit.Count, this.failed)

@@ -1,4 +1,4 @@
-"""What goes back over HTTP: answers, and problem details (RFC 9457)."""
+"""Answers over HTTP, and problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Problem(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``text``: in the place of a ``body``, as it is."""
+    """An answer before it is encoded."""
 
     status: int
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
-    text: str | None = None
+    text: str | None = None  # plain text in place of ``body``
 
 
 def ok(body: Mapping[str, Any]) -> Answer:
@@ -68,8 +68,8 @@ def nothing() -> Answer:
 
 
 def problem(error: BatonError, request_id: str) -> Answer:
-    """The refusal with its stable ``code`` and its own fields: ``state``, ``agent``, ``expires_at`` … What passes tells
-    when to try again."""
+    """Returns the refusal with its stable ``code`` and its own fields: ``state``, ``agent``, ``expires_at`` … A
+    temporary one says when to try again."""
     body = _problem(status_of(error), error.code, error.message, request_id, error.fields)
     headers = {}
     if isinstance(error, MethodNotAllowed):
@@ -81,14 +81,14 @@ def problem(error: BatonError, request_id: str) -> Answer:
 
 
 def internal_error(request_id: str) -> Answer:
-    """Without details: they are in the log, under the request's id."""
+    """Has no details: they are in the log, under the request's id."""
     detail = "Something went wrong inside of Baton; the same request may be sent again."
     body = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", detail, request_id, {})
     return Answer(body["status"], body, content_type=PROBLEM_JSON)
 
 
 def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
-    """API Gateway's payload format 2.0."""
+    """Returns API Gateway's payload format 2.0."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-Id": request_id}
     result: dict[str, Any] = {"statusCode": int(answer.status), "headers": {**headers, **answer.headers}}
     text = answer.text if answer.body is None else _json(answer.body)

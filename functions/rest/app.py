@@ -1,4 +1,4 @@
-"""From a gateway event to an answer. Nothing escapes: an exception that did would end the worker."""
+"""Turns a gateway event into an answer. No exception escapes: one would end the worker."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _IDS = ("route", "workspace", "principal", *THINGS)
 
 
 class App:
-    """``elsewhere``: path → method of routes that other functions answer. ``refused``: gives every refusal its last
-    form, for the route whose callers know another one."""
+    """The app of one function. ``elsewhere``: path → method of routes that other functions answer. ``refused`` gives
+    refusals another form, for the route whose callers expect one."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class App:
             return self._answer(Request(event))
         except BatonError as exc:
             logger().info("request refused", action="request_refused", code=exc.code)
-            # Somebody else's change says nothing about what was asked for: the same request may be sent again.
+            # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
             return self._refused(problem(Busy() if isinstance(exc, Conflict) else exc, known_as))
         except Exception as exc:  # noqa: BLE001 - the edge of the process
-            # Where, not what it says: a message may quote what was sent.
+            # The location only: a message may quote the request.
             frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
             logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
             return self._refused(internal_error(known_as))

@@ -1,4 +1,4 @@
-"""What a worker gets with its claim (docs/spec/lifecycle.md §8)."""
+"""The answer to a claim (docs/spec/lifecycle.md §8)."""
 
 from __future__ import annotations
 

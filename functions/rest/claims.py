@@ -1,4 +1,4 @@
-"""What a claim may say, at once or waiting."""
+"""The request for a claim, immediate or waiting."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class ClaimRequest(Body):
 
 
 def next_claimer(call: Call[ClaimRequest, Any]) -> Claimer:
-    """For the agent that the path names. Raises ``InvalidInput`` if the body names another."""
+    """Returns the claimer for the agent in the path. Raises ``InvalidInput`` if the body names another one."""
     if call.body.agent not in {None, call.slug}:
         raise InvalidInput("agent", "must be the agent that the path names")
     return _claimer(call, call.slug)
 
 
 def claimer_of(baton: Baton, call: Call[ClaimRequest, Any]) -> Claimer:
-    """For the agent that is named; else an agent claims as itself, and everybody else for the task's target. Raises
-    ``InvalidInput`` if nobody is named for open work."""
+    """Returns the claimer for the named agent. Without one, an agent claims as itself, and any other principal for the
+    task's target. Raises ``InvalidInput`` if no agent is named for open work."""
     agent = call.body.agent or (call.by.id if call.by.kind is Kind.AGENT else None)
     if agent is None:
         task, _ = baton.store.load(call.by.workspace, call.task_id)

@@ -1,4 +1,4 @@
-"""Refusals of the edge itself, and the one table that gives every refusal its HTTP status."""
+"""The refusals that the HTTP edge makes, and the table that gives every refusal its HTTP status."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class MalformedJson(InvalidInput):
-    """The body isn't JSON as Baton takes it: one object, UTF-8, unambiguous, within what the store can hold."""
+    """The body isn't JSON that Baton takes: one object, UTF-8, unambiguous, within the store's limits."""
 
     code = "malformed_json"
 
 
 class MalformedYaml(MalformedJson):
-    """The same for a body in YAML, where a route takes it."""
+    """The same for a YAML body, where a route takes one."""
 
     code = "malformed_yaml"
 
 
 class InvalidFields(InvalidInput):
-    """Everything that is wrong with a body or a query at once. ``errors``: (field, message), at least one."""
+    """All problems of a body or a query at once. ``errors``: (field, message), at least one."""
 
     def __init__(self, errors: Iterable[tuple[str, str]]) -> None:
         listed = [{"field": field, "message": message} for field, message in errors]
@@ -45,7 +45,7 @@ class InvalidFields(InvalidInput):
 
 
 class NotAuthenticated(BatonError):
-    """Only seen if a route is deployed without the authorizer: the gateway refuses credentials by itself."""
+    """Only seen if a route is deployed without the authorizer: the gateway itself refuses bad credentials."""
 
     code = "not_authenticated"
 
@@ -86,5 +86,5 @@ STATUSES: dict[type[BatonError], int] = {
 
 
 def status_of(error: BatonError) -> int:
-    """That of the nearest class in the table."""
+    """Returns the status of the nearest class in the table."""
     return next(STATUSES[each] for each in type(error).__mro__ if each in STATUSES)

@@ -1,5 +1,5 @@
-"""The handoff message over HTTP (docs/spec/protocol.md §1), and the pieces of it that other requests take. What passes
-is kept as it came in: only what was given, in the protocol's spelling."""
+"""The handoff message over HTTP (docs/spec/protocol.md §1), and the parts of it that other requests take. A message is
+stored as it was sent: only the fields that were given, in the protocol's spelling."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ MAX_CRITERIA = 50
 MAX_CRITERION = 500
 MAX_LABELS = 50
 MAX_NUMBER = 2**53
-# What a field holds that wasn't given: nobody looks at it.
+# The default of fields that were left out: nothing reads it.
 LEFT_OUT: Any = None
 IGNORED = "Computed by Baton: whatever is given is ignored."
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
-# What becomes a title shows something.
-# Something else than blanks, told in a way that every reader of a pattern understands alike: they differ in what \S is.
+# Text that becomes a title must have a visible character. The blanks are listed, as regular expressions differ in \S.
 SAYS_SOMETHING = r"[^\u0000-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=SAYS_SOMETHING)]
 Texts = Annotated[tuple[Text, ...], few(MAX_LIST)]
@@ -52,7 +51,7 @@ class Piece(Part):
     """Fields may be left out; null is nothing that one may be."""
 
     def said(self) -> dict[str, Any]:
-        """As plain JSON, for keeping."""
+        """Returns plain JSON, for storing."""
         return plain(self)
 
 
@@ -197,5 +196,5 @@ class HandoffRequest(Piece):
     timestamp: Ignored = None
 
     def message(self) -> dict[str, Any]:
-        """What of it is the handoff itself."""
+        """Returns the handoff message itself, without the request's other fields."""
         return without(plain(self), {"kind", "claim_id", "work_type"})

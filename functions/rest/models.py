@@ -35,7 +35,7 @@ MAX_PAGE = 100
 FIRST_YEAR, LAST_YEAR = 2, 9_998
 MAX_DIGITS = 15
 NOT_A_TIME = "must be a time with an offset, such as 2026-01-31T12:00:00Z"
-# Told of one request. More tell nothing new, and cost time.
+# The most errors in one answer. More tell nothing new, and cost time.
 MAX_ERRORS = 20
 _MESSAGES = {
     "missing": "is required",
@@ -70,7 +70,7 @@ class Part(Body):
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
     def given(self) -> dict[str, Any]:
-        """What was said, in parts of it too."""
+        """Returns the fields that the caller sent, nested ones too."""
         return self.model_dump(exclude_unset=True, exclude={"version"})
 
 
@@ -99,9 +99,9 @@ Reason = Annotated[str, StringConstraints(max_length=MAX_REASON)]
 
 
 def _instant(text: object) -> datetime:
-    """RFC 3339, and nothing that merely could be meant as a time: ``"-1"`` is a text."""
+    """Parses RFC 3339 only: other texts that could be meant as times, as ``"-1"``, are refused."""
     if not isinstance(text, str):
-        raise ValueError(NOT_A_TIME)  # noqa: TRY004 - what pydantic takes for a refusal
+        raise ValueError(NOT_A_TIME)  # noqa: TRY004 - pydantic takes only ValueError for a refusal
     try:
         return parse_rfc3339(text)
     except ValueError as exc:
@@ -114,7 +114,7 @@ def _in_our_years(at: datetime) -> datetime:
     return at
 
 
-# In UTC it may fall into the year before or after, and there is none before the first and after the last.
+# In UTC a time may fall into the year before or after, and neither 0 nor 10000 is a year.
 YEARS = "^(?!0000|0001|9999)[0-9]{4}-"
 Instant = Annotated[
     AwareDatetime,
@@ -164,13 +164,13 @@ class PageQuery(Query):
 
 
 def few(most: int, least: int = 0) -> Any:
-    """Bounds of a list. Its first wrong item is told, not each of a hundred."""
+    """Bounds of a list. Only its first wrong item is reported."""
     return Field(min_length=least or None, max_length=most, fail_fast=True)
 
 
 class Bounds:
-    """How many items and fields a model may be given, from its own schema. Looked at before anything else of them: what
-    is wrong with 100,000 items takes seconds to find out, and nobody reads it."""
+    """Checks how many items and fields a value has, by the model's own schema. It runs before the other checks:
+    validating 100,000 wrong items takes seconds, and nobody reads the errors."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
@@ -206,7 +206,7 @@ class Bounds:
                 self._check(item, below, (*path, name))
 
     def _of_type(self, schema: dict[str, Any], type_: str) -> dict[str, Any]:
-        """What of the schema is said about such a value, if anything is."""
+        """Returns the part of the schema for this type, or an empty one."""
         if "$ref" in schema:
             return self._of_type(self._schema["$defs"][schema["$ref"].rpartition("/")[2]], type_)
         if schema.get("type") == type_:
@@ -224,7 +224,7 @@ def strict(model: type[Model]) -> Reader[Model]:
 
     def read(body: JsonBody) -> Model:
         bounds.check(body.value)
-        # From the text: in strict mode only JSON input may hold dates and enumerations as texts.
+        # From the text: in strict mode pydantic takes texts for dates and enumerations only from JSON.
         found = _validated(lambda: model.model_validate_json(body.text), _path)
         return _exact(found, body.value) if body.is_exact else found
 
@@ -232,16 +232,17 @@ def strict(model: type[Model]) -> Reader[Model]:
 
 
 def query(model: type[Model], *lists: str) -> Reader[Model]:
-    """``lists``: parameters that may be repeated, or hold several values with commas between them."""
+    """``lists`` are parameters that may be repeated, or have several values with commas between them."""
 
     def read(pairs: list[tuple[str, str]]) -> Model:
-        return _validated(lambda: model.model_validate(_gathered(pairs, lists)), lambda loc: _path(loc[:1]))
+        return _validated(lambda: model.model_validate(_query_fields(pairs, lists)), lambda loc: _path(loc[:1]))
 
     return Reader(model, read)
 
 
 def plain(model: BaseModel) -> dict[str, Any]:
-    """What was given, as plain JSON with the numbers as they were written. ``Any`` in a model holds that already."""
+    """Returns the fields that were sent, as plain JSON with numbers as they were written. A field of type ``Any`` has
+    them already."""
     fields, extra = type(model).model_fields, model.__pydantic_extra__ or {}
     given = {name: getattr(model, name) for name in fields if name in model.model_fields_set}
     return {name: _plain(value) for name, value in given.items() if not fields[name].exclude} | extra
@@ -266,29 +267,29 @@ def _plain(value: Any) -> Any:
 
 
 def _exact(model: Model, given: dict[str, Any]) -> Model:
-    """With the numbers of free content as they were written: pydantic reads them as ``float``."""
+    """Puts the numbers of free content back as they were written: pydantic reads them as ``float``."""
     for name, field in type(model).model_fields.items():
         alias = field.alias or name
         if name in model.model_fields_set and alias in given:
-            model.__dict__[name] = _given(model.__dict__[name], given[alias])
+            model.__dict__[name] = _with_given_numbers(model.__dict__[name], given[alias])
     for name in model.__pydantic_extra__ or ():
         model.__pydantic_extra__[name] = given[name]  # type: ignore[index]
     return model
 
 
-def _given(value: Any, given: Any) -> Any:
+def _with_given_numbers(value: Any, given: Any) -> Any:
     match value:
         case BaseModel():
             return _exact(value, given)
         case tuple():
-            return tuple(map(_given, value, given))
+            return tuple(map(_with_given_numbers, value, given))
         case dict() | list() | float():
             return given
         case _:
             return value
 
 
-def _gathered(pairs: list[tuple[str, str]], lists: tuple[str, ...]) -> dict[str, Any]:
+def _query_fields(pairs: list[tuple[str, str]], lists: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in lists:
@@ -304,14 +305,14 @@ def _validated(validate: Callable[[], Model], path: Callable[[tuple[int | str, .
     try:
         return validate()
     except ValidationError as exc:
-        # Never ``input``: what was sent is neither logged nor sent back.
+        # Never ``input``: the caller's data is neither logged nor sent back.
         errors = _innermost(exc.errors(include_url=False, include_context=False, include_input=False))
-        said = dict.fromkeys((path(error["loc"]), _message(error)) for error in errors[:MAX_ERRORS])
-        raise InvalidFields(list(said)) from None
+        listed = dict.fromkeys((path(error["loc"]), _message(error)) for error in errors[:MAX_ERRORS])
+        raise InvalidFields(list(listed)) from None
 
 
 def _innermost(errors: list[Any]) -> list[Any]:
-    """Without those of a list that only lacks what is wrong inside of it."""
+    """Drops the errors of lists that only report a wrong item inside."""
     within = {error["loc"][:length] for error in errors for length in range(len(error["loc"]))}
     return [error for error in errors if error["loc"] not in within]
 
@@ -321,5 +322,5 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 
 def _message(error: Any) -> str:
-    said: str = _MESSAGES.get(error["type"], error["msg"])
-    return re.sub(r"^[A-Z]\w+ should", "must", said.removeprefix("Value error, "))
+    message: str = _MESSAGES.get(error["type"], error["msg"])
+    return re.sub(r"^[A-Z]\w+ should", "must", message.removeprefix("Value error, "))

@@ -1,4 +1,4 @@
-"""How a task ended, in its worker's words and with what Baton made of them: the completion and failure messages of
+"""How a task ended: the worker's report and Baton's follow-up. The completion and failure messages of
 docs/spec/protocol.md §4 and §5 as JSON."""
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class FailureRecordView(FailureView):
 
 
 def failure_view(record: dict[str, Any] | None) -> FailureRecordView | None:
-    """What was told, and what Baton made of it, in one."""
+    """Returns the worker's report and Baton's follow-up in one object."""
     if record is None:
         return None
     view: Any = {**failure_in(record), **{name: value for name, value in record.items() if name != "failure"}}

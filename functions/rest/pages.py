@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rest.models import PageQuery
     from rest.routing import Call
 
-# A sort key of ours: the seal is no secret, and DynamoDB refuses an empty or endless one.
+# One of our sort keys. The cursor's checksum is no secret, and DynamoDB refuses an empty or endless key.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
-# How far each task of a conversation was read.
+# The read cursor of a conversation: how far each of its tasks was read.
 _PLACES = re.compile(r"[A-Za-z0-9_.*~-]{1,1100}\Z")
 
-# A function answers with at most 6 MB, in which quotes and what isn't ASCII may take three times their place.
+# A function's answer has at most 6 MB, and escaped quotes and non-ASCII characters may triple its size.
 MAX_LISTED_BYTES = 1_900_000
 Item = TypeVar("Item")
 
@@ -34,16 +34,16 @@ class Listing(TypedDict):
 
 
 def cursor_of(call: Call[None, Any]) -> str | None:
-    """The store's cursor, out of the caller's. Raises ``InvalidInput``."""
-    return _opened(call, "cursor", _CURSOR)
+    """Returns the store's cursor from the caller's. Raises ``InvalidInput``."""
+    return _unsealed(call, "cursor", _CURSOR)
 
 
 def places_of(call: Call[None, Any]) -> str | None:
-    """The same of a listing that goes on where it grows."""
-    return _opened(call, "after", _PLACES)
+    """Returns the read cursor of a listing that grows at its end. Raises ``InvalidInput``."""
+    return _unsealed(call, "after", _PLACES)
 
 
-def _opened(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> str | None:
+def _unsealed(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> str | None:
     sealed = getattr(call.query, field)
     if sealed is None:
         return None
@@ -59,8 +59,8 @@ def _opened(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> str 
 
 
 def listed(call: Call[None, Any], ordered: Iterable[Item], place: Callable[[Item], str]) -> Page:
-    """A page of what is ``ordered`` by its ``place``, a sort key of our own. However the list changes, it goes on after
-    the last one's place, whether that one is still there or not."""
+    """Returns a page of ``ordered``, which is sorted by the key that ``place`` returns. However the list changes, the
+    next page begins after the last item's key, whether that item still exists or not."""
     after = cursor_of(call)
     left = [each for each in ordered if after is None or place(each) > after]
     shown = left[: call.query.limit]
@@ -68,7 +68,7 @@ def listed(call: Call[None, Any], ordered: Iterable[Item], place: Callable[[Item
 
 
 def fitting(call: Call[None, Any], page: Page, place: Callable[[Any], str], view: Callable[[Any], Any]) -> Listing:
-    """The same as ``listing``, cut short where it would be larger than a function may answer; one item always fits."""
+    """Like ``listing``, but cut short at the size that a function may answer. One item always fits."""
     views: list[Any] = []
     size = 0
     for each in page.items:
@@ -93,12 +93,13 @@ def sealed(call: Call[None, Any], cursor: str) -> str:
 
 
 def _seal(call: Call[None, PageQuery], cursor: str) -> str:
-    """A fingerprint of workspace, path, filters and position: no secret, but nothing is continued by mistake."""
+    """Returns a checksum of workspace, path, filters and position. It is no secret, but keeps a cursor from being used
+    with another listing by mistake."""
     filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
     parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 
 def _in_order(filters: dict[str, Any]) -> dict[str, Any]:
-    """Sets have another order in every process, and a cursor goes from one to the next."""
+    """Sorts the filters' sets: their order differs between processes, and a cursor goes from one to the next."""
     return {name: sorted(value) if isinstance(value, list) else value for name, value in filters.items()}

@@ -1,4 +1,4 @@
-"""What a gateway event (payload format 2.0) says, before anything is believed of it."""
+"""A gateway event (payload format 2.0), none of it trusted yet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_QUERY_FIELDS = 100
-# In base 64, with room for padding.
+# The length of base 64, with room for padding.
 MAX_ENCODED = MAX_BYTES * 4 // 3 + 4
-# Of a body that is too large and sent by anybody.
+# The marks that are scanned in an oversized body without a token.
 STRANGERS_MARKS = 2_000
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _KEY = re.compile(r"[\x20-\x7e]{1,200}\Z")
@@ -40,31 +40,32 @@ class Request:
         return str(self.event["rawPath"])
 
     def header(self, name: str) -> str | None:
-        """``name`` in lower case, as the gateway spells them."""
+        """Returns a header. ``name`` is in lower case, as the gateway spells them."""
         value = (self.event.get("headers") or {}).get(name)
         return None if value is None else str(value)
 
     @property
     def principal(self) -> Principal:
-        """From the authorizer, and from nothing else (invariant 9). Raises ``NotAuthenticated``."""
+        """Returns the caller that the authorizer found, from no other source (invariant 9). Raises
+        ``NotAuthenticated``."""
         try:
-            told = self.event["requestContext"]["authorizer"]["lambda"]
-            scopes = frozenset(filter(None, told["scopes"].split(",")))
-            return Principal(told["workspace"], Kind(told["kind"]), told["id"], scopes)
+            context = self.event["requestContext"]["authorizer"]["lambda"]
+            scopes = frozenset(filter(None, context["scopes"].split(",")))
+            return Principal(context["workspace"], Kind(context["kind"]), context["id"], scopes)
         except (KeyError, TypeError, ValueError) as exc:
             raise NotAuthenticated from exc
 
     @property
     def size(self) -> int:
-        """Of what is sent to be kept, in bytes, near enough: told from how long it is, without reading it. What is
-        larger than Baton takes isn't kept."""
+        """Returns the body's approximate size in bytes, from its length, without decoding it. At most the largest body
+        that Baton takes: a larger one isn't stored."""
         body = self.event.get("body") or "" if self.method != "GET" else ""
         return min(MAX_BYTES, len(body) * 3 // 4 if self.event.get("isBase64Encoded") else len(body))
 
     @property
     def body(self) -> bytes:
-        """Raises ``MalformedJson`` for what claims to be base 64 and isn't, and ``TooLarge`` for what is so in any
-        case: it isn't decoded first."""
+        """Raises ``MalformedJson`` for wrong base 64, and ``TooLarge`` for a body that is too large even encoded: that
+        one isn't decoded first."""
         body = self.event.get("body") or ""
         if not self.event.get("isBase64Encoded"):
             return str(body).encode("utf-8", "surrogatepass")
@@ -77,8 +78,8 @@ class Request:
 
     @property
     def strangers_body(self) -> bytes:
-        """Where nobody has a token: nothing is done about it before it is known to be small. Raises ``MalformedJson``
-        and ``TooLarge``."""
+        """Returns the body of a caller without a token. Its size is checked before anything else is done with it.
+        Raises ``MalformedJson`` and ``TooLarge``."""
         body = self.body
         if len(body) > MAX_BYTES:
             raise too_large(body, STRANGERS_MARKS)
@@ -86,7 +87,7 @@ class Request:
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """Raises ``InvalidInput`` for a query without end."""
+        """Raises ``InvalidInput`` for a query with too many fields."""
         text = self.event.get("rawQueryString") or ""
         try:
             return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
@@ -94,7 +95,7 @@ class Request:
             raise InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
 
     def once(self, by: Principal, body_hash: str, now: datetime) -> Once | None:
-        """By the header ``Idempotency-Key``, for this very path. Raises ``InvalidInput``."""
+        """Returns the idempotency key of the header ``Idempotency-Key``, for this path. Raises ``InvalidInput``."""
         key = self.header("idempotency-key")
         if key is None:
             return None
@@ -104,7 +105,7 @@ class Request:
 
 
 def request_id(event: Any) -> str:
-    """The caller's own, where it is one that may be shown and logged, else the gateway's. Never raises."""
+    """Returns the caller's own id if it may be shown and logged, else the gateway's. Never raises."""
     try:
         given = (event.get("headers") or {}).get("x-request-id")
         if isinstance(given, str) and _REQUEST_ID.match(given):

@@ -1,4 +1,4 @@
-"""Routes: what each takes, demands and answers, declared once for the dispatcher and the OpenAPI page."""
+"""Routes: each one's input, demands and answers, declared once for the dispatcher and the OpenAPI page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QueryT = TypeVar("QueryT")
 
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
-# What a path's parameter names; an id that can't be one is unknown like any other.
+# The objects that path parameters name. A malformed id gets the same answer as an unknown one.
 THINGS = {
     "task_id": "task",
     "slug": "agent",
@@ -42,7 +42,7 @@ THINGS = {
     "conversation_id": "conversation",
     "name": "tool",
 }
-# The same where it is a secret: never logged, and in no answer but the first.
+# The same for secrets: they are never logged, and only the first answer shows them.
 SECRETS = {"secret": "webhook", "token": "callback"}
 PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "slug": SLUG_PATTERN,
@@ -52,7 +52,7 @@ PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "token": r"^[A-Za-z0-9_-]{1,300}\.[0-9a-f]{64}$",
 }
 
-# What is said of one that can't be what a PUT names.
+# The message for a malformed name in the path of a PUT.
 MUST_BE = dict.fromkeys(THINGS, "must be 1 to 63 of a-z, 0-9 and hyphens, not beginning or ending with one") | {
     "name": "must be 1 to 64 of a-z, 0-9 and underscores, beginning with a letter",
 }
@@ -60,15 +60,15 @@ MUST_BE = dict.fromkeys(THINGS, "must be 1 to 63 of a-z, 0-9 and hyphens, not be
 
 @dataclass(frozen=True, slots=True)
 class Reader(Generic[BodyT]):
-    """How a body or a query becomes a value. ``schema``: the type that OpenAPI shows."""
+    """Turns a body or a query into a value."""
 
-    schema: type
+    schema: type  # the type that OpenAPI shows
     read: Callable[[Any], BodyT]
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Who may call. Asked before anything else of the request is looked at."""
+    """The principals that may call. Checked before anything else of the request."""
 
     who: str
     check: Callable[[Principal], None]
@@ -87,17 +87,16 @@ CONVERSERS = Only("humans, services, and agents with the scope `converse`", Prin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[BodyT, QueryT]):
-    """A request as a route gets it. ``body_hash``: SHA-256 of the body's canonical JSON. ``request_id``: for refusals
-    of a part of it."""
+    """A parsed request, as a route's handler gets it."""
 
     by: Principal
     path: str
     params: Mapping[str, str]
     query: QueryT
     body: BodyT
-    body_hash: str
+    body_hash: str  # SHA-256 of the body's canonical JSON
     once: Once | None
-    request_id: str
+    request_id: str  # for the refusals of single items in a batch
 
     @property
     def task_id(self) -> str:
@@ -110,29 +109,24 @@ class Call(Generic[BodyT, QueryT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """``answers``: status → shape, None for an empty body. ``refusals``: statuses beside those that all routes of its
-    kind have. ``needs_token``: False where nobody has one. ``raw``: ``body`` reads the request itself, whose very bytes
-    and headers count. ``takes_yaml``: a body may be YAML as well, by its Content-Type.
-    ``any_value``: it needn't be an object, and none is null. ``may_be_text``: the answer is plain text where the query
-    asks for it. ``while_off``: an agent that is switched off may call it, and nothing else. ``waits``: it may be
-    switched off meanwhile."""
+    """One route of the API."""
 
     method: str
     path: str
     handler: Callable[[Baton, Call[Any, Any]], Answer]
-    answers: Mapping[int, type | None]
+    answers: Mapping[int, type | None]  # status → shape; None for an empty body
     body: Reader[Any] | None = None
     query: Reader[Any] | None = None
     only: Only | None = None
-    refusals: tuple[int, ...] = ()
+    refusals: tuple[int, ...] = ()  # statuses besides those of all routes of this kind
     is_idempotent: bool = False
-    needs_token: bool = True
-    raw: bool = False
-    takes_yaml: bool = False
-    any_value: bool = False
-    may_be_text: bool = False
-    while_off: bool = False
-    waits: bool = False
+    needs_token: bool = True  # False: callers of this route have no token
+    raw: bool = False  # ``body`` reads the request itself, with its exact bytes and headers
+    takes_yaml: bool = False  # the body may also be YAML, by its Content-Type
+    any_value: bool = False  # the body may be any JSON value; an empty one is null
+    may_be_text: bool = False  # the answer is plain text if the query asks for it
+    while_off: bool = False  # an agent that is switched off may call this route; it may call no others
+    waits: bool = False  # the agent may be switched off during the call, so it is checked again afterwards
     pattern: re.Pattern[str] = field(repr=False)
 
     @property
@@ -140,7 +134,8 @@ class Route:
         return self.handler.__name__
 
     def call(self, request: Request, by: Principal, params: Mapping[str, str], now: datetime) -> Call[Any, Any]:
-        """Reads the request; raises for whatever is wrong with it. Who may call comes first, and tells nothing."""
+        """Reads the request, and raises for anything wrong with it. The caller's right comes first, and reveals nothing
+        else."""
         if self.only is not None:
             self.only.check(by)
         self._check_ids(params)
@@ -159,10 +154,10 @@ class Route:
         )
 
     def _body(self, request: Request) -> JsonBody:
-        said = (request.header("content-type") or "").partition(";")[0].strip().lower()
-        if not (self.takes_yaml and said in YAML_TYPES):
+        media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
+        if not (self.takes_yaml and media_type in YAML_TYPES):
             return read_json(request.body, any_value=self.any_value)
-        from rest.strict_yaml import read_yaml  # few bodies are YAML
+        from rest.strict_yaml import read_yaml  # loaded only when needed, as few bodies are YAML
 
         return read_yaml(request.body)
 
@@ -184,7 +179,7 @@ class Route:
 
 
 class Routes:
-    """A list of routes that fills itself by decorators."""
+    """A list of routes, filled by decorators."""
 
     def __init__(self) -> None:
         self.all: list[Route] = []
@@ -216,7 +211,7 @@ class Routes:
         return add
 
     def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Route, dict[str, str]]:
-        """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with what the path takes, in other functions too."""
+        """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
         found = [(route, match) for route in self.all if (match := route.pattern.match(path))]
         for route, match in found:
             if route.method == method:
@@ -231,5 +226,5 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def whole(body: JsonBody) -> Any:
-    """For a body that its use case reads by itself."""
+    """Returns the value of a body that its use case checks itself."""
     return body.value

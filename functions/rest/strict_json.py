@@ -1,6 +1,7 @@
-"""Reading a body so that whatever passes can be kept, hashed and given back exactly (docs/spec/requests.md §1).
+"""Reads a body so that everything accepted can be stored, hashed and returned exactly (docs/spec/requests.md §1).
 
-Size and depth are checked before the parser runs: deep JSON raises RecursionError in it, and 5,000 digits ValueError.
+Size and depth are checked before the parser runs: it raises RecursionError for deep JSON, and ValueError for 5,000
+digits.
 """
 
 from __future__ import annotations
@@ -24,37 +25,36 @@ if TYPE_CHECKING:
 MAX_BYTES = 262_144
 MAX_DEPTH = 16
 
-# So many of a body that is too large are looked at to name its largest field.
+# At most this many marks of a body that is too large are scanned to name its largest field.
 MAX_MARKS = 50_000
 
 # Possessive, so that an unterminated string costs one pass.
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _DEEPER = {"[": 1, "{": 1, "]": -1, "}": -1}
 _MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}:,]', re.DOTALL)
-# Only so can a NUL or a lone surrogate be in what is JSON and UTF-8.
+# In JSON that is UTF-8, only an escape can produce a NUL or a lone surrogate.
 _ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class JsonBody:
-    """``value``: an object, where nothing else was let through. ``is_exact``: numbers in it are kept as they were
-    written."""
+    """A parsed body."""
 
     text: str
-    value: Any
-    is_exact: bool = False
+    value: Any  # an object, unless the route takes any value
+    is_exact: bool = False  # it has numbers that are kept as they were written
 
 
-# Of JSON; Python knows more.
+# JSON's whitespace; Python's has more characters.
 BLANKS = b" \t\n\r"
 EMPTY = JsonBody("{}", {})
 NULL = JsonBody("null", None)
 
 
 def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
-    """An empty body is an empty object, or null where it may be ``any_value``. Raises ``TooLarge`` and
-    ``MalformedJson``, naming the field."""
+    """Parses a body. An empty one is an empty object, or null with ``any_value``. Raises ``TooLarge`` and
+    ``MalformedJson``, which name the field."""
     if len(body) > MAX_BYTES:
         raise too_large(body)
     if not body.strip(BLANKS):
@@ -76,7 +76,7 @@ def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
 
 
 class Unread(Mapping[str, Any]):
-    """A body that is an object, read at the first look at it; raises then what ``read_json`` does."""
+    """The object of a body, parsed when it is first used. Raises the errors of ``read_json`` then."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -96,26 +96,26 @@ class Unread(Mapping[str, Any]):
 
 
 def too_large(body: bytes, marks: int = MAX_MARKS) -> TooLarge:
-    """Names the largest field, as far as a look at so many ``marks`` tells: it isn't worth more."""
+    """Returns the error that names the largest field, as far as the first ``marks`` show: more isn't worth the time."""
     largest = _outline(body.decode(errors="replace"), most=marks).largest
     return TooLarge(largest, f"the body is larger than {MAX_BYTES} bytes, and this is its largest field")
 
 
 def _depth(text: str) -> int:
-    """Without a step of Python for each mark: brackets outside of texts, counted."""
+    """Counts brackets outside of strings, without a step of Python for each."""
     return max(accumulate(map(_DEEPER.get, _TEXT.sub("", text), repeat(0))), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """``too_deep``: the top-level field that is. A body that isn't JSON has some outline too: the parser refuses it."""
+    """The top-level fields' sizes and depth. A body that isn't JSON has an outline too: the parser refuses it later."""
 
     largest: str
-    too_deep: str | None
+    too_deep: str | None  # the top-level field that is nested too deep
 
 
 def _outline(text: str, *, most: int) -> _Outline:
-    """``most``: so many marks are looked at; what comes after them counts to the field that was reached."""
+    """Scans at most ``most`` marks; the rest of the text counts to the field that was reached."""
     depth, start, last = 0, 0, ""
     field: str | None = None
     sizes: dict[str, int] = {}
@@ -149,13 +149,13 @@ def _name(quoted: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A name that a caller chose, fit to be shown in an answer."""
+    """Returns a caller's name for something, safe to show in an answer."""
     return one_line(_SURROGATE.sub("\ufffd", name))[:100]
 
 
 @dataclass(frozen=True, slots=True)
 class _Bad:
-    """Stands where the parser met what isn't taken, until its path is known."""
+    """Stands for a refused value until its path is known."""
 
     message: str
     below: str = ""
@@ -163,10 +163,10 @@ class _Bad:
 
 @dataclass(slots=True)
 class _Parser:
-    """``is_bad``: there is a ``_Bad`` somewhere. ``is_exact``: there is a ``Number``, which other parsers round."""
+    """Parses JSON, and notes what ``json`` itself doesn't report."""
 
-    is_bad: bool = False
-    is_exact: bool = False
+    is_bad: bool = False  # there is a ``_Bad`` somewhere
+    is_exact: bool = False  # there is a ``Number``, which other parsers round
 
     def parse(self, text: str) -> Any:
         try:
@@ -210,7 +210,7 @@ class _Parser:
         return self._bad("is given twice", twice)
 
 
-# Names and numbers from the top down, worded only for a refusal.
+# Names and numbers from the top down, turned into text only for a refusal.
 _Path = tuple[str | int, ...]
 
 
@@ -226,15 +226,15 @@ def _check(value: Any, path: _Path) -> None:
                 _check_text(key, (*path, key))
                 _check(item, (*path, key))
         case _Bad():
-            raise MalformedJson(_worded((*path, value.below)), value.message)
+            raise MalformedJson(_path_text((*path, value.below)), value.message)
 
 
 def _check_text(text: str, path: _Path) -> None:
     if "\0" in text:
-        raise MalformedJson(_worded(path), "must not contain NUL characters")
+        raise MalformedJson(_path_text(path), "must not contain NUL characters")
     if not text.isascii() and _SURROGATE.search(text):
-        raise MalformedJson(_worded(path), "must not contain lone surrogates")
+        raise MalformedJson(_path_text(path), "must not contain lone surrogates")
 
 
-def _worded(path: _Path) -> str:
+def _path_text(path: _Path) -> str:
     return ".".join(shown(str(part)) for part in path if part != "") or "body"

@@ -1,7 +1,7 @@
-"""A body in YAML, held to what JSON says just as well: one document of mappings, lists and texts.
+"""Reads a YAML body under JSON's limits: one document of mappings, lists and texts.
 
-PyYAML's events are put together here, without its constructors: nothing can be named that would be made, anchored,
-repeated or merged, so that a body never grows to more than was sent.
+The value is built from PyYAML's events, without its constructors. Nothing can name a class, set an anchor, repeat or
+merge anything, so a body never grows beyond its size.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(body: bytes) -> JsonBody:
-    """As the same content in JSON. An empty body is an empty mapping. Raises ``MalformedYaml``, and all that
-    ``read_json`` raises."""
+    """Returns the same value as for the content in JSON. An empty body is an empty mapping. Raises ``MalformedYaml``,
+    and all that ``read_json`` raises."""
     if len(body) > MAX_BYTES:
         raise TooLarge("body", f"is larger than {MAX_BYTES} bytes")
     try:
         content = _document(yaml.parse(body.decode(), Loader=_PARSER))
     except UnicodeDecodeError as exc:
         raise MalformedYaml("body", "must be UTF-8") from exc
-    except yaml.YAMLError as exc:  # without its words, which quote what was sent
+    except yaml.YAMLError as exc:  # its message is left out, as it quotes the body
         mark = getattr(exc, "problem_mark", None)
         raise MalformedYaml("body", f"is not YAML (line {mark.line + 1})" if mark else "is not YAML") from None
     return read_json(json.dumps(content, separators=(",", ":")).encode())
@@ -53,7 +53,7 @@ def _document(events: Iterator[Any]) -> dict[str, Any]:
 
 
 def _value(event: Any, events: Iterator[Any], path: tuple[str, ...]) -> Any:
-    """What begins with ``event``; takes the rest of it from ``events``."""
+    """Builds the value that begins with ``event``, from that event and as many of ``events`` as it needs."""
     if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
         raise _malformed(path, "must not use anchors or aliases")
     if event.tag is not None:
@@ -85,7 +85,7 @@ def _list(events: Iterator[Any], path: tuple[str, ...]) -> list[Any]:
 
 
 def _text(event: Any, path: tuple[str, ...]) -> str:
-    """Whatever a reader of YAML might take for something else has to be quoted: ``yes``, ``1.10``, ``2026-01-31``."""
+    """Refuses unquoted text that a YAML reader might take for another type: ``yes``, ``1.10``, ``2026-01-31``."""
     tag: Any = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]
     if tag != _TEXT:
         raise _malformed(path, "must be a text: put it in quotes if it is one")

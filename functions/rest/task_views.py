@@ -1,4 +1,4 @@
-"""Tasks as docs/spec/lifecycle.md §8 spells them. The types are what docs/openapi.json is made of."""
+"""Tasks as JSON (docs/spec/lifecycle.md §8). docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class BranchView(TypedDict):
     task_id: str
 
 
-# The field's name is a word of Python's.
+# The field's name is a keyword of Python.
 _For = TypedDict("_For", {"for": Literal["branches", "callback"]})
 
 
@@ -216,7 +216,7 @@ def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
 
 
 def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
-    """A task that was done in the end shows no failure of an earlier attempt."""
+    """A task that ended as done shows no failure of an earlier attempt."""
     failure: Any = None if dossier.task.state is State.DONE else dossier.why
     return {**listed_task(baton, dossier.task, dossier.mirror), "output": dossier.output, "failure": failure}
 

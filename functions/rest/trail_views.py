@@ -1,4 +1,4 @@
-"""A task's audit trail, and what was said beside it, as docs/spec/lifecycle.md §8 spells them."""
+"""A task's audit trail and notes as JSON (docs/spec/lifecycle.md §8)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NotePage(TypedDict):
     next_cursor: str | None
 
 
-# A function answers with at most 6 MB.
+# A function's answer has at most 6 MB.
 MAX_TRAIL_BYTES = 1_900_000
 
 
@@ -82,7 +82,7 @@ def late_result_view(result: LateResult) -> LateResultView:
 
 
 def trail(events: tuple[Event, ...], after: int) -> Trail:
-    """Cut short where it would be larger than a function may answer; one entry always fits."""
+    """Cut short at the size that a function may answer. One entry always fits."""
     shown: list[Any] = []
     size = 0
     for event in events:

@@ -1,4 +1,4 @@
-"""What workers send under a claim (docs/spec/protocol.md §4 to §6, docs/spec/lifecycle.md §1)."""
+"""The requests of workers under a claim (docs/spec/protocol.md §4 to §6, docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rest.handoff_models import (
 )
 from rest.models import Body, Id, Instant, LeaseSeconds, Reason, few, plain, without
 
-# Every criterion of every deliverable that a handoff may ask for.
+# One report for each criterion of each deliverable that a handoff may have.
 MAX_REPORTS = MAX_LIST * MAX_CRITERIA
 
 
@@ -94,7 +94,7 @@ class Enveloped(Piece):
     timestamp: Ignored = None
 
     def envelope(self) -> dict[str, Any]:
-        """What of it is checked."""
+        """Returns the fields that are checked against the task and the claim."""
         return {name: value for name, value in self.said().items() if name in {"handoff_id", "source", "status"}}
 
 
@@ -208,7 +208,7 @@ class DelegationRequest(Piece):
     join: Join = Join()
 
     def messages(self) -> list[dict[str, Any]]:
-        """Each with its ``call_id``."""
+        """Returns the branches' messages, each with its ``call_id``."""
         return [{"call_id": f"call_{number}", **each.said()} for number, each in enumerate(self.branches, 1)]
 
 

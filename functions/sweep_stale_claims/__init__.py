@@ -1,1 +1,1 @@
-"""Looks at whatever is due."""
+"""The sweeper, run every minute."""

@@ -1,4 +1,4 @@
-"""Every minute: whatever is due to be looked at."""
+"""The sweeper: every minute, handles the tasks and jobs that are due."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from baton.services.sweep import Round, sweep
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-# Enough for the task at hand and for telling how it went.
+# Enough for the task at hand and for logging the result.
 MARGIN_SECONDS = 10
 
 
 def lambda_handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     this = sweep(wire(), lambda: has_time(context))
-    told = {
+    counts = {
         "looked_at": this.looked_at,
         "failed": this.failed,
         "complete": this.complete,
         "oldest_ready_seconds": this.oldest_ready_seconds,
         "reasons": dict(sorted(this.reasons.items())),
     }
-    logger().info("swept", extra={"action": "swept", **told})
+    logger().info("swept", extra={"action": "swept", **counts})
     measure(this)
-    return told
+    return counts
 
 
 def has_time(context: LambdaContext) -> bool:
@@ -35,7 +35,8 @@ def has_time(context: LambdaContext) -> bool:
 
 
 def measure(this: Round) -> None:
-    """The heartbeat comes last, and its absence alarms: a sweep that raised has none."""
+    """Adds the metrics. The heartbeat comes last, and an alarm watches for it to be missing: a sweep that raised has
+    none."""
     metrics = Metrics()
     metrics.add_metric("Swept", MetricUnit.Count, this.looked_at)
     metrics.add_metric("SweepFailed", MetricUnit.Count, this.failed)

@@ -1,4 +1,4 @@
-"""The tracker's bell rings: what waits in a workspace's outbox is sent."""
+"""Handles the tracker's notices: synchronises the pages that wait in a workspace's outbox."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ FIELDS = {"workspace", "task_id"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerBell:
-    """``task_id``: what it was rung for, None for whatever waits."""
+    """A notice to the tracker's worker."""
 
     workspace: str
-    task_id: str | None
+    task_id: str | None  # the task whose page needs synchronisation; None for any that wait
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Of one batch's bells. ``time_left``: seconds until the function is stopped."""
+    """Handles the notices of one batch."""
 
     baton: Baton
     dead_letters: DeadLetters
-    time_left: Callable[[], float]
+    time_left: Callable[[], float]  # seconds until the function is stopped
     metrics: Metrics
 
     def __call__(self, body: str) -> None:
-        bell = bell_of(body)
-        synced = sync_tracker(self.baton, bell.workspace, bell.task_id, self.time_left)
-        ids = {"workspace": bell.workspace, "task_id": bell.task_id}
+        notice = bell_of(body)
+        synced = sync_tracker(self.baton, notice.workspace, notice.task_id, self.time_left)
+        ids = {"workspace": notice.workspace, "task_id": notice.task_id}
         logger().info("tracker synced", extra={"action": "tracker_synced", **told(synced), **ids})
         self.metrics.add_metric("TrackerSent", MetricUnit.Count, synced.sent)
         self.metrics.add_metric("TrackerFailed", MetricUnit.Count, synced.failed)
@@ -61,15 +61,16 @@ def told(synced: Synced) -> dict[str, Any]:
 
 
 def bell_of(body: str) -> TrackerBell:
-    """Raises ``MalformedMessage`` for everything but ``{workspace, task_id}``, ids both, ``task_id`` maybe null."""
+    """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, task_id}``, both ids, ``task_id`` maybe
+    null."""
     message = fields_of(body, FIELDS)
     workspace, task_id = message["workspace"], message["task_id"]
-    if not _names(workspace) or not (task_id is None or _names(task_id)):
+    if not _is_valid_id(workspace) or not (task_id is None or _is_valid_id(task_id)):
         raise MalformedMessage("not ids")
     return TrackerBell(workspace=workspace, task_id=task_id)
 
 
-def _names(value: object) -> bool:
+def _is_valid_id(value: object) -> bool:
     return isinstance(value, str) and is_id(value)
 
 

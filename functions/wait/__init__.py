@@ -1,1 +1,1 @@
-"""The long polls, apart so that waiting never starves work."""
+"""The long polls, in a function of their own so that waiting never starves work."""

@@ -1,4 +1,4 @@
-"""The routes that answer when something has happened."""
+"""The routes that wait for something to happen before they answer."""
 
 from __future__ import annotations
 

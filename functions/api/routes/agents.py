@@ -50,7 +50,7 @@ routes = Routes()
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Names = Annotated[tuple[Name, ...], few(MAX_ALIASES)]
 Types = Annotated[tuple[Name, ...], few(MAX_TYPES)]
-# Commas stand between types there.
+# Query parameters have commas between types.
 AskedType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, pattern="^[^,]+$")]
 AskedTypes = Annotated[frozenset[AskedType], few(MAX_TYPES, 1)]
 
@@ -183,5 +183,5 @@ def _slug(seen: SeenAgent) -> str:
 
 
 def _rank(matching: MatchingAgent) -> str:
-    """The best first, then by slug: scores have four digits."""
+    """Returns a sort key, the best first, then by slug. Scores have four digits."""
     return f"{10_000 - round(matching.score * 10_000):05d}#{matching.agent.slug}"

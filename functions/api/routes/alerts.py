@@ -1,4 +1,4 @@
-"""Alerts: raised by the system and by whoever works here, dealt with by humans."""
+"""Alerts: raised by Baton or by any caller, handled by humans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A human approves many tasks at once."""
+"""A human approves several tasks at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outside answers a task that waits for it."""
+"""The answer from outside to a task that waits for a callback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ routes = Routes()
 
 
 def bytes_of(request: Request) -> bytes:
-    """Small, and not looked at: that is for whoever knows the address. Raises ``MalformedJson``, ``TooLarge``."""
+    """Returns the body, checked for its size and not parsed: only a caller who knows the address gets that far. Raises
+    ``MalformedJson``, ``TooLarge``."""
     return request.strangers_body
 
 

@@ -1,4 +1,4 @@
-"""How workers take tasks, stay alive, and give them back undone."""
+"""Claiming a task, and all that a worker does under its claim except ending it with a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Talking to agents, and reading along."""
+"""Conversations with agents, and their messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_MESSAGES = 200
 MAX_AFTER = 2_000
 
 
-# Says something.
+# A text with something visible.
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
 Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^([^_]|$)"}})]
 

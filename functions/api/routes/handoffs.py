@@ -1,4 +1,4 @@
-"""Handing work from one agent to another, and finding what was handed."""
+"""Making, finding and retrying handoffs."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
     `missing` and who is `able`), and with 409 `loop_guard` where it goes round in circles: `review_id` is what a human
     may release.
     """
-    said = call.body
-    asked = Asked(message=said.message(), kind=Kind(said.kind), claim_id=said.claim_id, work_type=said.work_type)
+    body = call.body
+    asked = Asked(message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type)
     made = create_handoff(baton, call.by, asked, call.once)
     return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")
 

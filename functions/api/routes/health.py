@@ -1,4 +1,4 @@
-"""Whether the API answers."""
+"""The health check."""
 
 from __future__ import annotations
 

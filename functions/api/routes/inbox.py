@@ -1,4 +1,4 @@
-"""What waits for an agent: news of what it handed off, and tasks that nobody has taken yet."""
+"""An agent's inbox: outcomes of the handoffs it made, and its tasks that weren't claimed yet."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 
 
 def _view(item: InboxItem) -> InboxItemView:
-    said = {name: value for name, value in item.content.items() if name not in _OF_EVERY_ITEM}
+    content = {name: value for name, value in item.content.items() if name not in _OF_EVERY_ITEM}
     known = {name: item.content[name] for name in _OF_EVERY_ITEM}
-    shown: Any = {"id": item.id, "at": rfc3339(item.at), **known, "content": said}
+    shown: Any = {"id": item.id, "at": rfc3339(item.at), **known, "content": content}
     view: InboxItemView = shown
     return view

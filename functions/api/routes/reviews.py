@@ -1,4 +1,4 @@
-"""Manual reviews: escalations that the cap stopped, for humans."""
+"""Manual reviews: handoffs that the cap or the loop guard stopped, for humans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What humans do with a task; and its creator, who may cancel it."""
+"""Humans' commands on a task, and cancelling, which its creator may do too."""
 
 from __future__ import annotations
 

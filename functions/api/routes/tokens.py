@@ -1,4 +1,4 @@
-"""Bearer tokens, made and revoked by humans."""
+"""Bearer tokens, created and revoked by humans."""
 
 from __future__ import annotations
 

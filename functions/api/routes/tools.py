@@ -1,4 +1,4 @@
-"""Tools that agents may be given: with one, an agent hands its work to the tool's target, and to nobody else."""
+"""Handoff tools for agents: with one, an agent hands work to the tool's target, and to no other agent."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ToolRequest(Changes):
         return self.target_version if "target_version" in self.model_fields_set else None
 
     def values(self) -> dict[str, Any]:
-        """As the tool's own, in one."""
+        """Returns the fields of the tool itself, those of ``config`` included."""
         given = {**self.given(), **self.config.given()}
         given.pop("config", None)
         given.pop("target_version", None)

@@ -1,4 +1,4 @@
-"""The tracker: its token, how it is doing, and the ways to and from it."""
+"""The tracker: its token, health, retries, import and webhook."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 routes = Routes()
 
-# The function is stopped after 25 s: a page that was begun by then has to be done.
+# The function is stopped after 25 s: a page that was begun by then must be finished.
 IMPORT_SECONDS = 18
 
 

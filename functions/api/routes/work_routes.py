@@ -1,4 +1,4 @@
-"""Routes by work type: which agent gets what names no target."""
+"""Routes by work type: which agent gets handoffs that name no target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How workers end a claim: done, failed, refused, handed on, or waiting for others."""
+"""The ways in which workers end a claim: done, failed, rejected, transferred, or waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that descends from one root."""
+"""A workflow's chain of handoffs, and its checkpoints."""
 
 from __future__ import annotations
 
