@@ -1,5 +1,5 @@
-"""A handoff that is about to be made, whatever it comes of: a request, a failure, a completion, a retry, a split. All
-of them become a task in one and the same way."""
+"""A handoff before it is made. A request, a failure, a completion, a retry and a split all become a draft, and a draft
+becomes a task in one way."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ ROOT_DEPTH = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """Where a handoff hangs in its workflow. ``parent``: None for a root; ``hops``: the chain down to the parent."""
+    """A handoff's position in its workflow."""
 
     workflow_id: str
     master_task_id: str | None = None
-    parent_id: str | None = None
+    parent_id: str | None = None  # None for a root
     parent_handoff_id: str | None = None
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[Hop, ...] = ()  # the chain from the root down to the parent
     budget: Budget = field(default_factory=Budget)
 
     @property
@@ -48,7 +48,7 @@ class Lineage:
 
 
 def under(parent: Task, body: Message | None) -> Lineage:
-    """As a child of ``parent``."""
+    """Returns the position of a child of ``parent``."""
     return Lineage(
         workflow_id=parent.workflow_id,
         master_task_id=parent.master_task_id,
@@ -60,7 +60,7 @@ def under(parent: Task, body: Message | None) -> Lineage:
 
 
 def beside(task: Task, body: Message | None) -> Lineage:
-    """In the place of ``task``: with its root, its parent and its ancestors."""
+    """Returns the position of a replacement for ``task``: with its root, its parent and its ancestors."""
     metadata = (body or {}).get("metadata") or {}
     return Lineage(
         workflow_id=task.workflow_id,
@@ -74,21 +74,20 @@ def beside(task: Task, body: Message | None) -> Lineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """``message``: what is said, its context merged, small enough to keep (else ``TooLarge``); ``target``: a slug, None
-    for open work; ``requires``: what whoever takes it has to declare."""
+    """A handoff before it is made. Raises ``TooLarge`` if its message is too large to store."""
 
     kind: Kind
     source: str
-    target: str | None
-    message: Message
+    target: str | None  # a slug; None for open work
+    message: Message  # its context is merged already
     lineage: Lineage
-    requires: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()  # what the agent that takes it has to declare
     mode: Mode = Mode.DISPATCH
     work_type: str | None = None
     dispatch_rank: int | None = None
     join_parent: str | None = None
     call_id: str | None = None
-    retry_of: str | None = None
+    retry_of: str | None = None  # the task that this one tries anew
 
     def __post_init__(self) -> None:
         must_fit("context", self.message, MAX_MESSAGE_BYTES)
@@ -106,12 +105,13 @@ class Draft:
         return self.lineage.budget.narrowed(budget_of(self.message))
 
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
-        """Raises ``LoopTripped``."""
+        """Raises ``LoopTripped`` if the loop guard or the budget stops the handoff. ``handoffs``: of the workflow so
+        far."""
         ancestors, budget = self.lineage.hops, self.budget
         loop_guard.check(ancestors, self.hop, settings, kind=self.kind, handoffs=handoffs, budget=budget, now=now)
 
     def task(self, workspace: str, task_id: str, created_by: str, settings: Settings, now: datetime) -> Task:
-        """Not approved by anybody yet."""
+        """Returns the handoff's task, not approved yet."""
         message, lineage = self.message, self.lineage
         deadlines = [at for at in (time_of(message, "expectations", "deadline"), self.budget.deadline) if at]
         expectations = message.get("expectations") or {}
@@ -147,35 +147,35 @@ class Draft:
         )
 
     def body(self, task: Task) -> Message:
-        """The record of the handoff: what was said, and what was computed (docs/spec/protocol.md §1)."""
-        said = self.message
+        """Returns the handoff's record: the message and its computed fields (docs/spec/protocol.md §1)."""
+        message = self.message
         metadata = {
-            **(said.get("metadata") or {}),
+            **(message.get("metadata") or {}),
             "priority": str(task.priority),
             "workflow_id": task.workflow_id,
             "parent_handoff": self.lineage.parent_handoff_id,
             "depth": task.depth,
         }
-        given = said.get("rollback") or {}
-        rollback = {"on_failure": given.get("on_failure", self.source), **given}
-        rollback["checkpoint_id"] = given.get("checkpoint_id") or first_checkpoint_id_of(task.id)
+        rollback_request = message.get("rollback") or {}
+        rollback = {"on_failure": rollback_request.get("on_failure", self.source), **rollback_request}
+        rollback["checkpoint_id"] = rollback_request.get("checkpoint_id") or first_checkpoint_id_of(task.id)
         hops = [each.plain() for each in (*self.lineage.hops, self.hop)]
         budget = self.budget
         return {
-            **said,
+            **message,
             "handoff_id": task.handoff_id,
             "kind": task.kind,
             "timestamp": rfc3339(task.created_at),
-            "source": {**(said.get("source") or {}), "agent": self.source},
-            "target": {**said["target"], "agent": self.target},
+            "source": {**(message.get("source") or {}), "agent": self.source},
+            "target": {**message["target"], "agent": self.target},
             "rollback": rollback,
             "metadata": metadata,
             "hops": hops,
-            **({"budget": _plain(budget)} if budget != Budget() else {}),
+            **({"budget": _budget_json(budget)} if budget != Budget() else {}),
         }
 
     def plain(self) -> dict[str, Any]:
-        """For keeping it until a human lets it through."""
+        """Returns JSON for a manual review, which stores the draft until a human releases it."""
         lineage = self.lineage
         return {
             "kind": str(self.kind),
@@ -193,7 +193,7 @@ class Draft:
                 "parent_id": lineage.parent_id,
                 "parent_handoff_id": lineage.parent_handoff_id,
                 "hops": [each.plain() for each in lineage.hops],
-                "budget": _plain(lineage.budget),
+                "budget": _budget_json(lineage.budget),
             },
         }
 
@@ -223,11 +223,11 @@ def draft_from(kept: dict[str, Any]) -> Draft:
 
 
 def unbranched(draft: Draft) -> Draft:
-    """Let through later, it belongs to no wait any more."""
+    """Returns the draft without its branch: a handoff that is released later belongs to no wait."""
     return replace(draft, join_parent=None, call_id=None)
 
 
-def _plain(budget: Budget) -> dict[str, Any]:
+def _budget_json(budget: Budget) -> dict[str, Any]:
     values = {
         "max_handoffs": budget.max_handoffs,
         "max_model_calls": budget.max_model_calls,

@@ -1,5 +1,5 @@
-"""Whether a workspace's tracker may be asked at all. It answers for all of a workspace's pages or for none of them: a
-throttle or an outage closes the gate for all, so that they aren't tried in vain one after the other."""
+"""The circuit between a workspace and its tracker. A throttle or an outage concerns every page of the workspace: it
+trips the circuit for all of them, so that they aren't tried in vain one after the other."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ FIRST_PAUSE_SECONDS = {Sync.PENDING: 5, Sync.ERROR: 5, Sync.DENIED: 30}
 LAST_PAUSE_SECONDS = {Sync.PENDING: 300, Sync.ERROR: 300, Sync.DENIED: 900}
 MAX_RETRY_AFTER_SECONDS = 3_600
 RECONCILE_SECONDS = 600
-# The next look when something is left to send: should its own bell be lost.
+# When the sweeper checks again while pages are left to send: a dispatch notice can be lost.
 BACKLOG_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """``wake_at``: when the sweeper rings for this workspace; None while it has no tracker. ``reconciled_at``: what was
-    edited before then was seen to."""
+    """The circuit's state."""
 
     workspace: str
-    closed_until: datetime | None = None
+    closed_until: datetime | None = None  # no calls before then, if it is tripped
     failures: int = 0
     status: Sync = Sync.OK
     message: str = ""
-    reconciled_at: datetime | None = None
-    wake_at: datetime | None = None
+    reconciled_at: datetime | None = None  # every edit of a page before then was handled
+    wake_at: datetime | None = None  # when the sweeper sends a notice for this workspace; None without a tracker
     version: int = 0
 
     def is_open(self, now: datetime) -> bool:
@@ -43,7 +42,8 @@ class Gate:
         return self.reconciled_at is None or now - self.reconciled_at >= seconds(RECONCILE_SECONDS)
 
     def closed(self, trouble: TrackerTrouble, now: datetime) -> Gate:
-        """For as long as the tracker asked for, else longer each time; a denial is asked about less often."""
+        """Returns the circuit tripped: for as long as the tracker asked, else for a pause that doubles each time and is
+        longer after a denial."""
         status = Sync(trouble.status)
         pause: float = min(FIRST_PAUSE_SECONDS[status] * 2 ** min(self.failures, 10), LAST_PAUSE_SECONDS[status])
         if trouble.retry_after is not None:
@@ -58,7 +58,7 @@ class Gate:
         )
 
     def extended(self, trouble: TrackerTrouble, now: datetime) -> Gate | None:
-        """Closed already; for longer if the tracker asks for that. None if it doesn't."""
+        """Returns a tripped circuit that stays tripped for longer, or None if the tracker doesn't ask for that."""
         if trouble.retry_after is None:
             return None
         until = now + seconds(min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS))
@@ -67,12 +67,12 @@ class Gate:
         return self._next(closed_until=until, wake_at=until)
 
     def opened(self, now: datetime) -> Gate:
-        """Whatever it was, it may be tried now."""
-        since = self.reconciled_at or now - seconds(RECONCILE_SECONDS)  # whatever happens until the first time succeeds
+        """Returns the circuit reset and due at once."""
+        since = self.reconciled_at or now - seconds(RECONCILE_SECONDS)  # the period before a first reconciliation
         return self._next(closed_until=None, failures=0, status=Sync.OK, message="", reconciled_at=since, wake_at=now)
 
     def answered(self) -> Gate:
-        """The tracker answers: its trouble is over."""
+        """Returns the circuit reset after an answer of the tracker."""
         return self._next(closed_until=None, failures=0, status=Sync.OK, message="")
 
     def reconciled(self, up_to: datetime) -> Gate:

@@ -1,5 +1,5 @@
-"""What a model is shown of a conversation (docs/spec/tools.md §5): whole turns, in every provider's rules. It begins
-with a user's message and ends with one, the roles take turns, and each call stands right before its result."""
+"""The history that a model gets of a conversation (docs/spec/tools.md §5): whole turns, valid for every provider. It
+begins and ends with a user's turn, the roles alternate, and each call comes right before its result."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from baton.domain.transcript import Block, Entry
 
 MAX_HISTORY_BYTES = 200_000
-# How many earlier tasks of a conversation are looked at, the newest first.
+# Earlier tasks of a conversation that a history reads, the newest ones.
 MAX_EARLIER_TASKS = 50
-# However many turns an ended task has had.
+# No limit: more than a text or a task can have.
 WHOLE = 1_000_000
 LEFT_OUT = "(Earlier turns of this conversation were left out.)"
-# How the result of a call begins where it is told as text.
+# How the result of a call begins if it is written as text.
 RESULT = "[Result: "
 USER, ASSISTANT = "user", "assistant"
 
@@ -31,11 +31,11 @@ Turn = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task whose transcript belongs to what a later one sees, from its turn ``since`` up to and with ``turns``."""
+    """The part of an earlier task's transcript that a later task sees."""
 
     task_id: str
-    turns: int
-    since: int = 0
+    turns: int  # the last turn
+    since: int = 0  # the first turn
 
     def plain(self) -> dict[str, Any]:
         since = {"since": self.since} if self.since else {}
@@ -44,17 +44,16 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A task's part of its handoff's record: what the user said, and what of the earlier tasks its agent sees.
-    ``source``: the agent that handed it on, None for the user; ``instructions``: of the tool that it came by."""
+    """A conversation as a handoff's record holds it."""
 
-    message: str
+    message: str  # the user's
     history: History = History.FULL
-    earlier: tuple[Seen, ...] = ()
-    source: str | None = None
-    instructions: str = ""
+    earlier: tuple[Seen, ...] = ()  # the earlier tasks that the agent sees
+    source: str | None = None  # the agent that made the handoff; None for the user
+    instructions: str = ""  # of the handoff tool
 
     def plain(self) -> dict[str, Any]:
-        """As parts of the handoff's record."""
+        """Returns the parts of the handoff's record."""
         return {"input": {"message": self.message}, "conversation": self._seen()}
 
     def _seen(self) -> dict[str, Any]:
@@ -66,10 +65,11 @@ class Conversation:
         }
 
     def handed_on(self, history: History, task_id: str, turns: int, source: str, instructions: str) -> Conversation:
-        """To whom the task hands it on: the user's message unchanged, and as much as ``history`` lets through."""
+        """Returns the conversation for the target of a handoff tool: the same message, and as much of the transcripts
+        as ``history`` allows."""
         earlier = {
             History.FULL: (*self.earlier, Seen(task_id, turns)),
-            # Whoever goes on after the target doesn't see more of it either.
+            # Later agents, after further handoffs, see no more of this task either.
             History.LAST_MESSAGE: (Seen(task_id, turns, since=turns),),
             History.NONE: (),
         }[history]
@@ -77,7 +77,7 @@ class Conversation:
 
 
 def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
-    """Of a task that belongs to one."""
+    """Returns the conversation of a handoff's record; None if the task belongs to none."""
     given = body.get("conversation") if body else None
     if body is None or given is None:
         return None
@@ -88,8 +88,8 @@ def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    """What is kept or left out as a whole: a user's message, or a reply with the results of its calls."""
+class _TurnGroup:
+    """Turns that are kept or left out together: a user's message, or a reply with the results of its calls."""
 
     turns: tuple[Turn, ...]
 
@@ -99,13 +99,13 @@ class _Unit:
 
 
 @dataclass(slots=True)
-class _Reader:
-    """``is_own``: of the task that runs, which sees its thoughts again, as some providers want them back."""
+class _TurnReader:
+    """Builds the turn groups of a transcript."""
 
-    is_own: bool
-    units: list[_Unit] = field(default_factory=list)
+    is_own: bool  # the running task's transcript: its reasoning is kept, as some providers require it back
+    units: list[_TurnGroup] = field(default_factory=list)
 
-    def read(self, entries: Iterable[Entry], most_turns: int | None = None, since: int = 0) -> list[_Unit]:
+    def read(self, entries: Iterable[Entry], most_turns: int | None = None, since: int = 0) -> list[_TurnGroup]:
         replies: dict[int, Entry] = {}
         results: dict[int, list[Block]] = {}
         order: list[tuple[EntryKind, int, Entry]] = []
@@ -120,28 +120,28 @@ class _Reader:
                 order.append((entry.kind, entry.turn, entry))
         for kind, turn, entry in order:
             if kind is EntryKind.ASK:
-                self.units.append(_Unit(({"role": USER, "content": list(entry.blocks)},)))
+                self.units.append(_TurnGroup(({"role": USER, "content": list(entry.blocks)},)))
             else:
                 self._reply(entry, results.get(turn, []))
         return self.units
 
     def _reply(self, entry: Entry, answers: list[Block]) -> None:
-        """Without calls that nobody has answered and answers that nobody asked for; a reply that is nothing else isn't
-        shown at all."""
+        """Adds a reply with its results, without unanswered calls and without results that have no call. A reply with
+        neither text nor calls is left out."""
         answered = {block["toolResult"]["toolUseId"]: block for block in answers if "toolResult" in block}
-        said = [block for block in map(self._kept, entry.blocks) if block is not None]
-        said = [block for block in said if "toolUse" not in block or block["toolUse"]["toolUseId"] in answered]
-        if not any("text" in block or "toolUse" in block for block in said):
-            said = []
-        calls = [block["toolUse"]["toolUseId"] for block in said if "toolUse" in block]
-        told = [block for block in answers if "text" in block]
+        shown = [block for block in map(self._kept, entry.blocks) if block is not None]
+        shown = [block for block in shown if "toolUse" not in block or block["toolUse"]["toolUseId"] in answered]
+        if not any("text" in block or "toolUse" in block for block in shown):
+            shown = []
+        calls = [block["toolUse"]["toolUseId"] for block in shown if "toolUse" in block]
+        texts = [block for block in answers if "text" in block]
         turns: list[Turn] = []
-        if said:
-            turns.append({"role": ASSISTANT, "content": said})
-        if answer := [*(answered[call] for call in calls), *told]:
+        if shown:
+            turns.append({"role": ASSISTANT, "content": shown})
+        if answer := [*(answered[call] for call in calls), *texts]:
             turns.append({"role": USER, "content": answer})
         if turns:
-            self.units.append(_Unit(tuple(turns)))
+            self.units.append(_TurnGroup(tuple(turns)))
 
     def _kept(self, block: Block) -> Block | None:
         if "reasoningContent" in block:
@@ -159,47 +159,51 @@ def composed(
     has_tools: bool,
     most_bytes: int = MAX_HISTORY_BYTES,
 ) -> list[Turn]:
-    """``earlier``: the transcripts that the conversation names, in its order. ``has_tools``: where a model is offered
-    none, providers take no calls either, so these are told as text. What has to be left out is left out from the oldest
-    turn on; what the user asks for stays in any case."""
-    before = [unit for seen, entries in earlier for unit in _Reader(is_own=False).read(entries, seen.turns, seen.since)]
-    asked = _Unit(({"role": USER, "content": [{"text": conversation.message}]},))
+    """Returns the model's history. ``earlier``: the transcripts that the conversation names, in its order.
+    ``has_tools``: False writes calls and results as text, as providers take none without tools. Over ``most_bytes`` the
+    oldest turns are left out, never the user's message."""
+    earlier_units = [
+        unit for seen, entries in earlier for unit in _TurnReader(is_own=False).read(entries, seen.turns, seen.since)
+    ]
+    question = _TurnGroup(({"role": USER, "content": [{"text": conversation.message}]},))
     if conversation.history is History.LAST_MESSAGE:
-        before = [unit for unit in before[-1:] if unit != asked]
-    mine = _Reader(is_own=True).read(own)
-    if conversation.history is not History.FULL or asked.turns not in [unit.turns for unit in (*before, *mine)]:
-        mine = [asked, *mine] if conversation.history is History.FULL else mine
-        before = before if conversation.history is History.FULL else [asked, *before]
-    units = _cut([*before, *mine], asked, most_bytes)
+        earlier_units = [unit for unit in earlier_units[-1:] if unit != question]
+    own_units = _TurnReader(is_own=True).read(own)
+    if conversation.history is not History.FULL or question.turns not in [
+        unit.turns for unit in (*earlier_units, *own_units)
+    ]:
+        own_units = [question, *own_units] if conversation.history is History.FULL else own_units
+        earlier_units = earlier_units if conversation.history is History.FULL else [question, *earlier_units]
+    units = _cut([*earlier_units, *own_units], question, most_bytes)
     turns = _merged([turn for unit in units for turn in unit.turns])
     if turns[-1]["role"] == ASSISTANT:
         turns.append({"role": USER, "content": [{"text": conversation.message}]})
     return turns if has_tools else [_without_calls(turn) for turn in turns]
 
 
-def _cut(units: list[_Unit], asked: _Unit, most_bytes: int) -> list[_Unit]:
-    kept: list[_Unit] = []
-    size = asked.size
+def _cut(units: list[_TurnGroup], question: _TurnGroup, most_bytes: int) -> list[_TurnGroup]:
+    kept: list[_TurnGroup] = []
+    size = question.size
     for unit in reversed(units):
         size += unit.size
         if size > most_bytes and kept:
             break
         kept.insert(0, unit)
     if len(kept) < len(units):
-        told = [] if asked in kept else list(asked.turns)
-        kept = [_Unit(({"role": USER, "content": [{"text": LEFT_OUT}]}, *told)), *kept]
+        question_turns = [] if question in kept else list(question.turns)
+        kept = [_TurnGroup(({"role": USER, "content": [{"text": LEFT_OUT}]}, *question_turns)), *kept]
     if not kept or kept[0].turns[0]["role"] == ASSISTANT:
-        kept = [_Unit(({"role": USER, "content": [{"text": LEFT_OUT}]},)), *kept]
+        kept = [_TurnGroup(({"role": USER, "content": [{"text": LEFT_OUT}]},)), *kept]
     return kept
 
 
 def _merged(turns: Iterable[Turn]) -> list[Turn]:
-    """The roles take turns."""
+    """Returns the turns with neighbours of one role joined."""
     merged: list[Turn] = []
     for turn in turns:
         if merged and merged[-1]["role"] == turn["role"]:
             content = [*merged[-1]["content"], *turn["content"]]
-            # Results come right after their calls, and before what else is said.
+            # Results come right after their calls, before other content.
             content.sort(key=lambda block: "toolResult" not in block)
             merged[-1] = {"role": turn["role"], "content": content}
         else:
@@ -212,14 +216,14 @@ def _without_calls(turn: Turn) -> Turn:
 
 
 def _as_text(block: Block) -> Block:
-    """On one line each, whatever is in it: none reads like another call, or another's result."""
+    """Returns a call or a result as one line of text, so that its content can't imitate another call or result."""
     if "toolUse" in block:
         call = block["toolUse"]
         return {"text": f"[Called {_quoted(call['name'])} with {one_line_json(call['input'], WHOLE)}]"}
     if "toolResult" in block:
         (content,) = block["toolResult"]["content"]
-        told = _quoted(content["text"]) if content.get("text") else one_line_json(content.get("json"), WHOLE)
-        return {"text": f"{RESULT}{told}]"}
+        text = _quoted(content["text"]) if content.get("text") else one_line_json(content.get("json"), WHOLE)
+        return {"text": f"{RESULT}{text}]"}
     return block
 
 

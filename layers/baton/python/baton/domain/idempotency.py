@@ -1,4 +1,4 @@
-"""Answering a repeated call as the first one was answered (docs/spec/requests.md §2)."""
+"""Idempotency: a repeated call gets the response of the first one (docs/spec/requests.md §2)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
 
 
-# A repeat after that is a new request.
+# A request with the same key after that is a new one.
 REMEMBERED_FOR = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The answer that a commit left behind, in the same transaction as its effect. ``forget_at``: from then on it is as
-    if it had never been given, whether the store has forgotten it yet or not; None keeps it."""
+    """The saved response of a call, committed in the same transaction as the call's effect."""
 
     body_hash: str
     answer: dict[str, Any]
+    # From then on there is no saved response, even if the store still has the item. None keeps it for good.
     forget_at: datetime | None = None
 
     def is_over(self, now: datetime | None) -> bool:
@@ -35,24 +35,24 @@ class Remembered:
 
 
 def forgotten_at(now: datetime) -> datetime:
-    """Of what is answered now; a whole second, as stores forget by."""
+    """Returns when a response of now expires: a whole second, the unit of the table's time to live."""
     return (now + REMEMBERED_FOR).replace(microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """One request that may be sent again. ``route`` is the concrete path, so that a key means one thing in one
-    place. ``at``: when it came; without it, it finds the answer however old, and its own is kept for good."""
+    """The idempotency key of one request, in the scope of its principal and its route."""
 
     principal: Principal
-    route: str
+    route: str  # the concrete path
     key: str
     body_hash: str
+    # When the request came. None finds a saved response of any age, and saves one that never expires.
     at: datetime | None = field(default=None, compare=False)
 
     @property
     def digest(self) -> str:
-        """What the store finds it by: nothing that a caller chose gets into a key."""
+        """The store's key: a hash, so that no text of a caller gets into a key."""
         parts = [self.principal.workspace, self.principal.key, self.route, self.key]
         return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
 
@@ -60,7 +60,8 @@ class Once:
         return Remembered(self.body_hash, answer, None if self.at is None else forgotten_at(self.at))
 
     def recall(self, remembered: Remembered | None) -> dict[str, Any] | None:
-        """The first answer, or None for a first call. Raises ``KeyReused`` for another body under the same key."""
+        """Returns the saved response to replay, or None for a first call. Raises ``KeyReused`` if the body is
+        another."""
         if remembered is None or remembered.is_over(self.at):
             return None
         if not hmac.compare_digest(remembered.body_hash, self.body_hash):

@@ -1,5 +1,5 @@
-"""What keeps agents from handing the same work round and round (docs/spec/protocol.md §3). Pure: it is told the chain
-of ancestors, and refuses the hop that would be one too many."""
+"""The loop guard: keeps agents from handing the same work around in circles (docs/spec/protocol.md §3). Pure: it gets
+the chain of ancestors and refuses the hop that breaks a rule."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from baton.domain.settings import Settings
     from baton.domain.task import Task
 
-# A chain that goes to and fro between fewer agents than these is no progress.
+# A window of hops among fewer agents than this is a ping-pong.
 FEWEST_AGENTS = 3
 MAX_REASON_KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One handoff of a chain. ``target``: None for open work that nobody has taken yet."""
+    """One handoff of a chain."""
 
     source: str
-    target: str | None
-    reason: str
+    target: str | None  # None for unclaimed open work
+    reason: str  # normalised
 
     @property
     def direction(self) -> tuple[str, str | None]:
@@ -44,8 +44,8 @@ def hop(source: str, target: str | None, reason: str) -> Hop:
 
 
 def normalised(reason: str) -> str:
-    """The same words are the same reason: without regard to case, width, spaces and punctuation. What is long is kept
-    short, and told apart by its hash."""
+    """Returns the reason in the form that is compared: without case, character width, spaces and punctuation. A long
+    text is cut, and a hash of the whole keeps it distinct."""
     folded = unicodedata.normalize("NFKC", reason).casefold()
     text = " ".join("".join(c if c.isalnum() else " " for c in folded).split())
     if len(text) <= MAX_REASON_KEPT:
@@ -54,11 +54,12 @@ def normalised(reason: str) -> str:
 
 
 def hops_of(task: Task, body: dict[str, Any] | None) -> tuple[Hop, ...]:
-    """The chain that leads to a task, itself included. An open task's last hop went to whoever holds it."""
-    said = body or {}
-    hops = [Hop(source, target, reason) for source, target, reason in said.get("hops", ())]
+    """Returns the chain from the root to a task, its own hop included. Claimed open work counts as handed to its
+    claim's agent."""
+    message = body or {}
+    hops = [Hop(source, target, reason) for source, target, reason in message.get("hops", ())]
     if not hops:
-        hops = [hop(task.source_agent, task.target_agent, str(said.get("escalation_reason", "")))]
+        hops = [hop(task.source_agent, task.target_agent, str(message.get("escalation_reason", "")))]
     if hops[-1].target is None and task.claim is not None:
         hops[-1] = Hop(hops[-1].source, task.claim.agent, hops[-1].reason)
     return tuple(hops)
@@ -66,7 +67,7 @@ def hops_of(task: Task, body: dict[str, Any] | None) -> tuple[Hop, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a whole workflow may cost; given to a root, inherited, and on the way down it can only shrink."""
+    """The limits of a whole workflow: set on the root, inherited, and only ever narrowed by a descendant."""
 
     max_handoffs: int | None = None
     max_model_calls: int | None = None
@@ -92,8 +93,8 @@ def check(
     budget: Budget,
     now: datetime,
 ) -> None:
-    """Raises ``LoopTripped`` for the first rule that ``new`` would break. ``handoffs``: those of the workflow so far. A
-    budget holds whether the guard is on or not: somebody has asked for it."""
+    """Raises ``LoopTripped`` for the first rule that ``new`` breaks. ``handoffs``: how many the workflow has so far. A
+    budget holds even if the guard is off: a caller asked for it."""
     hops = (*ancestors, new)
     for rule, is_broken, message in (
         *_budget_rules(handoffs, budget, now),
@@ -104,7 +105,7 @@ def check(
 
 
 def agents_of(hops: Iterable[Hop]) -> tuple[str, ...]:
-    """The chain in words: who handed off, in order, and to whom at last."""
+    """Returns the sources of the hops, in order, then the last target."""
     hops = tuple(hops)
     return (*(each.source for each in hops), hops[-1].target or "any agent") if hops else ()
 

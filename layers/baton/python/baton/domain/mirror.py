@@ -1,9 +1,11 @@
-"""A task's row in the outbox to the tracker: what its page shows, what it should show, and who is sending it now.
+"""A task's synchronisation with its tracker page: what the page shows, what it has to show, and which sender works on
+it.
 
-Three things make a page exactly one. Nobody sends without holding the row, and a hold outlasts its sender by a minute,
-so that whatever a dead sender had asked for has happened by then. A sender that isn't the first looks for the page
-before it makes one. And where one may have been made unheard, nobody makes another before the tracker's index, which
-lags, must have shown it (invariant 11; docs/decisions/010-the-tracker-outbox.md).
+Three rules keep the page unique. Only the sender that holds the lease sends, and the lease ends a minute after the
+sender's time budget: by then every request of a dead sender has taken effect or never will. A sender that isn't the
+first searches for the page before it creates one. After a request with an unclear outcome no page is created until the
+tracker's search index, which lags, must show the page of that request (invariant 11;
+docs/decisions/010-the-tracker-outbox.md).
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
 
     from baton.domain.task import Task
 
-# How long a request may still take effect after nobody waits for it any more.
+# How long a request can still take effect after its sender stopped waiting for it.
 UNCLEAR_SECONDS = 60
-# How far the tracker's index may lag behind its pages: what is older and isn't found was never made.
+# The longest lag of the tracker's search index: a page that is older and isn't found was never created.
 INDEX_SECONDS = 180
 FIRST_PAUSE_SECONDS = 5
 LAST_PAUSE_SECONDS = 900
@@ -30,14 +32,13 @@ MAX_MESSAGE = 500
 
 
 class Sync(StrEnum):
-    """``denied``: the tracker doesn't let us; ``error``: it answers, but not to this; both are tried again. ``dead``:
-    only a human's retry, or another change of the task, tries again."""
+    """The outcome of the latest attempt to write the page."""
 
     OK = "ok"
     PENDING = "pending"
-    DENIED = "denied"
-    ERROR = "error"
-    DEAD = "dead"
+    DENIED = "denied"  # access is refused; tried again
+    ERROR = "error"  # the tracker refuses this request; tried again
+    DEAD = "dead"  # given up until a human's retry or the task's next change
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,39 +49,35 @@ class PageRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
-    """``wanted`` and ``shown``: the entry of the trail up to which the page should show the task, and does. ``looks``
-    and ``looked``: how often somebody has reported a change of the page, and up to which report it was seen to.
-    ``sender`` holds the row until ``held_until``; after a clean end nobody holds it, and nobody may before then.
-    ``page_status``: the page's status when it was last written or looked at; ``shown_state``: the state that was
-    written. ``happened_by``: when whatever an unclear request asked for has happened, if it ever does. ``is_settled``:
-    the page tells of the task's end, and nothing more is written to it. ``due_at``: when there is something to send,
-    None if there isn't."""
+    """A task's synchronisation with its tracker page."""
 
     workspace: str
     task_id: str
-    wanted: int
-    shown: int = 0
-    looks: int = 0
-    looked: int = 0
+    wanted: int  # the event's number up to which the page has to show the task
+    shown: int = 0  # the event's number up to which it does
+    looks: int = 0  # reports that somebody changed the page
+    looked: int = 0  # the reports among them that were handled
     page: PageRef | None = None
-    page_status: str | None = None
-    shown_state: str | None = None
-    is_settled: bool = False
+    page_status: str | None = None  # the page's status when it was last written or read
+    shown_state: str | None = None  # the task's state when the page was last written
+    is_settled: bool = False  # the page shows the task's end, and nothing more is written to it
     status: Sync = Sync.PENDING
     message: str = ""
+    # The sender and the end of its lease. A clean end clears both. An unclear one clears the sender only: no other may
+    # begin before ``held_until``.
     sender: str | None = None
     held_until: datetime | None = None
     attempts: int = 0
     failures: int = 0
-    unclear: bool = False
-    happened_by: datetime | None = None
-    due_at: datetime | None = None
+    unclear: bool = False  # the latest request may have taken effect
+    happened_by: datetime | None = None  # when an unclear request has taken effect, if it ever does
+    due_at: datetime | None = None  # when there is something to send; None if there isn't
     since: datetime
     version: int = 1
 
     @property
     def is_first(self) -> bool:
-        """Nobody has tried to make the page before."""
+        """True if no earlier sender tried to create the page."""
         return self.attempts <= 1
 
     @property
@@ -88,7 +85,8 @@ class Mirror:
         return self.wanted > self.shown or self.looks > self.looked
 
     def made_not_before(self, now: datetime) -> datetime:
-        """When a page may be made that can't be found: now, or once it would be found if it had been made unheard."""
+        """Returns when a page that no search finds may be created: now, or after an unclear request once a search would
+        find its page."""
         return max(now, self.happened_by + seconds(INDEX_SECONDS)) if self.happened_by else now
 
     def is_due(self, now: datetime) -> bool:
@@ -96,16 +94,16 @@ class Mirror:
         return self.due_at is not None and self.due_at <= now and not held
 
     def needs_a_look(self, task: Task, word: str) -> bool:
-        """Whether the page has to be asked for at all: somebody reported a change of it, the last request didn't end
-        well, or the task has ended, or its state is a new one that the page tells by another ``word``."""
+        """True if the page has to be read first: a change of it was reported, the latest request didn't succeed, the
+        task has ended, or the page shows the task's new state by another ``word``."""
         is_in_doubt = self.unclear or self.status is not Sync.OK
         is_new = str(task.state) != self.shown_state and folded(word) != folded(self.page_status)
         is_ours_to_write = (task.is_ended or is_new) and not self.is_settled
         return self.looks > self.looked or is_in_doubt or is_ours_to_write
 
     def held(self, sender: str, now: datetime, budget_seconds: float) -> Mirror:
-        """By a sender that will ask for nothing after its budget. One that takes over from another doesn't know what
-        became of that one's requests."""
+        """Returns the row leased to ``sender``, which sends nothing after its time budget. If another sender held the
+        lease, the outcome of that sender's requests is unclear."""
         until = now + seconds(budget_seconds + UNCLEAR_SECONDS)
         return replace(
             self,
@@ -118,7 +116,7 @@ class Mirror:
         )
 
     def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> Mirror:
-        """All that there was of the task; ``note`` says what the page had to be made without."""
+        """Returns the row after a successful write. ``note``: what the page had to be written without."""
         after = replace(self, shown=max(self.shown, task.seq), looked=max(self.looked, looked))
         return replace(
             after,
@@ -130,35 +128,37 @@ class Mirror:
             failures=0,
             unclear=False,
             happened_by=None,
-            **_let_go(now if after.is_behind else None),
+            **_released(now if after.is_behind else None),
         )
 
     def put_off(self, until: datetime, status: Sync, message: str) -> Mirror:
-        """Tried again then: the tracker asked to be left alone, which isn't this page's fault."""
-        return replace(self, status=status, message=message[:MAX_MESSAGE], **_let_go(until))
+        """Returns the row to be tried again at ``until``: the trouble is the tracker's, so no failure of the page
+        counts."""
+        return replace(self, status=status, message=message[:MAX_MESSAGE], **_released(until))
 
     def failed(self, now: datetime, status: Sync, message: str, *, unclear: bool) -> Mirror:
-        """Tried again, later each time, so that a page with a trouble of its own doesn't stay ahead of the others;
-        after an unclear end not before whatever was asked for has happened."""
+        """Returns the row after a failure of this page: tried again after a growing pause, so that it doesn't stay
+        ahead of other pages; after an unclear failure not before the request has taken effect."""
         pause = min(FIRST_PAUSE_SECONDS * 4 ** min(self.failures, 8), LAST_PAUSE_SECONDS)
         until = now + seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
         after = replace(
-            self, status=status, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_let_go(until)
+            self, status=status, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_released(until)
         )
         if not unclear:
             return after
         return replace(after, unclear=True, happened_by=now + seconds(UNCLEAR_SECONDS), held_until=until)
 
     def died(self, message: str) -> Mirror:
-        """Trying again would change nothing: a human sees why."""
-        return replace(self, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_let_go(None))
+        """Returns the row given up: another attempt can't succeed. ``message`` tells a human why."""
+        return replace(self, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_released(None))
 
     def revived(self, now: datetime) -> Mirror:
         return replace(self, status=Sync.PENDING, failures=0, due_at=now)
 
 
 def opened(task: Task, sender: str | None, budget_seconds: float) -> Mirror:
-    """The row of a new task, already held by whoever makes the task and tries at once."""
+    """Returns the row of a new task. ``sender``: the process that creates the task and writes the page at once, if
+    any."""
     row = Mirror(
         workspace=task.workspace, task_id=task.id, wanted=task.seq, since=task.created_at, due_at=task.created_at
     )
@@ -166,7 +166,7 @@ def opened(task: Task, sender: str | None, budget_seconds: float) -> Mirror:
 
 
 def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bool) -> Mirror:
-    """The row of a task that was made of a page, and of one that was closed already."""
+    """Returns the row of a task that was imported from a page. ``is_closed``: the page was closed before the import."""
     return Mirror(
         workspace=task.workspace,
         task_id=task.id,
@@ -181,5 +181,5 @@ def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bo
     )
 
 
-def _let_go(due_at: datetime | None) -> dict[str, Any]:
+def _released(due_at: datetime | None) -> dict[str, Any]:
     return {"sender": None, "held_until": None, "due_at": due_at}

@@ -1,8 +1,8 @@
-"""What a change of a task's page by somebody else means for the task.
+"""What a change of a task's tracker page means for the task.
 
-The one rule: **a task's end is final, and whoever ends it first wins; everything else about its state is Baton's.** A
-person who sets a closing status ends the task. Any other change of the status is theirs, and stays until the task's
-state changes next. What isn't a person's doing (an automation's, another connection's, our own) changes no task.
+The rule: **a task's end is final, and the first end wins; Baton owns every other change of its state.** A person who
+sets a closing status ends the task. Any other status that a person sets stays on the page until the task's state
+changes. A change that no person made (an automation's, another connection's, Baton's own) changes no task.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A page as it is in the tracker now. ``edited_by``: the id of whoever edited it last; ``task_id``: the task that
-    its property names, if it has one."""
+    """A page as the tracker shows it now."""
 
     page_id: str
     url: str
@@ -33,39 +32,42 @@ class Seen:
     in_trash: bool
     created_at: datetime
     edited_at: datetime
-    edited_by: str
-    by_us: bool
-    task_id: str | None = None
+    edited_by: str  # the tracker's id of the last editor
+    by_us: bool  # the last editor is Baton's own connection
+    task_id: str | None = None  # the task that a property of the page names
 
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """``name`` as the tracker shows it, empty where it doesn't tell."""
+    """A user of the tracker."""
 
     id: str
     is_person: bool
-    name: str = ""
+    name: str = ""  # empty if the tracker doesn't give it
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """``state``: ``done`` or ``cancelled``, if it was a person who did it."""
+    """The page has a closing status. It ends the task if a person set it."""
 
-    state: State
+    state: State  # ``done`` or ``cancelled``
 
 
 class News(Enum):
+    """Other changes of a page."""
+
     NONE = auto()
     TRASHED = auto()
     REOPENED = auto()
 
 
 def news_of(task: Task, mirror: Mirror, seen: Seen, settings: TrackerSettings) -> Ended | News:
+    """Returns what has changed since the page was last written or read."""
     if seen.in_trash:
         return News.NONE if task.is_ended else News.TRASHED
     meaning = settings.meaning(seen.status)
     if folded(seen.status) == folded(mirror.page_status):
-        return News.NONE  # as we left it, or as it was when it was last decided about
+        return News.NONE  # as it was last written or read
     if not task.is_ended:
         return News.NONE if meaning is None else Ended(meaning)
     was_closed = settings.meaning(mirror.page_status) is not None

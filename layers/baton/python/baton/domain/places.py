@@ -1,5 +1,5 @@
-"""How far somebody has read along in a conversation: task by task, as an earlier one may still write while a later one
-does. As a cursor it says of each how far it was read, so that no message is skipped and none is told twice."""
+"""The read cursor of a conversation. It has a position for each task, because an earlier task may still write while a
+later one does: no message is skipped and none is returned twice."""
 
 from __future__ import annotations
 
@@ -18,53 +18,54 @@ if TYPE_CHECKING:
 
     from baton.domain.task import Task
 
-# No task is written that long after its id was made.
+# A task is committed within this time after its id was made.
 LATEST = timedelta(hours=1)
-_CLOSED = "*"
-_PLACE = re.compile(r"[0-9a-f]{10}-(\*|[0-9]{1,7})")
+_READ_TO_END = "*"
+_CURSOR_PART = re.compile(r"[0-9a-f]{10}-(\*|[0-9]{1,7})")
 
 
 @dataclass(slots=True)
 class Places:
-    """``closed_to``: tasks up to this id were read to their ends. ``read``: how far the others were."""
+    """The positions of a reader."""
 
-    closed_to: str = ""
-    read: dict[str, str] = field(default_factory=dict)
+    closed_to: str = ""  # every task up to this id was read to its end
+    read: dict[str, str] = field(default_factory=dict)  # short task id → number of the last message read, or ``*``
 
     def of(self, task: Task) -> int | None:
-        """The number of the last message that was read of it; None if none comes after that."""
-        place = self.read.get(_short(task.id), "0")
-        return None if task.id <= self.closed_to or place == _CLOSED else int(place)
+        """Returns the number of the last message read of the task; None if the task was read to its end."""
+        position = self.read.get(_short(task.id), "0")
+        return None if task.id <= self.closed_to or position == _READ_TO_END else int(position)
 
     def read_to(self, task: Task, number: int) -> None:
         self.read[_short(task.id)] = str(number)
 
     def close(self, task: Task) -> None:
-        self.read[_short(task.id)] = _CLOSED
+        self.read[_short(task.id)] = _READ_TO_END
 
     def told(self, tasks: Iterable[Task], now: datetime) -> str:
-        """As a cursor, and no longer than needed. ``tasks``: all of the conversation, in order. Of those that were read
-        to their ends, and are so old that no task comes between them any more, only the last is named."""
-        closed_to, is_settled, parts = self.closed_to, True, []
+        """Returns the cursor as text, as short as possible. ``tasks``: all of the conversation, in order. Of the
+        leading tasks that were read to their end and are too old for another task to appear between them, only the last
+        is named."""
+        closed_to, is_leading, parts = self.closed_to, True, []
         for task in tasks:
             if task.id <= self.closed_to:
                 continue
-            place = self.read.get(_short(task.id))
-            is_settled = is_settled and place == _CLOSED and task.created_at < now - LATEST
-            if is_settled:
+            position = self.read.get(_short(task.id))
+            is_leading = is_leading and position == _READ_TO_END and task.created_at < now - LATEST
+            if is_leading:
                 closed_to = task.id
-            elif place is not None:
-                parts.append(f"{_short(task.id)}-{place}")
+            elif position is not None:
+                parts.append(f"{_short(task.id)}-{position}")
         return ".".join((closed_to, *parts))
 
 
 def places_in(cursor: str | None) -> Places:
-    """The inverse of ``told``; None is the beginning. Raises ``InvalidInput``."""
+    """The inverse of ``Places.told``; None is the beginning. Raises ``InvalidInput`` for text that is no cursor."""
     closed_to, *parts = (cursor or "").split(".")
-    if not (closed_to == "" or is_id(closed_to)) or not all(map(_PLACE.fullmatch, parts)):
+    if not (closed_to == "" or is_id(closed_to)) or not all(map(_CURSOR_PART.fullmatch, parts)):
         raise InvalidInput("after", "is not one that was given out")
     named = (part.partition("-") for part in parts)
-    return Places(closed_to, {task: place for task, _, place in named})
+    return Places(closed_to, {task: position for task, _, position in named})
 
 
 def _short(task_id: str) -> str:

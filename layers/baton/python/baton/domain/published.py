@@ -1,4 +1,4 @@
-"""What the outside is told of a task's trail: one notice per entry, in a documented shape (docs/events.md)."""
+"""Events for the event bus: one per entry of a task's trail, in a documented shape (docs/events.md)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 SOURCE = "baton"
 DETAIL_TYPE = "Baton Task Event"
-# Rises only when a field changes its meaning or goes away; a new one may join at any time.
+# Rises only if a field changes its meaning or is removed; a new field doesn't raise it.
 VERSION = "1"
-# A bus takes 256 KB an entry, and so do queues behind it, together with what the bus wraps around the detail.
+# The bus and the queues behind it take 256 KB an entry, the bus's envelope included.
 MAX_DETAIL_BYTES = 250_000
-# What the stream hasn't brought by then has been missed.
+# An entry that the stream hasn't delivered by then counts as lost.
 OVERDUE_AFTER = seconds(60)
 LONGEST_PAUSE = seconds(900)
-_OF_TASK = (
+_SUMMARY_FIELDS = (
     *("title", "kind", "priority", "source_agent", "target_agent"),
     *("handoff_id", "workflow_id", "master_task_id", "parent_id"),
 )
@@ -32,31 +32,31 @@ _OF_TASK = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """One entry of a trail, and the task's state around it. ``state_before``: None for a new task."""
+    """One event in the outbox, with the task's state before and after it."""
 
     workspace: str
     task_id: str
     event: Event
-    state_before: str | None
+    state_before: str | None  # None for a new task
     state: str
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What goes onto the bus. ``id``: the same each time that it is sent. ``detail``: JSON."""
+    """One event as the bus gets it."""
 
-    id: str
+    id: str  # the same for every attempt to send it
     at: datetime
-    detail: str
+    detail: str  # JSON
 
 
 def tellings(change: Change) -> tuple[Telling, ...]:
-    """One for each event, in order."""
-    told = []
+    """Returns an outbox event for each event of the change, in order."""
+    found = []
     state = None if change.before is None else str(change.before.state)
     for event in change.events:
         before, state = state, event.data["changes"].get("state", state)
-        told.append(
+        found.append(
             Telling(
                 workspace=change.task.workspace,
                 task_id=change.task.id,
@@ -65,7 +65,7 @@ def tellings(change: Change) -> tuple[Telling, ...]:
                 state=str(state),
             )
         )
-    return tuple(told)
+    return tuple(found)
 
 
 def notice_id(workspace: str, task_id: str, seq: int) -> str:
@@ -73,7 +73,8 @@ def notice_id(workspace: str, task_id: str, seq: int) -> str:
 
 
 def notice(telling: Telling, task: Task | None, url: str) -> Notice:
-    """``task``: as it is now; None where it can't be read, which keeps nobody from hearing of the event."""
+    """Returns the bus event. ``task``: as it is now, for the summary; None if it can't be read, and the event goes out
+    without the summary."""
     event = telling.event
     id_ = notice_id(telling.workspace, telling.task_id, event.seq)
     detail = {
@@ -95,16 +96,18 @@ def notice(telling: Telling, task: Task | None, url: str) -> Notice:
 
 
 def pause(age: timedelta) -> timedelta:
-    """How long to leave an entry alone that the bus refused: doubles as it grows older, from a minute to 15."""
+    """Returns the pause before an entry that the bus refused is sent again: as long as its age, from 1 to 15
+    minutes."""
     return min(max(age, OVERDUE_AFTER), LONGEST_PAUSE)
 
 
 def _summary(task: Task) -> dict[str, Any]:
-    return {name: getattr(task, name) for name in _OF_TASK}
+    return {name: getattr(task, name) for name in _SUMMARY_FIELDS}
 
 
 def _fitting(detail: dict[str, Any]) -> str:
-    """The largest parts of ``data`` go until the rest fits; ``cut`` names them. The trail keeps them."""
+    """Returns the detail as JSON of at most ``MAX_DETAIL_BYTES``: the largest parts of ``data`` are left out and named
+    in ``cut``. The trail keeps them."""
     text = _json(detail)
     while len(text.encode()) > MAX_DETAIL_BYTES and detail["data"]:
         largest = max(detail["data"], key=lambda name: len(_json(detail["data"][name]).encode()))

@@ -1,7 +1,7 @@
-"""Who may read what (docs/reading-rights.md). Pure: the one place that decides it; ``services/reading.py`` asks it.
+"""Read rights (docs/reading-rights.md). Pure; ``services/reading.py`` applies them.
 
-Humans, and services that may act for every agent, read all. An agent reads what it has a part in, a service without
-``act_as`` what it made. Whatever else there is answers like what doesn't exist."""
+Humans, and services with the scope ``act_as``, read everything. An agent reads the work that it has a part in, a
+service without ``act_as`` the work that it created. All other work answers as if it didn't exist."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class AgentsRead(StrEnum):
 
 
 def reads_all(by: Principal) -> bool:
-    """Whatever the workspace says, guardrails and prompts included."""
+    """True if the principal reads everything, guardrails and prompts included, whatever the workspace's setting is."""
     return by.is_human or (by.kind is Kind.SERVICE and ACT_AS in by.scopes)
 
 
 def may_share(by: Principal) -> bool:
-    """Whether ``AgentsRead.WORKSPACE`` lets it read the work of others."""
+    """True if ``AgentsRead.WORKSPACE`` lets the principal read the work of others."""
     return by.kind is Kind.AGENT
 
 
 def has_part_in(by: Principal, task: Task) -> bool:
-    """It made the task; or it is the agent that the task comes from or goes to, or that has claimed it."""
+    """True if the principal created the task, or is its source agent, its target or an agent that claimed it."""
     if by.key in {task.created_by, task.source_agent}:
         return True
     return by.kind is Kind.AGENT and by.id in agents_of(task)
@@ -47,22 +47,22 @@ def agents_of(task: Task) -> frozenset[str]:
 
 
 def is_open_offer(task: Task) -> bool:
-    """Anyone may try to claim it, and is told why that fails."""
+    """True if the task is open work that hasn't ended: every agent may try to claim it, and learns why that fails."""
     return task.target_agent is None and not task.is_ended
 
 
 def may_see_profile(by: Principal, slug: str) -> bool:
-    """Its prompt, its model, its tools and its limits: the agent itself, whatever the workspace shares."""
+    """True if the principal may read an agent's run profile: the agent itself may, whatever the workspace shares."""
     return reads_all(by) or (by.kind is Kind.AGENT and by.id == slug)
 
 
 def may_see_guardrails(by: Principal) -> bool:
-    """Who knows the patterns knows how to get around them."""
+    """True if the principal may read the guardrails. Agents may not: the patterns show how to get around them."""
     return reads_all(by)
 
 
 def has_asked(by: Principal, review: Review) -> bool:
-    """It is the one whose asking the review has stopped."""
+    """True if the principal made the request that the review stopped."""
     return review.requested_by == by.key or review.source_agent == (by.id if by.kind is Kind.AGENT else by.key)
 
 

@@ -1,5 +1,5 @@
-"""What process-task runs an agent with: its prompt, its model, its tools and its limits. Apart from ``Agent``, which is
-read with every handoff and claim, while this is read by runs only."""
+"""An agent's run profile: the prompt, model, tools and limits that process-task runs it with. It is stored apart from
+``Agent``: every handoff and claim reads the agent, only runs read the profile."""
 
 from __future__ import annotations
 
@@ -23,30 +23,29 @@ BOUNDS = {"max_turns": (1, 100), "max_tokens": (1_000, 10_000_000), "max_reply_t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProfile:
-    """``model``: ``<provider>[:<id>]``, empty for the deployment's own; ``tools``: names; ``max_turns``: replies of the
-    model per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply. ``join``: how many
-    of several delegations have to end before it goes on; ``quorum``: that many, where it is a quorum."""
+    """What process-task runs an agent with."""
 
     workspace: str
     slug: str
     system_prompt: str = ""
-    model: str = ""
-    tools: tuple[str, ...] = ()
-    max_turns: int = 20
-    max_tokens: int = 200_000
-    max_reply_tokens: int = 4_096
-    join: Policy = Policy.ALL
-    quorum: int | None = None
+    model: str = ""  # ``<provider>[:<id>]``; empty for the deployment's default
+    tools: tuple[str, ...] = ()  # names
+    max_turns: int = 20  # replies of the model per task
+    max_tokens: int = 200_000  # per task, input and output together
+    max_reply_tokens: int = 4_096  # of one reply
+    join: Policy = Policy.ALL  # how many of several delegations the agent waits for
+    quorum: int | None = None  # their number, with ``join: quorum`` only
 
     def changed(self, by: Principal, **values: Any) -> RunProfile:
-        """Raises ``HumanNeeded`` where anybody else gives it a tool, or makes another agent of one that has handoff
-        tools, or raises its limits: they let it hand work on unasked, as a human saw it (invariant 8). A tool may be
-        taken away, and a limit lowered."""
+        """Returns the changed profile. Raises ``HumanNeeded`` if anybody but a human adds a tool, or changes the
+        prompt, the model or the join, or raises a limit, of an agent with handoff tools: such a tool is a human's
+        standing approval of the agent as that human saw it (invariant 8). Removing a tool and lowering a limit are
+        free."""
         after = replace(self, **values)
         if not by.is_human:
             if not set(after.tools) <= set(self.tools):
                 raise HumanNeeded("give an agent a tool")
-            if after.hands_on and self._gives_way_to(after):
+            if after.hands_on and self._is_widened_by(after):
                 raise HumanNeeded(
                     "change the prompt, the model, the join or raise a limit of an agent that may hand on"
                 )
@@ -56,11 +55,11 @@ class RunProfile:
 
     @property
     def hands_on(self) -> bool:
-        """Whether it has a handoff tool."""
+        """True if it has a handoff tool."""
         return any(name not in BUILT_IN for name in self.tools)
 
-    def _gives_way_to(self, after: RunProfile) -> bool:
-        """To another agent, or to one that may do more. It may always be let do less."""
+    def _is_widened_by(self, after: RunProfile) -> bool:
+        """True if ``after`` is another agent or may do more: a raised limit, or a change besides tools and limits."""
         return any(
             getattr(after, name) > getattr(self, name) if name in BOUNDS else name != "tools"
             for name in self.differs(after)

@@ -1,5 +1,5 @@
-"""Who holds a conversation: found by walking from its root along what was really handed over, one task after another.
-Neither an id nor a time decides, and a task that no human let happen holds nothing: what is put beside or below a
+"""The task that holds a conversation. It is found by a walk from the root along the transfers that took place. Neither
+an id nor a time decides, and a task without an approval holds nothing: a task that is merely placed beside or below a
 conversation doesn't get it."""
 
 from __future__ import annotations
@@ -15,24 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """``holder``: the task of whoever has it. ``followed_by``: what the place beside the holder names already.
-    ``passed_over``: open tasks that would have it if somebody approved them. ``is_torn``: the readings were not of one
-    moment, as a task is named that wasn't among them. ``walked``: the tasks that have had it, the holder's included."""
+    """The result of the walk."""
 
     holder: Task
-    followed_by: str | None
-    passed_over: tuple[Task, ...]
-    is_torn: bool
-    walked: frozenset[str] = field(default=frozenset(), compare=False)
+    followed_by: str | None  # the task that was made already for the message after the holder's
+    passed_over: tuple[Task, ...]  # open tasks that would hold the conversation once approved
+    is_torn: bool  # the reads were not of one moment: a task is named that wasn't read
+    walked: frozenset[str] = field(default=frozenset(), compare=False)  # every holder so far, ``holder`` included
 
 
 def thread_from(root: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Thread:
-    """``tasks``: all of the workflow; ``followed``: which task each was followed by when the user said more."""
+    """Walks from ``root``. ``tasks``: all of the workflow; ``followed``: task id → the task of the user's next
+    message."""
     at: Task | None = root
     holder, passed_over, seen, is_torn = root, [], {root.id}, False
     while at is not None:
         holder, at = at, None
-        for next_id in _next_of(holder, tasks, followed):
+        for next_id in _successors_of(holder, tasks, followed):
             each = tasks.get(next_id)
             is_torn = is_torn or each is None
             if each is None or each.id in seen:
@@ -47,17 +46,17 @@ def thread_from(root: Task, tasks: Mapping[str, Task], followed: Mapping[str, st
     return Thread(holder, followed.get(holder.id), tuple(passed_over), is_torn, frozenset(seen))
 
 
-def _next_of(task: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Iterator[str]:
-    """What the user said next, then to whom the task was transferred, then what tried it anew."""
+def _successors_of(task: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Iterator[str]:
+    """Yields the task of the user's next message, then the task's transfers, then its retries, the newest first."""
     if task.id in followed:
         yield followed[task.id]
     if task.state is State.DONE:
         yield from task.successors
-    again = [each for each in tasks.values() if each.retry_of == task.id]
-    for each in sorted(again, key=lambda each: (each.id in followed, each.created_at, each.id), reverse=True):
+    retries = [each for each in tasks.values() if each.retry_of == task.id]
+    for each in sorted(retries, key=lambda each: (each.id in followed, each.created_at, each.id), reverse=True):
         yield each.id
 
 
 def _holds(task: Task) -> bool:
-    """Open work that has ended without being taken was nobody's."""
+    """True if the task is approved. Open work that ended unclaimed holds nothing."""
     return task.was_approved and (task.agent is not None or not task.is_ended)

@@ -1,7 +1,7 @@
-"""Checking a trail (docs/spec/protocol.md §7) entry by entry, so that one of any length takes no more memory than its
+"""The check of a trail (docs/spec/protocol.md §7), entry by entry: a trail of any length takes no more memory than its
 task.
 
-``scripts/verify_trail.py`` does the same with code of its own, for trails that have left Baton.
+``scripts/verify_trail.py`` checks exported trails, with code of its own.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ if TYPE_CHECKING:
     from baton.domain.events import Event
     from baton.domain.task import Task
 
-# A heartbeat moves them, and leaves no entry.
-_OF_A_LEASE = {"lease_seconds", "heartbeat_at", "expires_at"}
+# A heartbeat changes them without an entry.
+_LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A trail as far as it was read. ``entries``: how many there were; ``hash``: of the last one before the first that
-    doesn't hold, which is ``broken_at``; ``told``: what those before it say of the task."""
+    """The check of a trail as far as it was read."""
 
     entries: int = 0
-    hash: str = GENESIS
-    told: Mapping[str, Any] = field(default_factory=dict)
-    broken_at: int | None = None
+    hash: str = GENESIS  # of the last valid entry
+    told: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
+    broken_at: int | None = None  # the number of the first invalid entry
     problem: str | None = None
 
     def on(self, events: Iterable[Event]) -> Reading:
-        """With further entries, in their order."""
+        """Returns the check after further entries, given in order."""
         reading = self
         for event in events:
             reading = reading._with(event)
         return reading
 
     def past_unreadable(self) -> Reading:
-        """With an entry that can't be made out at all."""
+        """Returns the check after an entry that can't be parsed."""
         read = replace(self, entries=self.entries + 1)
         return read if self.broken_at is not None else read._broken(read.entries, "can't be read")
 
     def ended_as(self, task: Task) -> Reading:
-        """The whole trail: a task knows how long its own is, and how it ends."""
+        """Returns the check of the whole trail: the task names the number and the hash of its last entry."""
         if self.broken_at is not None:
             return self
         if self.entries < task.seq:
@@ -57,13 +56,13 @@ class Reading:
         return self
 
     def differences(self, task: Task) -> tuple[str, ...]:
-        """The fields in which ``task`` isn't what its trail tells."""
+        """Returns the names of the fields in which ``task`` differs from the replay of its trail."""
         try:
-            told = facts(from_facts(dict(self.told), updated_at=task.updated_at))
+            replayed = facts(from_facts(dict(self.told), updated_at=task.updated_at))
         except (AttributeError, KeyError, TypeError, ValueError):
-            return ("trail",)  # it holds, but tells of no task
-        kept = facts(task)
-        return tuple(name for name in kept if _comparable(kept[name]) != _comparable(told[name]))
+            return ("trail",)  # the chain is valid, but its fields make no task
+        stored = facts(task)
+        return tuple(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name]))
 
     def _with(self, event: Event) -> Reading:
         number = self.entries + 1
@@ -86,5 +85,5 @@ class Reading:
 
 def _comparable(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: item for name, item in value.items() if name not in _OF_A_LEASE}
+        return {name: item for name, item in value.items() if name not in _LEASE_FIELDS}
     return value

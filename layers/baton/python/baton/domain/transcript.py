@@ -1,5 +1,5 @@
-"""What happened while a task was run, entry by entry: the model's replies, what its tools answered, and what is told to
-whoever watches. Entries are never rewritten; messages and the model's history are read off them.
+"""The transcript of a task's run: the user's messages, the model's replies, the tools' results and notes for viewers.
+Entries are never rewritten; the messages of a conversation and the model's history are computed from them.
 
 Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUse`` and ``toolResult``."""
 
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Block = dict[str, Any]
-# No model reads or writes more tokens for one reply.
+# The most tokens that a model reads or writes for one reply.
 MAX_COUNT = 10_000_000
-# More than an entry can hold: what was kept is shown.
+# More than an entry can hold: a stored text is always shown.
 MAX_TEXT_SHOWN = 10_000_000
 
 
 class EntryKind(StrEnum):
-    """``ask``: what the user says; ``reply``: the model's; ``results``: of the tools that a reply called, or what the
-    model is told instead of results; ``note``: for whoever watches, never for a model."""
+    """The source of an entry."""
 
-    ASK = "ask"
-    REPLY = "reply"
-    RESULTS = "results"
-    NOTE = "note"
+    ASK = "ask"  # the user
+    REPLY = "reply"  # the model
+    RESULTS = "results"  # the tools that a reply called, or a text that the model gets in place of results
+    NOTE = "note"  # Baton, for viewers; never shown to a model
 
 
 class MessageType(StrEnum):
@@ -48,18 +47,18 @@ class MessageType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What somebody who watches a conversation sees. ``data``: what belongs to the type."""
+    """A message of a conversation, as its viewers see it."""
 
     type: MessageType
     text: str
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)  # fields of the message's type
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """``model_calls``: those that were begun, whether or not a reply was saved; not those that the provider was away
-    for."""
+    """The model's use by a task."""
 
+    # Calls that were begun, whether or not a reply was saved. A call that found the provider away doesn't count.
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -69,7 +68,7 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
     def bounded(self) -> Usage:
-        """As far as it can be believed: a provider, or a server that stands in for one, may count anything."""
+        """Returns the counts bounded by ``MAX_COUNT``: a provider, or a server in its place, may report anything."""
         return Usage(self.model_calls, count_in(self.input_tokens), count_in(self.output_tokens))
 
     def plus(self, other: Usage) -> Usage:
@@ -81,7 +80,7 @@ class Usage:
 
 
 def count_in(said: Any) -> int:
-    """Tokens of one reply, 0 to ``MAX_COUNT``, as somebody counted them; 0 for what is no number."""
+    """Returns a reported count of tokens, bounded to 0 … ``MAX_COUNT``; 0 if it is no number."""
     if isinstance(said, str) and said.isascii() and said.isdigit():
         return int(said) if len(said) < len(str(MAX_COUNT)) else MAX_COUNT
     if isinstance(said, bool) or not isinstance(said, int | float) or said != said or said <= 0:
@@ -91,34 +90,31 @@ def count_in(said: Any) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """``first``: the number of its first message; ``turn``: of the reply that it is or belongs to, 0 before any;
-    ``told``: messages beside those that the blocks are; ``is_repair``: the reply that it answers broke a rule, and the
-    model was told so; ``output``: what a reply comes to as a result, where that is more than its text; ``scripted``:
-    nobody thought about it."""
+    """One entry of a transcript."""
 
-    first: int
+    first: int  # the number of its first message
     kind: EntryKind
     agent: str
     at: datetime
-    turn: int = 0
+    turn: int = 0  # the number of the reply that it is or belongs to; 0 before the first reply
     blocks: tuple[Block, ...] = ()
-    told: tuple[Message, ...] = ()
+    told: tuple[Message, ...] = ()  # messages besides those of the blocks
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
-    is_repair: bool = False
-    output: Any = None
-    scripted: bool = False
+    is_repair: bool = False  # the entry tells the model that its reply broke a rule
+    output: Any = None  # the reply's result, if that is more than its text
+    scripted: bool = False  # a scripted model wrote it, no real one
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        shown = [message for block in self.blocks for message in _shown(self.kind, block)]
-        if self.scripted:  # whoever watches is told that nobody thought
+        shown = [message for block in self.blocks for message in _messages_of(self.kind, block)]
+        if self.scripted:  # viewers see that no real model answered
             shown = [Message(each.type, each.text, {**each.data, "scripted": True}) for each in shown]
         return (*shown, *self.told)
 
     @property
     def last(self) -> int:
-        """The number of its last message. An entry has one at least."""
+        """The number of its last message. An entry counts for at least one."""
         return self.first + max(len(self.messages), 1) - 1
 
     @property
@@ -128,7 +124,7 @@ class Entry:
 
     @property
     def results(self) -> dict[str, Block]:
-        """By the call that each answers."""
+        """Tool results by the id of their call."""
         found = (block["toolResult"] for block in self.blocks if "toolResult" in block)
         return {result["toolUseId"]: result for result in found}
 
@@ -154,7 +150,7 @@ class Transcript:
 
     @property
     def repairs(self) -> int:
-        """How many replies in a row broke a rule, up to now."""
+        """How many of the latest replies in a row broke a rule."""
         number = 0
         for entry in reversed(self.entries):
             if entry.kind is EntryKind.RESULTS:
@@ -164,7 +160,7 @@ class Transcript:
         return number
 
     def results_of(self, turn: int) -> dict[str, Block]:
-        """Of all entries that answer that reply's calls."""
+        """Returns the tool results for the calls of one reply, by the id of the call."""
         return {
             call: result
             for entry in self.entries
@@ -173,7 +169,7 @@ class Transcript:
         }
 
     def unanswered(self) -> Entry | None:
-        """The last reply, if nothing or not everything that it asks for has been done yet: where a run goes on."""
+        """Returns the last reply if it has no results yet or lacks some: a run continues there."""
         for entry in reversed(self.entries):
             if entry.kind is EntryKind.REPLY:
                 answered = any(each.turn == entry.turn for each in self.entries if each.kind is EntryKind.RESULTS)
@@ -187,10 +183,10 @@ class Transcript:
 
 
 def masked(entry: Entry) -> Entry:
-    """Without secrets. What can't be masked isn't shown."""
+    """Returns the entry with secrets masked, without content if they can't be masked."""
     try:
-        said = {"blocks": list(entry.blocks), "told": [each.data for each in entry.told]}
-        shown = checked(said, Guardrails(secrets=MASK, max_items=MAX_ITEMS, max_text_characters=MAX_TEXT_SHOWN), "")
+        content = {"blocks": list(entry.blocks), "told": [each.data for each in entry.told]}
+        shown = checked(content, Guardrails(secrets=MASK, max_items=MAX_ITEMS, max_text_characters=MAX_TEXT_SHOWN), "")
     except GuardrailRefused:
         return replace(entry, blocks=(), told=())
     told = tuple(replace(each, data=data) for each, data in zip(entry.told, shown["told"], strict=True))
@@ -198,13 +194,12 @@ def masked(entry: Entry) -> Entry:
 
 
 def call_id(task_id: str, turn: int, number: int) -> str:
-    """The id of a call, for every provider's alphabet: no two calls in a conversation share one, whatever a model
-    says."""
+    """Returns an id that is unique in the conversation, whatever ids the model uses, and valid for every provider."""
     return f"call_{task_id.removeprefix('task_')[-16:]}_{turn}_{number}"
 
 
 def numbered(task_id: str, turn: int, blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """The reply's calls under ids of ours."""
+    """Returns the blocks with Baton's own ids for the calls."""
     named, number = [], 0
     for block in blocks:
         if "toolUse" in block:
@@ -216,18 +211,18 @@ def numbered(task_id: str, turn: int, blocks: Iterable[Block]) -> tuple[Block, .
 
 
 def result(call: str, content: Any, *, is_error: bool = False) -> Block:
-    """``content``: text, or JSON."""
-    said = {"text": content} if isinstance(content, str) else {"json": content}
-    return {"toolResult": {"toolUseId": call, "content": [said], "status": "error" if is_error else "success"}}
+    """Returns the block of a tool's result. ``content``: text or JSON."""
+    item = {"text": content} if isinstance(content, str) else {"json": content}
+    return {"toolResult": {"toolUseId": call, "content": [item], "status": "error" if is_error else "success"}}
 
 
-def _shown(kind: EntryKind, block: Block) -> Iterator[Message]:
+def _messages_of(kind: EntryKind, block: Block) -> Iterator[Message]:
     if "text" in block:
         if kind is EntryKind.REPLY:
             yield Message(MessageType.ASSISTANT, block["text"])
         elif kind is EntryKind.ASK:
             yield Message(MessageType.USER, block["text"])
-        else:  # what a model is told in place of results
+        else:  # a text that the model gets in place of results
             yield Message(MessageType.ERROR, block["text"])
     elif "reasoningContent" in block:
         yield Message(MessageType.THINKING, block["reasoningContent"].get("reasoningText", {}).get("text", ""))
@@ -236,13 +231,13 @@ def _shown(kind: EntryKind, block: Block) -> Iterator[Message]:
         data = {"call_id": call["toolUseId"], "tool_name": call["name"], "arguments": call["input"]}
         yield Message(MessageType.TOOL_CALL, f"Called {call['name']}", data)
     elif "toolResult" in block:
-        yield _result_shown(block["toolResult"])
+        yield _result_message(block["toolResult"])
 
 
-def _result_shown(said: Block) -> Message:
-    (content,) = said["content"]
+def _result_message(result_block: Block) -> Message:
+    (content,) = result_block["content"]
     text = content.get("text", "")
-    data = {"call_id": said["toolUseId"], "status": said["status"]}
+    data = {"call_id": result_block["toolUseId"], "status": result_block["status"]}
     return Message(
         MessageType.TOOL_RESULT, text, {**data, **({} if "text" in content else {"content": content["json"]})}
     )

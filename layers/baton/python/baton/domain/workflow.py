@@ -1,5 +1,5 @@
-"""What lies around the tasks of a workflow: checkpoints, errands that are due, root handoffs of the last hour, and what
-an agent finds in its inbox."""
+"""Values beside the tasks of a workflow: checkpoints, held claims, background jobs, the count of root handoffs, inbox
+items and late results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT_RATE = "root_rate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A state that work can go on from (docs/spec/protocol.md §6)."""
+    """A saved state that a later attempt continues from (docs/spec/protocol.md §6)."""
 
     id: str
     workflow_id: str
@@ -36,7 +36,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A task of a workflow, and the one that it descends from."""
+    """A task of a workflow and its parent."""
 
     task_id: str
     parent_id: str | None
@@ -44,16 +44,16 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A live claim, found by its agent. ``slot``: the permit that it takes, where the agent has a limit."""
+    """A live claim, found by its agent."""
 
     task_id: str
     claim_id: str
     workflow_id: str
-    slot: int | None = None
+    slot: int | None = None  # the permit that the claim holds; None if the agent has no limit
 
 
 class Errand(StrEnum):
-    """What the system still has to do about a task, however often it is interrupted."""
+    """The kind of a background job. A job is stored until it is done, however often it is interrupted."""
 
     JOIN = "join"
     CASCADE = "cascade"
@@ -61,28 +61,27 @@ class Errand(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueErrand:
-    """``stamp`` is new whenever there is a new reason for it: it is only done with as it was read. ``data``: who lets
-    it happen, and why."""
+    """Work that the system still has to do about a task."""
 
     kind: Errand
     task_id: str
-    stamp: str
+    stamp: str  # new with every new reason: a job is removed only with the stamp that was read
     at: datetime
-    data: dict[str, Any]
+    data: dict[str, Any]  # who caused it, and why
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Handoffs that agents began a workflow with, in one direction, in the last hour (docs/spec/protocol.md §1).
-    ``target``: ``*`` for open work."""
+    """The root handoffs of one direction in the last hour (docs/spec/protocol.md §1)."""
 
     source: str
-    target: str
+    target: str  # ``*`` for open work
     times: tuple[datetime, ...] = ()
     version: int = 0
 
     def one_more(self, now: datetime, settings: Settings) -> Roots:
-        """Raises ``LoopTripped``. Exactly an hour ago is outside of the hour."""
+        """Counts one more. Raises ``LoopTripped`` at the workspace's limit. A handoff exactly an hour old doesn't
+        count."""
         recent = tuple(at for at in self.times if now - at < HOUR)
         most = settings.root_handoffs_per_hour
         if settings.loop_guard and len(recent) >= most:
@@ -93,7 +92,7 @@ class Roots:
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """What became of something that an agent handed off. It stays until it is acknowledged."""
+    """The outcome of a handoff, for the agent that made it. It stays until the agent acknowledges it."""
 
     agent: str
     id: str
@@ -102,11 +101,11 @@ class InboxItem:
 
 
 def inbox_item(change: Change, item_id: str) -> InboxItem:
-    """For the agent that the task comes from: how it ended, and who said so."""
+    """Returns the outcome of a task for its source agent: the state, the last event's data and who caused it."""
     task, last = change.task, change.events[-1]
-    said = {name: value for name, value in last.data.items() if name != "changes"}
+    event_data = {name: value for name, value in last.data.items() if name != "changes"}
     content = {
-        **said,
+        **event_data,
         "type": last.type,
         "task_id": task.id,
         "handoff_id": task.handoff_id,
@@ -121,7 +120,7 @@ def inbox_item(change: Change, item_id: str) -> InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class LateResult:
-    """What a worker sent under a claim that was over by then: refused, and kept once per claim."""
+    """A result that came after its claim had ended: refused, and stored once per claim."""
 
     claim_fence: int
     agent: str
