@@ -1,5 +1,5 @@
-"""Tools that Baton has itself, as a model sees them. An agent that is given them may end its own task, or keep where it
-stands (docs/spec/tools.md §3): what they do is what the same words of a worker do over the API."""
+"""Baton's own tools, as a model sees them. With them an agent ends its own task or saves a checkpoint
+(docs/spec/tools.md §3): they do the same as a worker's calls to the API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Of any one text among their arguments, but for the result itself: as over the API.
+# Characters of any one text among the arguments, the output excepted: the API's limit.
 MAX_WORDS = 2_000
 COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT = "complete_task", "fail_task", "save_checkpoint"
 BUILT_IN: Mapping[str, dict[str, Any]] = {
@@ -68,7 +68,7 @@ BUILT_IN: Mapping[str, dict[str, Any]] = {
 
 
 def problem_of(name: str, arguments: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments of one of Baton's own tools."""
+    """Returns what is wrong with the arguments of a built-in tool, None if nothing is."""
     schema = BUILT_IN[name]["input_schema"]
     unknown = sorted(set(arguments) - set(schema["properties"]))
     if unknown:
@@ -83,7 +83,7 @@ def problem_of(name: str, arguments: Mapping[str, Any]) -> str | None:
     return None
 
 
-_TYPES: Mapping[str, Any] = {
+_TYPE_CHECKS: Mapping[str, Any] = {
     "string": lambda value: isinstance(value, str) and value.strip(),
     "boolean": lambda value: isinstance(value, bool),
     "object": lambda value: isinstance(value, dict),
@@ -93,7 +93,7 @@ _TYPES: Mapping[str, Any] = {
 
 def _schema_problem(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
     type_ = schema.get("type")
-    if type_ is not None and not _TYPES[type_](value):
+    if type_ is not None and not _TYPE_CHECKS[type_](value):
         return f"{at} must be of type {type_}"
     if type_ == "string" and len(value) > (most := schema.get("maxLength", MAX_WORDS)):
         return f"{at} must have at most {most} characters"

@@ -13,7 +13,7 @@ _SATURDAY = 5
 
 
 def next_business_day(now: datetime, zone: tzinfo, holidays: Collection[date] = ()) -> date:
-    """The first day after today in ``zone`` that is neither Saturday, Sunday nor a holiday."""
+    """Returns the first day after today in ``zone`` that is neither Saturday, Sunday nor a holiday."""
     day = now.astimezone(zone).date() + timedelta(days=1)
     while day.weekday() >= _SATURDAY or day in holidays:
         day += timedelta(days=1)

@@ -1,6 +1,5 @@
-"""The secret address on which the outside answers a task that waits for it (docs/spec/lifecycle.md §6). It is derived,
-so that nothing secret is stored and a repeat answers the same: from the task, the number of its wait, and a key that
-only the deployment holds."""
+"""The secret address of a callback (docs/spec/lifecycle.md §6). It is derived from the task, the number of its wait and
+a key that only the deployment holds: nothing secret is stored, and a repeated request gets the same address."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ _SEPARATOR = "."
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Which wait of which task."""
+    """A wait of a task that a callback ends."""
 
     workspace: str
     task_id: str
@@ -25,19 +24,19 @@ class Callback:
         return _SEPARATOR.join((self.workspace, self.task_id, str(self.wait)))
 
     def token(self, key: bytes) -> str:
-        """``<name>.<HMAC>``: safe in a URL."""
+        """Returns ``<name>.<HMAC>``: safe in a URL."""
         name = base64.urlsafe_b64encode(self._text.encode()).decode().rstrip("=")
         return f"{name}{_SEPARATOR}{_seal(self._text, key)}"
 
 
 def callback_of(token: str, key: bytes) -> Callback | None:
-    """None for whatever wasn't made with ``key``."""
+    """The inverse of ``Callback.token``. Returns None for a token that wasn't made with ``key``."""
     name, _, seal = token.partition(_SEPARATOR)
     try:
         text = base64.urlsafe_b64decode(name + "=" * (-len(name) % 4)).decode()
         workspace, task_id, wait = text.split(_SEPARATOR)
         number = int(wait)
-    except ValueError:  # of base 64, UTF-8 and numbers alike
+    except ValueError:  # from base64, UTF-8 and ``int``
         return None
     if not hmac.compare_digest(seal.encode(), _seal(text, key).encode()):
         return None

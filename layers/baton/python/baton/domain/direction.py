@@ -1,4 +1,4 @@
-"""A source → target pair: the circuit breaker and the cap on escalations (docs/spec/marker.md §4)."""
+"""A direction, source → target: the circuit breaker and the cap on escalations (docs/spec/marker.md §4)."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ if TYPE_CHECKING:
 
     from baton.domain.settings import Settings
 
-# The expression that forgets them has to stay under 4 KB; the next escalation forgets more.
+# Bounds the update expression that removes old escalations to 4 KB; the next escalation removes more.
 MOST_FORGOTTEN_AT_ONCE = 50
-# Of whoever isn't known: no agent has an empty slug.
+# The direction of unknown agents: no agent has an empty slug.
 NO_PAIR = ("", "")
-_REMEMBERED = seconds(MAX_WINDOW_DAYS * 86_400)
+_LONGEST_WINDOW = seconds(MAX_WINDOW_DAYS * 86_400)
 
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """One task in the window. ``closed`` is set in the transaction that ends the task."""
+    """One task of the direction."""
 
     task_id: str
     created_at: datetime
-    closed: bool = False
+    closed: bool = False  # set in the transaction that ends the task
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
+    """The breaker refuses: an escalation in the window blocks another one."""
+
     task_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Capped:
-    """``review_id``: the manual review that is already open for this direction, if any."""
+    """The cap refuses: the window is full."""
 
-    review_id: str | None
+    review_id: str | None  # the manual review that is open for this direction, if any
     count: int
 
 
@@ -52,18 +54,20 @@ Verdict = Duplicate | Capped | Free
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """``version`` rises with every entry made here and every review opened or released, not with a closing: a closing
-    can only free the way, so it never makes a decision wrong that was taken without knowing of it."""
+    """The escalations of one direction."""
 
     workspace: str
     source: str
     target: str
     escalations: tuple[Escalation, ...] = ()
     review_id: str | None = None
+    # Rises with every new escalation and every review that is opened or released, not with a closed task: that can only
+    # turn a refusal into a yes, so a decision made without it is never unsafe.
     version: int = 0
 
     def decide(self, now: datetime, settings: Settings) -> Verdict:
-        """Exactly as old as the window is outside of it; one millisecond less is inside."""
+        """Returns whether an escalation may be made now. An escalation exactly as old as the window is outside of
+        it."""
         recent = [e for e in self.escalations if now - e.created_at < settings.window]
         blocking = [e for e in recent if not e.closed or settings.breaker_scope == "any"]
         if blocking:
@@ -73,6 +77,6 @@ class Direction:
         return Free()
 
     def forgettable(self, now: datetime) -> tuple[str, ...]:
-        """Tasks that are outside of every window that can be set, the oldest of them."""
-        old = [e.task_id for e in self.escalations if now - e.created_at >= _REMEMBERED]
+        """Returns the oldest tasks that are outside of the longest window that a workspace can set."""
+        old = [e.task_id for e in self.escalations if now - e.created_at >= _LONGEST_WINDOW]
         return tuple(old[:MOST_FORGOTTEN_AT_ONCE])

@@ -1,4 +1,4 @@
-"""The failure message (docs/spec/protocol.md §5): who says what went wrong, and around it what Baton makes of it."""
+"""The failure record (docs/spec/protocol.md §5): the worker's failure message, and what Baton adds to it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Any
 
 
 def failure_in(record: dict[str, Any]) -> dict[str, Any]:
-    """What went wrong, as it was told. Where nobody sent a message (a deadline passed), it stands alone."""
-    told: dict[str, Any] = record.get("failure", record)
-    return told
+    """Returns the failure itself. Without a worker's message (a deadline passed) the record is the failure."""
+    failure: dict[str, Any] = record.get("failure", record)
+    return failure

@@ -1,4 +1,4 @@
-"""Ids: a prefix and 26 sortable characters. Who needs one gets it from the port ``Ids``; here is only their form."""
+"""The form of ids: a prefix and 26 sortable characters. The port ``Ids`` makes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _SLUG = re.compile(SLUG_PATTERN.replace("$", r"\Z"))
 
 
 def sortable_id(prefix: str, at: datetime, randomness: bytes) -> str:
-    """``task_01h…``: ids made later sort later, to the millisecond; 80 random bits tell apart those of one moment."""
+    """Returns ``task_01h…``: a later millisecond sorts later, and 80 random bits keep ids of one millisecond
+    distinct."""
     return f"{prefix}_{_base32(to_ms(at), _TIME_CHARACTERS)}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
 
 
@@ -32,7 +33,7 @@ def is_id(text: str) -> bool:
 
 
 def is_slug(text: str) -> bool:
-    """1-63 of ``a-z 0-9 -``, not beginning or ending with a hyphen: safe in keys and URLs as it is."""
+    """True for 1-63 of ``a-z 0-9 -`` without a hyphen at either end: safe in keys and URLs without escapes."""
     return _SLUG.match(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Whether an agent is there, as far as its last contact tells (docs/spec/protocol.md §8)."""
+"""The liveness of an agent, estimated from its last contact (docs/spec/protocol.md §8)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 ACTIVE_FOR = timedelta(minutes=5)
 IDLE_FOR = timedelta(minutes=30)
-# A contact is marked when the last mark is this old.
+# A contact is stored only if the stored one is at least this old.
 MARKED_EVERY = timedelta(minutes=1)
 MATCH_WEIGHT, LIVENESS_WEIGHT = 0.7, 0.3
 
@@ -23,23 +23,25 @@ class Presence(StrEnum):
     GONE = "gone"
 
 
-_WORTH = {Presence.ACTIVE: 1.0, Presence.IDLE: 0.5, Presence.GONE: 0.0}
+_LIVENESS_SCORES = {Presence.ACTIVE: 1.0, Presence.IDLE: 0.5, Presence.GONE: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """``last_contact_at``: when it last asked for work, give or take a minute; None if it never did."""
+    """The liveness of an agent at one time."""
 
     status: Presence
-    last_contact_at: datetime | None = None
+    last_contact_at: datetime | None = None  # its last request for work, to a minute; None if there was none
 
     def score(self, match: float) -> float:
-        """What an agent that matches so well (0 to 1) is worth: 0 to 1, to four digits."""
-        return round(MATCH_WEIGHT * match + LIVENESS_WEIGHT * _WORTH[self.status], 4)
+        """Returns the rank of an agent, 0 to 1 with four decimals. ``match``: how well it declares the requirements, 0
+        to 1."""
+        return round(MATCH_WEIGHT * match + LIVENESS_WEIGHT * _LIVENESS_SCORES[self.status], 4)
 
 
 def liveness(last_contact_at: datetime | None, now: datetime, *, holds_claim: bool = False) -> Liveness:
-    """Active for less than 5 minutes after a contact and while it holds a claim, idle for less than 30, then gone."""
+    """Returns active while the agent holds a claim or for 5 minutes after a contact, idle until 30 minutes, then
+    gone."""
     if holds_claim or _is_within(ACTIVE_FOR, last_contact_at, now):
         return Liveness(Presence.ACTIVE, last_contact_at)
     return Liveness(Presence.IDLE if _is_within(IDLE_FOR, last_contact_at, now) else Presence.GONE, last_contact_at)

@@ -1,8 +1,8 @@
-"""What one caller may ask for in a minute: a token bucket for requests and one for bytes, for each principal
+"""Rate limits per caller: a token bucket for requests and one for bytes, for each principal
 (docs/decisions/022-what-one-caller-may-cost.md).
 
-The buckets are this process's own. A process that lets a caller do more than the least that any workspace may set
-reports a sample of it to a count that all processes share.
+Each process has buckets of its own. For a caller above the lowest limits that a workspace can set, the process reports
+a sample of the requests to a counter that all processes share.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
 
-# Within this nobody asks what the workspace has set, and nothing is reported.
+# Up to these the workspace's settings aren't read and nothing is reported.
 LEAST_REQUESTS, LEAST_BYTES = 60, 300_000
-# Nobody approves or reads that fast, but people import and define things, and mustn't be shut out by what they set.
+# Humans rarely reach a limit, but bulk imports do, and a human must not be locked out by a limit that a human set.
 HUMAN_FACTOR = 5
-# One request in so many is reported, for all of them; the larger, the likelier, and each of so many bytes.
+# One request in ``SAMPLED`` is reported and counts for all of them. A larger request is likelier to be reported, one of
+# ``SAMPLED_BYTES`` always is.
 SAMPLED, SAMPLED_BYTES = 20, 64_000
 SETTINGS_ARE_GOOD_FOR = timedelta(minutes=1)
-# Callers that a process remembers: beyond it, all begin anew.
+# Callers that a process remembers. At this number it forgets all of them.
 MAX_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """In a minute, and at once after a quiet one."""
+    """The limits per minute, and the size of a burst after a quiet minute."""
 
     requests: int
     bytes: int
@@ -50,16 +51,15 @@ def limits_of(by: Principal, settings: Settings) -> Limits:
 
 @dataclass(slots=True)
 class Use:
-    """Of one principal. What was used drains away at the rate of the limits. ``shut_until``: the count that all share
-    has said so."""
+    """One principal's token buckets. They drain at the rate of the limits."""
 
     at: datetime
     requests: float = 0.0
     bytes: float = 0.0
-    shut_until: datetime | None = None
+    shut_until: datetime | None = None  # refused until then, by the shared counter
 
     def is_least(self, size: int) -> bool:
-        """With one more request of ``size`` bytes."""
+        """True if one more request of ``size`` bytes stays within the lowest limits."""
         return self.requests + 1 <= LEAST_REQUESTS and self.bytes + size <= LEAST_BYTES
 
     def drain(self, now: datetime, limits: Limits) -> None:
@@ -69,12 +69,12 @@ class Use:
         self.bytes = max(0.0, self.bytes - limits.bytes * minutes)
 
     def must_be_open(self, now: datetime) -> None:
-        """Raises ``RateLimited``."""
+        """Raises ``RateLimited`` while the shared counter refuses the caller."""
         if self.shut_until is not None and now < self.shut_until:
             raise RateLimited("all", ceil((self.shut_until - now).total_seconds()))
 
     def take(self, size: int, limits: Limits) -> None:
-        """Raises ``RateLimited``, and has taken nothing then."""
+        """Counts a request of ``size`` bytes. Raises ``RateLimited`` and counts nothing if that exceeds a limit."""
         for name, used, more, most in (
             ("requests_per_minute", self.requests, 1, limits.requests),
             ("kept_bytes_per_minute", self.bytes, size, limits.bytes),
@@ -87,7 +87,7 @@ class Use:
 
 @dataclass(slots=True)
 class Meter:
-    """What a process knows of its callers."""
+    """The state of one process: its callers' use and the settings that it has read."""
 
     uses: dict[tuple[str, str], Use] = field(default_factory=dict)
     settings: dict[str, tuple[datetime, Settings]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Meter:
 
 
 def sampled(size: int) -> int:
-    """For how many requests of this size this one is reported: 0 for most of them. On an average that is one each."""
+    """Returns how many requests of this size a report of this one counts for: 0, no report, for most; 1 on average."""
     likelihood = min(1.0, max(1 / SAMPLED, size / SAMPLED_BYTES))
     return round(1 / likelihood) if random.random() < likelihood else 0  # noqa: S311 - a sample, no secret
 

@@ -1,8 +1,7 @@
-"""Numbers in free content, kept as they were written: json would give ``1e15`` back as ``1000000000000000.0``, and of
-38 digits only 16.
+"""Numbers in free content, with the spelling that they were sent in: json would return ``1e15`` as
+``1000000000000000.0``, and only 16 of 38 digits.
 
-What json spells like its writer is an ordinary ``int`` or ``float``; only what it would spell otherwise is a
-``Number``.
+A number that json spells as it was sent is an ``int`` or ``float``; any other is a ``Number``.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-# Of a DynamoDB number; it is what every reader of JSON should be able to take.
+# DynamoDB's limit for a number, and a range that readers of JSON can be expected to take.
 MAX_DIGITS = 38
 MIN_EXPONENT, MAX_EXPONENT = -130, 125
-# Well within, for numbers that a ``float`` holds.
+# Bounds for a ``float``, well within those of the exponent.
 _LEAST, _MOST = 1e-129, 1e125
 _INTEGER_THAT_CHANGES = "-0"
 
 
 class Number(Decimal):
-    """Calculates like any other number. ``written``: its spelling, a number of JSON."""
+    """A ``Decimal`` that keeps its spelling."""
 
-    written: str
+    written: str  # a JSON number, as it was sent
 
     def __new__(cls, written: str) -> Number:
         number = super().__new__(cls, written)
@@ -41,11 +40,11 @@ class Number(Decimal):
 
 
 class OutOfRange(ValueError):
-    """A number that Baton doesn't keep. Its text says why."""
+    """A number that Baton doesn't store. The message says why."""
 
 
 def integer(written: str) -> int | Number:
-    """Raises ``OutOfRange``."""
+    """Returns the value of a JSON integer. Raises ``OutOfRange``."""
     if len(written.lstrip("-")) > MAX_DIGITS:
         raise OutOfRange(f"must have at most {MAX_DIGITS} digits")
     return Number(written) if written == _INTEGER_THAT_CHANGES else int(written)
@@ -53,7 +52,7 @@ def integer(written: str) -> int | Number:
 
 @lru_cache(maxsize=4_096)
 def fraction(written: str) -> float | Number:
-    """What has a fraction or an exponent. Raises ``OutOfRange``."""
+    """Returns the value of a JSON number with a fraction or an exponent. Raises ``OutOfRange``."""
     same = float(written)
     if repr(same) == written and (not same or _LEAST <= abs(same) <= _MOST):
         return same
@@ -69,20 +68,20 @@ def fraction(written: str) -> float | Number:
 
 
 def loads(text: str) -> Any:
-    """What ``dumps`` wrote. Numbers are believed to be in range."""
+    """The inverse of ``dumps``. Doesn't check the range of numbers."""
     if _INTEGER_THAT_CHANGES in text:
         return json.loads(text, parse_int=_kept_integer, parse_float=_kept_fraction)
     return json.loads(text, parse_float=_kept_fraction)
 
 
 def dumps(value: Any, **options: Any) -> str:
-    """Like ``json.dumps``, with every ``Number`` as it was written."""
+    """Like ``json.dumps``, with every ``Number`` in its own spelling."""
     return _spliced(json.dumps(value, default=_written, **options))
 
 
 def fingerprint(value: Any) -> str:
-    """SHA-256 of canonical JSON. Spellings of one number are told apart only where a ``float`` can't hold it: so the
-    same body had the same fingerprint before numbers were kept as written."""
+    """Returns SHA-256 of the canonical JSON. Two spellings of a number that fits a ``float`` count as equal, so that
+    fingerprints from before numbers kept their spelling stay valid."""
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_as_float
     )
@@ -90,7 +89,7 @@ def fingerprint(value: Any) -> str:
 
 
 def approximate(value: Any) -> Any:
-    """For readers that know ``float`` only: ``value`` with each ``Number`` as the nearest one."""
+    """Returns ``value`` with each ``Number`` as the nearest ``float``, for readers that know no other numbers."""
     match value:
         case Number():
             return float(value)
@@ -102,7 +101,7 @@ def approximate(value: Any) -> Any:
             return value
 
 
-# Stands before a number while it is a text. Nobody outside of the process can know it.
+# Marks a number that json writes as a text. Random, so that no content can hold it.
 _MARK = secrets.token_hex(16)
 _MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')
 

@@ -1,4 +1,4 @@
-"""How many long polls of one principal may wait at once: each holds a process of its own, and asks the table twice a
+"""The limit of long polls that wait at once, per principal: each occupies a process and reads the table twice a
 second."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAX_POLLS = 5
 
 
 def free_slots(held: Mapping[int, datetime], now: datetime) -> list[int]:
-    """``held``: until when, by slot. Raises ``TooManyPolls``."""
+    """Returns the slots that are free. ``held``: slot → when its poll ends. Raises ``TooManyPolls`` if none is free."""
     free = [slot for slot in range(MAX_POLLS) if slot not in held or held[slot] <= now]
     if not free:
         first = min(held.values()) - now

@@ -1,4 +1,4 @@
-"""Who is calling. Made by the authorizer from a token, never from anything that a body says (invariant 9)."""
+"""The principal of a call. The authorizer makes it from a token, never from a request's body (invariant 9)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from baton.domain.errors import HumanNeeded, NotYourAgent, ScopeNeeded
 ACT_AS = "act_as"
 CONVERSE = "converse"
 SCOPES = frozenset({ACT_AS, CONVERSE})
-# What the trail calls Baton's own parts. No token may be made in their names.
+# Names of Baton's own parts in the trail. No token may have one of them.
 SWEEPER = "sweeper"
 PROCESS_TASK = "process-task"
 SYNC_TRACKER = "sync-tracker"
 JOINER = "joiner"
 CALLBACK = "callback"
-# In whose name long cursors are kept. The colon keeps it apart from every token's.
+# The principal that long cursors are stored for. No token's name has a colon.
 READER = "baton:reader"
 _TRACKER = "notion:"
 OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK})
@@ -30,11 +30,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """``id`` is the agent's slug, or the name that a human or service was given with its token."""
+    """A caller."""
 
     workspace: str
     kind: Kind
-    id: str
+    id: str  # an agent's slug, or the name in the token of a human or service
     scopes: frozenset[str] = frozenset()
 
     @property
@@ -43,16 +43,16 @@ class Principal:
 
     @property
     def is_own_part(self) -> bool:
-        """One of Baton's own parts: no token is."""
+        """True for one of Baton's own parts, which no token can be."""
         return self.kind is Kind.SERVICE and self.id in OWN_PARTS
 
     @property
     def key(self) -> str:
-        """One string per principal inside its workspace, for comparing and for keys."""
+        """A string that identifies the principal in its workspace, for comparisons and for keys."""
         return f"{self.kind}:{self.id}"
 
     def must_be_human(self, action: str) -> None:
-        """Raises ``HumanNeeded`` for agents and services, whoever they act for (invariant 8)."""
+        """Raises ``HumanNeeded`` for agents and services, whichever agent they act for (invariant 8)."""
         if not self.is_human:
             raise HumanNeeded(action)
 
@@ -61,12 +61,12 @@ class Principal:
             raise HumanNeeded(action)
 
     def must_be_let_converse(self) -> None:
-        """Raises ``ScopeNeeded`` for agents that no human gave the scope."""
+        """Raises ``ScopeNeeded`` for an agent without the scope ``converse``."""
         if self.kind is Kind.AGENT and CONVERSE not in self.scopes:
             raise ScopeNeeded(CONVERSE)
 
     def acting_for(self, agent: str) -> str:
-        """The agent that this principal may speak for; raises ``NotYourAgent`` or ``ScopeNeeded``."""
+        """Returns ``agent`` if the principal may act for it. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
         if self.kind is Kind.AGENT:
             if agent != self.id:
                 raise NotYourAgent(agent)
@@ -76,12 +76,12 @@ class Principal:
 
 
 def system(workspace: str, name: str) -> Principal:
-    """A part of Baton itself (one of ``OWN_PARTS``): a service that may act for the agents it serves."""
+    """Returns the principal of one of ``OWN_PARTS``: a service that may act for every agent."""
     return Principal(workspace, Kind.SERVICE, name, frozenset({ACT_AS}))
 
 
 def tracker_human(workspace: str, user_id: str) -> Principal:
-    """A person who acted in the tracker. The colon keeps the name apart from every token's."""
+    """Returns the principal of a person who acted in the tracker. No token's name has a colon."""
     return Principal(workspace, Kind.HUMAN, _TRACKER + user_id)
 
 

@@ -1,5 +1,5 @@
-"""What the agent of a task is told (docs/spec/tools.md §5). Everything that other agents wrote is marked as data, on
-one line each, so that none of it reads like a line of ours."""
+"""The prompt of an agent's task (docs/spec/tools.md §5). Every text of other agents is marked as data and is one line,
+so that it can't imitate a line of Baton's."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ HANDOFF_CHAIN = "_handoff_chain"
 MAX_VALUE = 2_000
 CUT = "… (cut)"
 _PLAIN_KEY = re.compile(r"[\w.-]{1,64}")
-# What some readers take for the end of a line, though JSON doesn't.
+# Characters that some readers take for a line end, though JSON doesn't escape them.
 _LINE_ENDS = {ord(each): f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029"}
 
-# How our own lines begin, in whatever spelling a reader takes for it.
-_OURS = re.compile(
+# The beginnings of Baton's own lines, in any spelling that a reader may take for one.
+_OWN_LINE = re.compile(
     r"[\W_]*(why you|results? so far|it failed|acceptance criteri|asked of you|handoff context|you received|"
     r"instructions|context variables|called |result:)|\s*-{2,}",
     re.IGNORECASE,
 )
 NOTHING_SAID = "You were handed a task."
-# Of what is asked, which isn't cut.
-_WHOLE = 1_000_000
+# No limit: a request isn't cut.
+_NO_LIMIT = 1_000_000
 
 Context = dict[str, Any]
 
 
 def context_after(context: Mapping[str, Any] | None, source: str, tool: Tool, variables: Mapping[str, Any]) -> Context:
-    """What was known before, this call's variables, then Baton's own keys: later wins (docs/spec/tools.md §4)."""
+    """Returns the earlier context, extended by the call's variables, then by Baton's own keys (docs/spec/tools.md
+    §4)."""
     before = dict(context or {})
     chain = before.get(HANDOFF_CHAIN)
     return {
@@ -54,13 +55,14 @@ def context_after(context: Mapping[str, Any] | None, source: str, tool: Tool, va
 
 
 def system_prompt(own: str, context: Mapping[str, Any] | None, source: str | None, instructions: str) -> str:
-    """``own``: the agent's; ``source``: the agent that handed it over, None for a user; ``instructions``: those of the
-    tool that it came by, which a human wrote. None of this is read from the context, which agents write."""
-    told = _handed_over(context or {}, source, instructions)
-    return "\n".join([*([own] if own else []), "---", *told]) if told else own
+    """Returns the agent's own prompt, followed by the handoff's context. ``source``: the agent that made the handoff,
+    None for a user; ``instructions``: the handoff tool's, which a human wrote. Neither is read from the context, which
+    agents write."""
+    lines = _handoff_lines(context or {}, source, instructions)
+    return "\n".join([*([own] if own else []), "---", *lines]) if lines else own
 
 
-def _handed_over(context: Mapping[str, Any], source: str | None, instructions: str) -> list[str]:
+def _handoff_lines(context: Mapping[str, Any], source: str | None, instructions: str) -> list[str]:
     variables = {key: value for key, value in context.items() if not key.startswith(RESERVED)}
     if not variables and not source:
         return []
@@ -80,11 +82,11 @@ def one_line_json(value: Any, most: int = MAX_VALUE) -> str:
     return text if len(text) <= most else text[: most - len(CUT)] + CUT
 
 
-def _asked_line(text: str) -> str:
-    """As it was written, unless that would be more than one line, or be like one of ours."""
-    if text.isprintable() and not _OURS.match(unicodedata.normalize("NFKC", text)):
+def _request_line(text: str) -> str:
+    """Returns the text as it is, or as JSON if it has several lines or imitates one of Baton's."""
+    if text.isprintable() and not _OWN_LINE.match(unicodedata.normalize("NFKC", text)):
         return text
-    return f"Asked of you: {one_line_json(text, _WHOLE)}"
+    return f"Asked of you: {one_line_json(text, _NO_LIMIT)}"
 
 
 def _key(key: str) -> str:
@@ -92,19 +94,19 @@ def _key(key: str) -> str:
 
 
 def ask_in(body: Mapping[str, Any] | None) -> str:
-    """What an agent is asked by a handoff that no user's message came with."""
-    said = body or {}
-    target = said.get("target") or {}
-    asked = str(said.get("summary") or target.get("reason") or said.get("escalation_reason") or NOTHING_SAID)
-    lines = [_asked_line(asked)]
+    """Returns the request of a handoff without a user's message, as the agent gets it."""
+    message = body or {}
+    target = message.get("target") or {}
+    request = str(message.get("summary") or target.get("reason") or message.get("escalation_reason") or NOTHING_SAID)
+    lines = [_request_line(request)]
     reason = target.get("reason")
-    if reason and reason != asked:
+    if reason and reason != request:
         lines.append(f"Why you: {one_line_json(reason)}")
-    lines += [f"Result so far: {one_line_json(each)}" for each in said.get("results") or ()]
-    if said.get("failure"):
-        lines.append(f"It failed: {one_line_json(said['failure'])}")
-    # By its exact words, which a report repeats, as long as they are one line.
+    lines += [f"Result so far: {one_line_json(each)}" for each in message.get("results") or ()]
+    if message.get("failure"):
+        lines.append(f"It failed: {one_line_json(message['failure'])}")
+    # The criterion's exact text, which a report has to repeat, if it is one line.
     lines += [
-        f"Acceptance criterion: {each if each.isprintable() else one_line_json(each)}" for each in criteria_of(said)
+        f"Acceptance criterion: {each if each.isprintable() else one_line_json(each)}" for each in criteria_of(message)
     ]
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""What a model said, before it is kept or acted on: nothing in it may be more than the store takes (invariant 9)."""
+"""The check of a model's reply before it is stored or acted on: nothing in it exceeds what the store takes (invariant
+9)."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ MAX_DEPTH = 16
 MAX_CALLS = 32
 MAX_TOOL_NAME = 64
 SHOWN = 200
-_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
 class BrokenReply(ValueError):
-    """A reply that nobody can keep; the message says why, for the model."""
+    """A reply that can't be stored. The message tells the model why."""
 
 
 def kept_blocks(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The reply's blocks, without what nothing is said in. Raises ``BrokenReply``."""
+    """Returns the reply's blocks without blank and unknown ones. Raises ``BrokenReply``."""
     try:
-        kept = tuple(block for block in map(_kept, blocks) if block is not None)
+        kept = tuple(block for block in map(_kept_block, blocks) if block is not None)
         size = len(canonical_json(kept).encode())
     except (TypeError, ValueError, RecursionError) as exc:
         raise BrokenReply("it isn't plain JSON") from exc
@@ -37,7 +38,7 @@ def kept_blocks(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return kept
 
 
-def _kept(block: Block) -> Block | None:
+def _kept_block(block: Block) -> Block | None:
     if "text" in block:
         text = clean(str(block["text"]))
         return None if is_blank(text) else {"text": text}
@@ -76,10 +77,10 @@ def _cleaned(value: Any, depth: int) -> Any:
 
 
 def is_blank(text: str) -> bool:
-    """Whether nobody would see anything: white space, control characters, and what only says how others are shown."""
-    return all(unicodedata.category(each) in _UNSEEN for each in text)
+    """True if nothing in the text is visible: white space, control and format characters."""
+    return all(unicodedata.category(each) in _INVISIBLE_CATEGORIES for each in text)
 
 
 def clean(text: str) -> str:
-    """Half a character, as some tokenizers leave one, becomes the sign for it."""
+    """Returns the text with each lone surrogate, which some tokenizers leave, replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""Manual reviews: what the system refused to decide alone, for a human to see and release."""
+"""Manual reviews: handoffs that the system stopped, for a human to release."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ LOOP_GUARD = "loop_guard"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """At most one is open per direction and cap, and one there is per chain and ``rule`` of the loop guard, however
-    often an agent knocks: ``count`` tells how often, the notes what was said each time. ``request`` is the latest
-    asking, and what a release creates."""
+    """A stopped request, however often it is repeated. There is at most one open review per direction for the cap, and
+    one per chain and rule for the loop guard; notes keep the text of each repeat."""
 
     workspace: str
     id: str
-    reason: str
-    rule: str | None = None
+    reason: str  # ``ESCALATION_CAP`` or ``LOOP_GUARD``
+    rule: str | None = None  # the loop guard's rule
     chain: tuple[str, ...] = ()
     source_agent: str
     target_agent: str | None
-    request: dict[str, Any]
+    request: dict[str, Any]  # the latest request: a release makes its handoff
     requested_by: str
     opened_at: datetime
     last_at: datetime
-    count: int = 1
+    count: int = 1  # how often it was requested
     version: int = 1
     released_at: datetime | None = None
     released_by: str | None = None
@@ -46,14 +45,15 @@ class Review:
         return self.released_at is None
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
-        """Open, be it again: whoever asks anew wants it let through anew."""
+        """Returns the review after another request. A released review opens again: the new request needs its own
+        release."""
         after = replace(self, released_at=None, released_by=None, task_id=None)
         return replace(
             after, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
         )
 
     def released(self, by: Principal, at: datetime, task_id: str) -> Review:
-        """Raises ``HumanNeeded`` or ``ReviewClosed``."""
+        """Returns the review released, with the task that came of it. Raises ``HumanNeeded`` or ``ReviewClosed``."""
         by.must_be_human("release a manual review")
         if not self.is_open:
             raise ReviewClosed(self.id)
@@ -64,12 +64,13 @@ _TIMES = ("opened_at", "last_at", "released_at")
 
 
 def snapshot(review: Review) -> dict[str, Any]:
-    """The review as it stands, for answering a repeated call as the first one was answered."""
+    """Returns the review for a saved response: a replay answers with the review as it was then."""
     values = {name: value for name, value in asdict(review).items() if name != "workspace"}
     times = {name: rfc3339(values[name]) for name in _TIMES if values[name] is not None}
     return {**values, **times, "chain": list(review.chain)}
 
 
 def from_snapshot(workspace: str, kept: dict[str, Any]) -> Review:
+    """The inverse of ``snapshot``."""
     times = {name: parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
     return Review(**{**kept, **times, "chain": tuple(kept["chain"]), "workspace": workspace})

@@ -1,4 +1,5 @@
-"""Which agent gets the work of a type that names no target, and how it is taken up (docs/spec/lifecycle.md §2)."""
+"""Routes: which agent gets the work of a type that names no target, and how it is approved (docs/spec/lifecycle.md
+§2)."""
 
 from __future__ import annotations
 
@@ -27,32 +28,30 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """``dispatch_rank``: lower goes first. ``removed``: only what is left of it, so that a version never means two
-    things, even if the work type is routed again one day."""
+    """The target agent of a work type."""
 
     workspace: str
     work_type: str
     agent: str
     mode: Mode = Mode.DISPATCH
-    dispatch_rank: int = DEFAULT_RANK
+    dispatch_rank: int = DEFAULT_RANK  # lower goes first
     version: int = 0
     updated_at: datetime
     updated_by: str
-    removed: bool = False
+    removed: bool = False  # a removed route is kept, so that versions go on if the work type is routed again
 
     def changed(self, by: Principal, at: datetime, **values: Any) -> Route:
-        """A new version. Raises ``HumanNeeded``."""
+        """Returns the next version. Raises ``HumanNeeded``."""
         by.must_be_human("change a route")
         return replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingTable:
-    """The workspace's routes, by rank and then by work type. ``all``: those that were removed too; ``version`` rises
-    with every change to any of them, so that two changes at once can't make one too many."""
+    """The workspace's routes, by rank and then by work type."""
 
-    all: tuple[Route, ...] = ()
-    version: int = 0
+    all: tuple[Route, ...] = ()  # removed routes included
+    version: int = 0  # rises with every change of any route, so that concurrent changes can't exceed ``MAX_ROUTES``
 
     def __iter__(self) -> Iterator[Route]:
         live = (route for route in self.all if not route.removed)
@@ -62,5 +61,5 @@ class RoutingTable:
         return sum(not route.removed for route in self.all)
 
     def last(self, work_type: str) -> Route | None:
-        """The last version, be it a removed one."""
+        """Returns the route's last version, even if it is removed; None if there was none."""
         return next((route for route in self.all if route.work_type == work_type), None)

@@ -1,4 +1,4 @@
-"""A workspace's settings: every one with its default and its bounds."""
+"""A workspace's settings, each with its default and its bounds."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from baton.domain.tracker import TrackerSettings
 
 MAX_WINDOW_DAYS = 30
 MAX_CAP = 20
-# A bell can be delayed by at most 900 s (SQS), and the undo window is rung for with one.
+# The end of the undo window is one delayed dispatch notice, and SQS delays a message by at most 900 s.
 MAX_DISPATCH_DELAY_SECONDS = 900
 MAX_ALERT_SECONDS = 7 * 86_400
 MAX_HOLIDAYS = 200
 
-# Every number among the settings, from the lowest to the highest that it may be. A chain's depth and a workflow's size
-# bound what one task, one listing and one cascade can come to.
+# The lowest and the highest value of every number. The depth of a chain and the size of a workflow bound the cost of
+# one task, one listing and one cascade.
 BOUNDS = {
     "handoff_window_days": (1, MAX_WINDOW_DAYS),
     "escalation_cap": (1, MAX_CAP),
@@ -41,8 +41,7 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """``loop_guard``: whether chains of handoffs are looked at at all (docs/spec/protocol.md §3). ``agents_read``:
-    whether agents read only what they have a part in (docs/reading-rights.md)."""
+    """A workspace's settings."""
 
     time_zone: str = "UTC"
     holidays: frozenset[date] = field(default_factory=frozenset)
@@ -53,13 +52,13 @@ class Settings:
     unclaimed_alert_seconds: int = 3_600
     waiting_alert_seconds: int = 86_400
     max_attempts: int = 3
-    loop_guard: bool = True
+    loop_guard: bool = True  # False skips the loop guard's rules (docs/spec/protocol.md §3)
     max_depth: int = 10
     max_handoffs_per_workflow: int = 50
     max_same_direction: int = 3
     ping_pong_window: int = 6
     root_handoffs_per_hour: int = 30
-    agents_read: AgentsRead = AgentsRead.OWN
+    agents_read: AgentsRead = AgentsRead.OWN  # docs/reading-rights.md
     requests_per_minute: int = 1_200
     kept_bytes_per_minute: int = 6_000_000
     kept_bytes_per_claim: int = 30_000_000
@@ -80,8 +79,8 @@ class Settings:
         return timedelta(seconds=self.dispatch_delay_seconds)
 
     def changed(self, **values: Any) -> Settings:
-        """A copy with the given fields; raises ``InvalidInput`` naming the first field that is out of bounds. Of
-        ``guardrails`` and ``tracker`` too only the given fields are changed; None switches the tracker off."""
+        """Returns a copy with the given fields, also within ``guardrails`` and ``tracker``; ``tracker`` None turns the
+        tracker off. Raises ``InvalidInput`` for the first field that is out of bounds."""
         if "guardrails" in values:
             values["guardrails"] = self.guardrails.changed(values["guardrails"])
         if values.get("tracker") is not None:
@@ -110,5 +109,5 @@ def _within(name: str, value: int, low: int, high: int) -> None:
 def _check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as exc:  # OSError: a name that is a folder of the database, such as "Europe"
+    except (KeyError, ValueError, OSError) as exc:  # OSError: a folder of the zone database, such as "Europe"
         raise InvalidInput("time_zone", "must be an IANA time zone such as 'America/Chicago'") from exc

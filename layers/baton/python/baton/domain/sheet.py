@@ -1,4 +1,4 @@
-"""What the tracker's page of a task shows (docs/spec/marker.md §3), in no tracker's terms."""
+"""The fields of a task's tracker page (docs/spec/marker.md §3), independent of the tracker."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ MAX_COMMENT = 6_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """``relations``: the ids of related pages under the name of their property (``client``, ``project``). ``url``: the
-    task in Baton."""
+    """The fields of a task's tracker page."""
 
     task_id: str
     title: str
@@ -33,14 +32,14 @@ class Sheet:
     due_date: date | None
     created_at: datetime
     text: str
-    url: str
+    url: str  # the task in Baton
     digest_url: str | None
-    relations: Mapping[str, tuple[str, ...]]
+    relations: Mapping[str, tuple[str, ...]]  # ids of related pages by property (``client``, ``project``)
 
 
 def sheet_of(task: Task, body: Mapping[str, Any] | None, url: str) -> Sheet:
-    said = body or {}
-    relations = {name: tuple(said.get(f"{name}_relation_ids", ())) for name in ("client", "project")}
+    message = body or {}
+    relations = {name: tuple(message.get(f"{name}_relation_ids", ())) for name in ("client", "project")}
     return Sheet(
         task_id=task.id,
         title=one_line(task.title),
@@ -48,15 +47,15 @@ def sheet_of(task: Task, body: Mapping[str, Any] | None, url: str) -> Sheet:
         priority=task.priority,
         due_date=task.due_date,
         created_at=task.created_at,
-        text=plain(str(said.get("text", ""))),
+        text=plain(str(message.get("text", ""))),
         url=url,
-        digest_url=said.get("source_digest_url"),
+        digest_url=message.get("source_digest_url"),
         relations={name: ids for name, ids in relations.items() if ids},
     )
 
 
 def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, last: Event | None) -> str:
-    """How a task ended, who ended it, and what came of it."""
+    """Returns the page's comment on the task's end: the state, who ended it, the outcome and the reason."""
     by = f" by {last.principal_kind} {last.principal_id}" if last else ""
     reason = last.data.get("reason") if last else None
     parts = [f"{task.state.value.capitalize()}{by} in Baton."]
@@ -74,7 +73,7 @@ def reopened_comment(task: Task, url: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Without control characters, but with its lines."""
+    """Returns the text without control characters, except tabs and line ends."""
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cs"})
 
 

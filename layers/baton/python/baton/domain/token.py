@@ -20,15 +20,14 @@ _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """``subject``: the agent's slug, or a human's or service's name. ``digest``: SHA-256 of the secret; 256 random bits
-    need no slow hash."""
+    """A bearer token."""
 
     id: str
     workspace: str
     kind: Kind
-    subject: str
+    subject: str  # an agent's slug, or the name of a human or service
     scopes: frozenset[str]
-    digest: str
+    digest: str  # SHA-256 of the secret: 256 random bits need no slow hash
     created_at: datetime
     created_by: str
     expires_at: datetime | None = None
@@ -62,7 +61,7 @@ def spell(token_id: str, secret: str) -> str:
 
 
 def split(header: str) -> tuple[str, str] | None:
-    """Id and secret of an ``Authorization: Bearer …`` header, or None if it isn't one of ours."""
+    """Returns id and secret from an ``Authorization: Bearer …`` header, or None if it holds no Baton token."""
     scheme, _, text = header.strip().partition(" ")
     match = _TOKEN.match(text.strip()) if scheme.lower() == "bearer" else None
     return (match[1], match[2]) if match else None

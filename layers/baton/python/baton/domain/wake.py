@@ -1,4 +1,4 @@
-"""When the system must look at a task again (docs/spec/lifecycle.md §9)."""
+"""When the sweeper has to read a task again (docs/spec/lifecycle.md §9)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600
-# SQS delays a message by no more.
+# The longest delay of a message in SQS.
 MAX_BELL_DELAY_SECONDS = 900
 
 
 def ring_interval(rings: int) -> timedelta:
-    """60 s after the first bell, doubling with each further one up to an hour."""
+    """Returns the interval to the next dispatch notice: 60 s, doubling up to an hour."""
     return seconds(min(FIRST_RING_SECONDS * 2 ** min(rings, 16), LAST_RING_SECONDS))
 
 
 def bell_delay(due_at: datetime, now: datetime) -> int:
-    """Whole seconds, rounded up: a bell that comes a moment too early finds nothing to do. At most what a queue can
-    delay; the sweeper rings for what is due later."""
+    """Returns the delay of a dispatch notice in whole seconds, rounded up: a notice that is early finds nothing to do.
+    At most what the queue allows; for later work the sweeper sends another notice."""
     return min(max(0, math.ceil((due_at - now).total_seconds())), MAX_BELL_DELAY_SECONDS)
 
 
 def next_look(task: Task, now: datetime) -> datetime | None:
-    """The earliest moment at which something may be due, or None when only somebody's action can move the task."""
+    """Returns the earliest time at which something can be due, or None if only a command can change the task."""
     moments = [_of_state(task, now)] if not task.is_ended else []
     if not task.is_ended and Flag.DEADLINE_PASSED not in task.flags:
         moments.append(task.deadline)
@@ -38,7 +38,7 @@ def next_look(task: Task, now: datetime) -> datetime | None:
 
 
 def unclaimed_since(task: Task) -> datetime | None:
-    """When work that nobody has taken became too old to stay silent about."""
+    """Returns when unclaimed work is due for the alert ``unclaimed_too_long``; None without an approval."""
     return None if task.ready_at is None else task.ready_at + seconds(task.alert_after_seconds)
 
 

@@ -1,7 +1,8 @@
-"""The tracker's way back to us: an address with a secret in it, a handshake that a human opens, and signatures.
+"""The tracker's webhook: an address with a secret in it, a handshake that a human opens, and signatures.
 
-Whoever knows the address may shake hands while the handshake is open, and once; afterwards only what is signed with the
-token of that handshake is believed, and only that *something* happened: what, is read from the tracker itself.
+A caller that knows the address can complete the handshake once, while it is open. After that only deliveries signed
+with the handshake's token are accepted. A delivery only says *that* something changed: Baton reads the change from the
+tracker.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
 
 HANDSHAKE = timedelta(minutes=10)
-# The tracker repeats a delivery for about a day. What is older was seen to by the reconciliation.
+# The tracker repeats a delivery for about a day. The reconciliation handles older changes.
 REPLAY_WINDOW = timedelta(hours=48)
 CLOCK_SKEW = timedelta(minutes=5)
 MAX_TOKEN = 200
@@ -29,16 +30,15 @@ _SCHEME = "sha256="
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """``digest``: of the address's secret. ``token``: signs the deliveries; None before the handshake. ``verified_at``:
-    when the first delivery came that it signed, after which nobody is shown it any more."""
+    """A workspace's webhook."""
 
     workspace: str
-    digest: str
+    digest: str  # of the address's secret
     opened_at: datetime
     opened_by: str
-    token: str | None = None
+    token: str | None = None  # signs the deliveries; None before the handshake
     installed_at: datetime | None = None
-    verified_at: datetime | None = None
+    verified_at: datetime | None = None  # the first signed delivery; from then on the token is shown to nobody
     removed: bool = False
     version: int = 1
 
@@ -47,7 +47,8 @@ class Webhook:
         return self.token is not None and not self.removed
 
     def state(self, now: datetime) -> str:
-        """``open`` to a handshake, ``expired`` without one, ``installed`` by one, ``verified`` by a signed delivery."""
+        """Returns ``open`` (to a handshake), ``expired`` (without one), ``installed`` (by one) or ``verified`` (by a
+        signed delivery)."""
         if self.is_installed:
             return "verified" if self.verified_at else "installed"
         return "open" if now - self.opened_at < HANDSHAKE else "expired"
@@ -56,7 +57,8 @@ class Webhook:
         return not self.removed and _same(self.digest, digest(secret))
 
     def installed(self, token: str, now: datetime) -> Webhook:
-        """Raises ``HandshakeClosed``, unless this very token is installed already. One that is stays."""
+        """Returns the webhook after the handshake. Raises ``HandshakeClosed`` if the handshake isn't open or another
+        token is installed; the same token changes nothing."""
         if self.token is not None:
             if _same(self.token, token):
                 return self
@@ -66,7 +68,7 @@ class Webhook:
         return replace(self, token=token, installed_at=now, version=self.version + 1)
 
     def must_have_signed(self, body: bytes, signature: str) -> None:
-        """HMAC-SHA256 of the very bytes, compared in constant time. Raises ``BadSignature``."""
+        """Raises ``BadSignature`` unless ``signature`` is the HMAC-SHA256 of ``body``. Compares in constant time."""
         if self.token is None or not _same(_SCHEME + sign(self.token, body), signature.strip().lower()):
             raise BadSignature
 
@@ -78,7 +80,8 @@ class Webhook:
 
 
 def opened(before: Webhook | None, workspace: str, secret: str, by: Principal, now: datetime) -> Webhook:
-    """Raises ``HumanNeeded``; ``WebhookInstalled`` while one is: it is never overwritten, only taken down first."""
+    """Returns a webhook with an open handshake. Raises ``HumanNeeded``, or ``WebhookInstalled`` if one is installed: it
+    has to be removed first."""
     by.must_be_human("open the webhook's handshake")
     if before is not None and before.is_installed:
         raise WebhookInstalled
@@ -99,7 +102,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _bytes(text: str) -> bytes:
-    """Of whatever a stranger sent, too."""
+    """Encodes any text, lone surrogates included: strangers send it."""
     return text.encode(errors="surrogatepass")
 
 

@@ -1,8 +1,8 @@
-"""Patterns with ``*`` (any run of characters) and ``?`` (one character), looked for anywhere in a text, whatever the
+"""Search for patterns with ``*`` (any run of characters) and ``?`` (one character), anywhere in a text and without
 case.
 
-They are no regular expressions: all of them are followed at once, in one pass over the text, whatever they and the text
-are made of. What is done for a character depends on how long the patterns are together, never on what came before it.
+They are not compiled to regular expressions: one pass over the text follows all patterns at once. The work per
+character depends on the total length of the patterns, never on the characters before it.
 """
 
 from __future__ import annotations
@@ -17,38 +17,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 RUN, ONE = "*", "?"
-# Characters between two looks at whether anything was met.
+# Characters between two checks for a match.
 AT_ONCE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A pattern's literal pieces. A text without one of them can't hold it; one with all of them may."""
+    """A pattern's literal pieces. A text that lacks a piece can't match the pattern."""
 
     index: int
     pieces: tuple[str, ...]
-    is_all: bool
+    is_all: bool  # the pattern has no wildcard: its piece is a match
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """One bit for the start of every pattern and for every character of it, ``*`` excepted: set while the pattern has
-    been met so far.
+    """A bit-parallel automaton. Each pattern has one bit for its start and one for each of its characters but ``*``; a
+    bit is set while the text matches the pattern up to there."""
 
-    ``starts``: those of the starts, which are always set; ``stays``: those that outlast any character: the starts, what
-    a ``*`` follows, and the ends, so that they needn't be looked for at each; ``takes``: what a character may set,
-    ``takes_any`` where it is in no pattern; ``ends``: a pattern's last bit → its index.
-    """
-
-    starts: int
+    starts: int  # the start bits: always set
+    # Bits that any character leaves set: the starts, the positions before a ``*``, and the ends, so that a match
+    # needn't be checked for at every character.
     stays: int
-    takes: Mapping[str, int]
-    takes_any: int
-    ends: Mapping[int, int]
-    end: int
+    takes: Mapping[str, int]  # the bits that a character can set
+    takes_any: int  # the same for a character that is in no pattern
+    ends: Mapping[int, int]  # a pattern's last bit → the pattern's index
+    end: int  # all of those last bits
 
     def first_in(self, characters: Iterable[str]) -> int | None:
-        """The index of a pattern that is in them. Each character is looked at once."""
+        """Returns the index of a pattern that matches, None if none does. Reads each character once."""
         met, stays = self.starts, self.stays
         following = map(self.takes.get, characters, repeat(self.takes_any))
         while some := tuple(islice(following, AT_ONCE)):
@@ -65,7 +62,7 @@ class Patterns:
     automaton: Automaton
 
     def first_in(self, text: str) -> int | None:
-        """The index of a pattern that is in ``text``."""
+        """Returns the index of a pattern that matches in ``text``, None if none does."""
         if not self.plain:
             return None
         folded = text.casefold()
@@ -78,7 +75,7 @@ class Patterns:
 
 @lru_cache(maxsize=32)
 def compiled(patterns: tuple[str, ...]) -> Patterns:
-    # A run at either end says nothing: a pattern may begin and end anywhere.
+    # A ``*`` at either end has no effect: a pattern matches anywhere in a text.
     folded = [pattern.casefold().strip(RUN) for pattern in patterns]
     plain = tuple(
         Plain(index, tuple(filter(None, re.split(r"[*?]+", text))), is_all=not {RUN, ONE} & set(text))
