@@ -1,4 +1,4 @@
-"""Registered workers, and how the names that people and agents use find them."""
+"""Registered agents, and how they are found by name."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ MAX_DESCRIPTION = 2_000
 MAX_CONCURRENT = 100
 MAX_DISPATCH_RANK = 1_000
 DEFAULT_RANK = 100
-# What of it a human who defines a handoff tool to it has seen, beside its run profile: a service that changes any of it
-# suspends the tool (``Tool.suspended_by``). What only says when and how much it works isn't among them.
+# Fields that a human approves with a handoff tool to the agent, besides its run profile. A service that changes one of
+# them suspends the tool (``Tool.suspended_by``). Fields that only set when and how much the agent works aren't among
+# them.
 SEEN = ("name", "accepts", "produces", "runtime")
-# Of an agent that declares neither what it accepts nor what it produces: it takes anything, and is made for nothing.
+# The match of an agent that declares nothing: it takes any work and fits none especially.
 UNDECLARED_MATCH = 0.5
 
 
@@ -51,9 +52,7 @@ class Requeue(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """``max_concurrent``: how many claims it may hold at once, None for no limit. ``dispatch_rank``: the lower is rung
-    first. ``service_version``: the last one in which a service changed what the agent is (0: none did), with
-    ``service_by``, who, and ``service_fields``, what."""
+    """A registered agent."""
 
     workspace: str
     slug: str
@@ -65,13 +64,15 @@ class Agent:
     runtime: Runtime = Runtime.PULL
     approval: Approval = Approval.MANUAL
     requeue: Requeue = Requeue.SAME
-    max_concurrent: int | None = None
-    dispatch_rank: int = DEFAULT_RANK
+    max_concurrent: int | None = None  # claims that it may hold at once; None for no limit
+    dispatch_rank: int = DEFAULT_RANK  # lower gets its dispatch notices first
     active: bool = True
     version: int = 0
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    # The last version in which a service changed a field of ``SEEN`` or the run profile (0: none), the service and the
+    # fields.
     service_version: int = 0
     service_by: str = ""
     service_fields: tuple[str, ...] = ()
@@ -90,16 +91,16 @@ class Agent:
 
     @property
     def offers(self) -> frozenset[str]:
-        """What it declares, as ``accepts:<type>`` and ``produces:<type>``: the spelling of what a task requires."""
+        """Its capabilities as ``accepts:<type>`` and ``produces:<type>``, the spelling of a task's requirements."""
         return frozenset(requirements(self.accepts, self.produces))
 
     def lacks(self, requires: Iterable[str]) -> tuple[str, ...]:
-        """Which of ``requires`` it doesn't declare. An agent that declares neither accepts nor produces takes anything
-        (docs/spec/protocol.md §2); one that declares only one of them has an empty list of the other."""
+        """Returns the requirements that it doesn't declare. An agent that declares neither accepts nor produces takes
+        anything (docs/spec/protocol.md §2); one that declares only one of the two lacks everything of the other."""
         return lacking(self.offers, requires)
 
     def match(self, requires: Iterable[str]) -> float:
-        """The share of ``requires`` that it declares, 0 to 1; all of it where nothing is required."""
+        """Returns the share of ``requires`` that it declares, 0 to 1; 1 if nothing is required."""
         wanted, offers = frozenset(map(canonical, requires)), self.offers
         if not wanted:
             return 1.0
@@ -111,8 +112,9 @@ class Agent:
         return self
 
     def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
-        """A new version. A standing approval is a human's word on what that human saw (invariant 8): a service can't
-        give one, and a change by a service ends one. ``of_profile``: what changes of its run profile with it."""
+        """Returns the next version. ``of_profile``: the fields of its run profile that change with it. A standing
+        approval covers the agent as a human saw it (invariant 8): a change by a service ends it, and a service that
+        gives one raises ``HumanNeeded``."""
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
                 raise HumanNeeded("give a standing approval (approval: auto)")
@@ -125,89 +127,88 @@ class Agent:
             accepts=distinct(after.accepts),
             produces=distinct(after.produces),
         )
-        fields = (*(name for name in SEEN if _seen(after, name) != _seen(self, name)), *of_profile)
+        fields = (*(name for name in SEEN if _comparable(after, name) != _comparable(self, name)), *of_profile)
         if by.is_human or not fields:
             return after
         return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
 
 
-def _seen(agent: Agent, name: str) -> Any:
-    """In which order types are named says nothing."""
+def _comparable(agent: Agent, name: str) -> Any:
+    """Returns a field's value for a comparison: the order of types has no meaning."""
     value = getattr(agent, name)
     return frozenset(value) if isinstance(value, tuple) else value
 
 
 def unregistered(slug: str, by: Principal, at: datetime) -> Agent:
-    """What a first registration changes."""
+    """Returns the blank agent that a first registration fills in."""
     return Agent(workspace=by.workspace, slug=slug, name=slug, created_at=at, updated_at=at, updated_by=by.key)
 
 
 def requirements(accepts: Iterable[str], produces: Iterable[str]) -> tuple[str, ...]:
-    """Types as tasks require them and agents offer them: compared like names."""
+    """Returns ``accepts:<type>`` and ``produces:<type>`` for each type, in the form in which names are compared."""
     return (*(f"accepts:{each}" for each in distinct(accepts)), *(f"produces:{each}" for each in distinct(produces)))
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Each name once, as it is compared."""
+    """Returns each name once, in the form in which names are compared."""
     return tuple(dict.fromkeys(map(canonical, names)))
 
 
 def lacking(offers: frozenset[str], requires: Iterable[str]) -> tuple[str, ...]:
-    """Which of ``requires`` isn't among ``offers``; nothing where nothing is offered, which is everything."""
+    """Returns the requirements that aren't among ``offers``. Empty ``offers`` mean that anything is accepted."""
     return tuple(each for each in dict.fromkeys(requires) if canonical(each) not in offers) if offers else ()
 
 
 def canonical(name: str) -> str:
-    """Names are compared exactly after Unicode NFC and trimming (docs/spec/marker.md §1)."""
+    """Returns the form in which names are compared: Unicode NFC, trimmed (docs/spec/marker.md §1)."""
     return unicodedata.normalize("NFC", name).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """All agents of a workspace. ``version`` rises with every change to any of them, so that two changes at once
-    can't give one name to two agents."""
+    """All agents of a workspace."""
 
     agents: tuple[Agent, ...] = ()
-    version: int = 0
+    version: int = 0  # rises with every change of any agent, so that concurrent changes can't give one name twice
 
     def __iter__(self) -> Iterator[Agent]:
         return iter(self.agents)
 
     def get(self, slug: str) -> Agent:
-        """Raises ``Unknown``."""
+        """Returns the agent, active or not. Raises ``Unknown``."""
         for agent in self.agents:
             if agent.slug == slug:
                 return agent
         raise Unknown("agent")
 
     def active_named(self, name: str) -> Agent | None:
-        """The active agent with this slug, name or alias."""
+        """Returns the active agent with this slug, name or alias, None if there is none."""
         wanted = canonical(name)
         return next((agent for agent in self.agents if agent.active and wanted in agent.names), None)
 
     def able(self, requires: Iterable[str], besides: str | None = None) -> tuple[Agent, ...]:
-        """The active agents, without the one called ``besides``, that lack nothing of what is required: those that
-        declare it before those that take anything, then by slug."""
+        """Returns the active agents, except ``besides``, that lack none of the requirements: agents that declare them
+        before agents that take anything, then by slug."""
         wanted = tuple(requires)
         found = [each for each in self.agents if each.active and each.slug != besides and not each.lacks(wanted)]
         return tuple(sorted(found, key=lambda each: (-each.match(wanted), each.slug)))
 
     def valid_names(self) -> str:
-        """The names of the active agents, sorted, for the messages of docs/spec/marker.md §1."""
+        """Returns the names of the active agents, sorted, for the messages of docs/spec/marker.md §1."""
         return ", ".join(sorted(agent.name for agent in self.agents if agent.active))
 
     def saved(self, agent: Agent) -> Roster:
-        """With ``agent`` as it is now, after it was saved."""
+        """Returns the roster after ``agent`` was saved."""
         others = [other for other in self.agents if other.slug != agent.slug]
         return Roster(tuple(sorted([*others, agent], key=lambda each: each.slug)), self.version + 1)
 
     def must_have_room(self, newcomers: int) -> None:
-        """Raises ``LimitReached``."""
+        """Raises ``LimitReached`` if ``newcomers`` more agents exceed ``MAX_AGENTS``."""
         if newcomers and len(self.agents) + newcomers > MAX_AGENTS:
             raise LimitReached("agents", MAX_AGENTS)
 
     def must_not_clash(self, agent: Agent) -> None:
-        """Raises ``NameTaken`` if another agent already answers to one of this one's names."""
+        """Raises ``NameTaken`` if another agent has one of this agent's names."""
         for other in self.agents:
             shared = agent.names & other.names
             if shared and other.slug != agent.slug:

@@ -1,4 +1,4 @@
-"""Alerts: what the system or a worker wants a human to see, and which human saw to it (docs/spec/lifecycle.md §7)."""
+"""Alerts: raised by the system or by a caller, acknowledged and resolved by humans (docs/spec/lifecycle.md §7)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
 
 MAX_MESSAGE = 2_000
-# From one caller in one hour of the clock: an agent gone mad must not bury what others have to say.
+# Per caller and hour of the clock: one agent out of control must not bury the alerts of others.
 MAX_PER_HOUR = 60
 _HOUR_MS = 3_600_000
-# The event that tells of one.
+# The type of an alert's event.
 ALERT_RAISED = "alert_raised"
 
 
@@ -40,22 +40,21 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """``kind``: a flag's name for the system's, a word of the caller's for others. ``raised_by``: for the system's,
-    whose change brought it about. ``note``: what the human who dealt with it last said."""
+    """An alert, raised by the system or by a caller."""
 
     workspace: str
     id: str
-    kind: str
+    kind: str  # a flag's name for the system's alerts, the caller's own word for others
     severity: Severity
     message: str
     task_id: str | None = None
-    raised_by: str
+    raised_by: str  # for the system's alerts the principal of the change that raised it
     raised_at: datetime
     acknowledged_at: datetime | None = None
     acknowledged_by: str | None = None
     resolved_at: datetime | None = None
     resolved_by: str | None = None
-    note: str | None = None
+    note: str | None = None  # of the last human who acknowledged or resolved it
     version: int = 1
 
     @property
@@ -65,14 +64,14 @@ class Alert:
         return AlertState.OPEN if self.acknowledged_at is None else AlertState.ACKNOWLEDGED
 
     def acknowledged(self, by: Principal, at: datetime, note: str | None = None) -> Alert:
-        """As it stands if somebody has dealt with it before. Raises ``HumanNeeded``."""
+        """Returns the alert acknowledged, or as it is if it isn't open any more. Raises ``HumanNeeded``."""
         by.must_be_human("acknowledge an alert")
         if self.state is not AlertState.OPEN:
             return self
         return self._next(note, acknowledged_at=at, acknowledged_by=by.key)
 
     def resolved(self, by: Principal, at: datetime, note: str | None = None) -> Alert:
-        """As it stands if somebody has resolved it before. Raises ``HumanNeeded``."""
+        """Returns the alert resolved, or as it is if it was resolved before. Raises ``HumanNeeded``."""
         by.must_be_human("resolve an alert")
         if self.state is AlertState.RESOLVED:
             return self
@@ -83,15 +82,15 @@ class Alert:
 
 
 def check_kind(kind: str) -> None:
-    """Raises ``InvalidInput``. The system's own kinds are nobody else's to raise."""
+    """Raises ``InvalidInput`` for a kind that isn't a slug, or that only the system may raise."""
     if not is_slug(kind):
         raise InvalidInput("kind", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
     if kind in set(Flag):
         raise InvalidInput("kind", f"{kind!r} is what Baton itself raises; use a word of your own")
 
 
-# What the system raises: how bad it is, and what a human is told.
-_TOLD: dict[Flag, tuple[Severity, str]] = {
+# The severity and the text of the system's alerts.
+_SYSTEM_ALERTS: dict[Flag, tuple[Severity, str]] = {
     Flag.UNDELIVERABLE: (Severity.CRITICAL, "No active agent is there to take the task; it is for {agent}."),
     Flag.UNCLAIMED: (Severity.WARNING, "The task has waited too long to be taken; it is for {agent}."),
     Flag.NEXT_STALE: (Severity.INFO, "The task was approved for next, and nobody has taken it for a day."),
@@ -105,9 +104,9 @@ _TOLD: dict[Flag, tuple[Severity, str]] = {
 
 
 def system_alert(task: Task, event: Event, id_: str) -> Alert:
-    """Of an event ``alert_raised``, word for word what the flag means: nothing that an agent wrote is in it."""
+    """Returns the alert of an event ``alert_raised``. Its text is the flag's own: no text of an agent is in it."""
     flag = Flag(event.data["flag"])
-    severity, sentence = _TOLD[flag]
+    severity, sentence = _SYSTEM_ALERTS[flag]
     return Alert(
         workspace=task.workspace,
         id=id_,
@@ -121,7 +120,7 @@ def system_alert(task: Task, event: Event, id_: str) -> Alert:
 
 
 def hour_of(at: datetime) -> int:
-    """Hours of the clock since the epoch: in each, a caller raises at most ``MAX_PER_HOUR`` alerts."""
+    """Returns the hours since the epoch. In each of them a caller raises at most ``MAX_PER_HOUR`` alerts."""
     return to_ms(at) // _HOUR_MS
 
 
@@ -133,14 +132,15 @@ _TIMES = {"raised_at", "acknowledged_at", "resolved_at"}
 
 
 def snapshot(alert: Alert) -> dict[str, Any]:
-    """The alert in JSON's own types, as it stands: for keeping it, and for answering a repeated call."""
+    """Returns the alert in JSON's types, for the store and for a saved response."""
     values = {f.name: getattr(alert, f.name) for f in fields(alert)} | {"severity": str(alert.severity)}
     return {name: rfc3339(each) if name in _TIMES else each for name, each in values.items() if each is not None}
 
 
 def from_snapshot(kept: dict[str, Any]) -> Alert:
+    """The inverse of ``snapshot``. Unknown fields are left out."""
     known = {f.name for f in fields(Alert)}
     values = {name: each for name, each in kept.items() if name in known}
     times = {name: parse_rfc3339(values[name]) for name in _TIMES & values.keys()}
-    told: dict[str, Any] = {"severity": Severity(values["severity"]), "version": int(values["version"])}
-    return Alert(**{**values, **times, **told})
+    parsed: dict[str, Any] = {"severity": Severity(values["severity"]), "version": int(values["version"])}
+    return Alert(**{**values, **times, **parsed})

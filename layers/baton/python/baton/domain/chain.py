@@ -1,5 +1,4 @@
-"""The chain of a workflow's handoffs: a tree, and the picture of it (docs/spec/protocol.md §7, §9). Pure: it is told
-what the store knows."""
+"""The chain of a workflow's handoffs, as a tree and as a drawing (docs/spec/protocol.md §7, §9). Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-# Only without a loop guard is a chain any deeper, and an answer's JSON has an end.
+# Bounds the depth of a response's JSON. A chain is deeper only without the loop guard.
 MAX_LEVELS = 100
 WIDTH = 65
 LANE = "    "
@@ -35,27 +34,26 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A handoff of a chain, with what came of it. ``completion``, ``failure``: the records of how its task ended;
-    ``hidden``: without what was said in them."""
+    """A handoff of a chain, with its outcome."""
 
     task: Task
-    completion: dict[str, Any] | None = None
-    failure: dict[str, Any] | None = None
-    hidden: bool = False
+    completion: dict[str, Any] | None = None  # the completion record
+    failure: dict[str, Any] | None = None  # the failure record
+    hidden: bool = False  # the caller may not read the texts
     children: tuple[Step, ...] = field(default=())
 
     @property
     def agent(self) -> str | None:
-        """Who works on it or did; of open work that nobody has taken, None."""
+        """The agent that works on it or did; None for unclaimed open work."""
         if self.task.claim is not None:
             return self.task.claim.agent
-        said = self.completion or self.failure or {}
-        worker: str | None = (said.get("source") or {}).get("agent")
+        outcome = self.completion or self.failure or {}
+        worker: str | None = (outcome.get("source") or {}).get("agent")
         return worker or self.task.agent
 
     def without_words(self) -> Step:
-        """As it is shown to who has a part in the workflow, but none in this: who hands on to whom, how it goes and how
-        long it takes, and nothing that anybody said."""
+        """Returns the step for a caller that may read the workflow but not this task: agents, state and times, without
+        any text."""
         task = self.task.changed(title=f"Handoff to {self.task.target_agent or 'any agent'}")
         return replace(
             self,
@@ -71,7 +69,7 @@ class Step:
 
     @property
     def duration_seconds(self) -> float | None:
-        """From its first claim to its end; of one that was never claimed, from when it was handed off."""
+        """From the first claim, or from the handoff if there was no claim, to the end. None before the end."""
         if self.ended_at is None:
             return None
         return (self.ended_at - (self.task.started_at or self.task.created_at)).total_seconds()
@@ -86,7 +84,7 @@ class Step:
 
     @property
     def why(self) -> dict[str, Any] | None:
-        """What went wrong, unless it was done in the end."""
+        """The failure; None if the texts are hidden or the task was done in the end."""
         if self.failure is None or self.hidden or self.task.state is State.DONE:
             return None
         return failure_in(self.failure)
@@ -97,7 +95,7 @@ class Step:
 
     @property
     def rollback_target(self) -> str | None:
-        """Whom a handoff was made for because of the failure."""
+        """The agent that the rollback handoff went to."""
         return ((self.failure or {}).get("rollback") or {}).get("target_agent")
 
     @property
@@ -114,15 +112,15 @@ def _only(record: dict[str, Any] | None, *names: str) -> dict[str, Any] | None:
 
 
 def tree(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """The roots, in the order in which they were made, with what descends from them. ``steps``: without children. What
-    hangs on nothing that is there is a root; what is deeper than ``MAX_LEVELS`` stands beside what it descends from."""
+    """Returns the roots in the order of their creation, with their descendants. ``steps``: without children. A step
+    whose parent is missing is a root; a step deeper than ``MAX_LEVELS`` is placed beside its parent."""
     found = {step.task.id: step for step in steps}
     below: dict[str | None, list[str]] = {}
     for task_id in sorted(found):
         parent = found[task_id].task.parent_id
         below.setdefault(parent if parent in found else None, []).append(task_id)
     placed: list[tuple[str, str | None, int]] = [(root, None, 1) for root in below.get(None, ())]
-    for task_id, under, level in placed:  # grows as it is walked: parents come before their children
+    for task_id, under, level in placed:  # grows during the loop: parents come before their children
         place = (task_id, level + 1) if level < MAX_LEVELS else (under, level)
         placed += [(child, *place) for child in below.get(task_id, ())]
     grown: dict[str | None, tuple[Step, ...]] = {}
@@ -133,14 +131,14 @@ def tree(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def drawn(workflow_id: str, roots: tuple[Step, ...]) -> str:
-    """From top to bottom in the order of the work; what was delegated stands further to the right."""
+    """Returns the drawing: top to bottom in the order of the work, delegated steps one lane to the right."""
     walked = [each for root in roots for each in _walk(root, 0)]
     lines = [f"## Handoff Chain: {workflow_id}", ""]
     for number, (step, lane) in enumerate(walked):
         margin = LANE * lane
         bar = f"{margin}{LANE}│"
         lines += [f"{margin}{_arrow(step.agent or 'any agent', lane)}", bar]
-        lines += [f"{bar} {each}".rstrip() for each in _told(step)]
+        lines += [f"{bar} {each}".rstrip() for each in _step_lines(step)]
         if number + 1 < len(walked):
             lines.append(f"{margin}{LANE}▼")
     return "\n".join(lines) + "\n"
@@ -157,7 +155,7 @@ def _arrow(agent: str, lane: int) -> str:
     return f"{agent} {'─' * max(3, room)}▶"
 
 
-def _told(step: Step) -> Iterator[str]:
+def _step_lines(step: Step) -> Iterator[str]:
     task, files = step.task, step.files
     yield f"{task.handoff_id}: {one_line(task.title)}"
     yield f"Status: {_STATUSES[task.state]}{' (partial)' if step.is_partial else ''}"
@@ -165,7 +163,7 @@ def _told(step: Step) -> Iterator[str]:
         yield f"Duration: {length(step.duration_seconds)}"
     if files["created"] or files["modified"]:
         yield f"Files: {len(files['created'])} created, {len(files['modified'])} modified"
-    if tests := _tests(step):
+    if tests := _test_summary(step):
         yield f"Tests: {tests}"
     if step.reason is not None:
         yield f"Reason: {one_line(step.reason)[:MAX_REASON_DRAWN]}"
@@ -174,16 +172,16 @@ def _told(step: Step) -> Iterator[str]:
         yield f"[ROLLBACK to {step.rollback_target}]"
 
 
-def _tests(step: Step) -> str:
+def _test_summary(step: Step) -> str:
     created, passing = len(step.files["tests"]), (step.verification or {}).get("tests_passing")
-    told = [f"{created} created"] if created else []
+    parts = [f"{created} created"] if created else []
     if isinstance(passing, bool):
-        told.append("passing" if passing else "failing")
-    return ", ".join(told)
+        parts.append("passing" if passing else "failing")
+    return ", ".join(parts)
 
 
 def length(seconds: float) -> str:
-    """``45 s``, ``28 min``, ``2 h 5 min``, ``3 d 4 h``: rounded down, as clocks do."""
+    """Returns ``45 s``, ``28 min``, ``2 h 5 min`` or ``3 d 4 h``, rounded down."""
     minutes, rest = divmod(int(seconds), 60)
     hours, days = minutes // 60, minutes // 1_440
     if days:

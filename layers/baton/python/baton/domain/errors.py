@@ -1,48 +1,48 @@
-"""Every refusal that Baton makes. Each takes ids, builds its message and has a stable ``code``.
+"""Baton's errors. Each takes ids, builds its message and has a stable ``code``.
 
 BatonError
-├── InvalidInput          a field is wrong
+├── InvalidInput          a field is invalid
 │   ├── InvalidMarker     the same, in the exact sentence of docs/spec/marker.md §1
 │   ├── TooLarge          a body or field is over its limit
-│   ├── KeyReused         an Idempotency-Key came with another body
-│   ├── UnknownAgent      no such agent, where one has to be named
-│   ├── TargetInactive    it is there, but gets no work
+│   ├── KeyReused         an Idempotency-Key was used with another body before
+│   ├── UnknownAgent      a field names no registered agent
+│   ├── TargetInactive    the target agent is switched off
 │   ├── CapabilityMismatch · ClaimRequired
 │   ├── CriteriaUnreported acceptance criteria without a report
-│   └── GuardrailRefused  the workspace doesn't let such content in
+│   └── GuardrailRefused  a guardrail of the workspace refuses the content
 ├── Forbidden
 │   ├── HumanNeeded       only a human may do this
-│   ├── NotYourAgent      an agent acts only as itself
+│   ├── NotYourAgent      the principal doesn't act for this agent
 │   ├── ScopeNeeded       the token lacks a scope
-│   └── InactiveAgent     the agent that calls, or is spoken for, is switched off
-├── Unknown               no such thing in this workspace
-├── Refused               the thing is in a state that doesn't allow it
+│   └── InactiveAgent     the calling agent, or the agent that is acted for, is switched off
+├── Unknown               the workspace has no such thing
+├── Refused               the state doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver
 │   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
-│   ├── ClaimFull         it has kept as much as one claim may
+│   ├── ClaimFull         the claim has stored as many bytes as one may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
-│   ├── ToolSuspended     a service changed the tool's target: a human has to look
+│   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
-├── TooMany               more than one caller may ask for
-│   ├── RateLimited       in a minute
-│   └── TooManyPolls      too many of its long polls wait
-├── BadSignature          a delivery that the tracker didn't sign
-├── Conflict              somebody else changed it first: read again and decide again
-│   ├── SlotTaken         the same, where it was a permit of the claiming agent
-│   └── KeyTaken          the same, where it was an earlier call with the same key: reading again finds its answer
-├── Busy                  the store didn't answer, or too many changed the same thing: try again later
-├── ModelTrouble          what came of asking a model
-│   ├── ModelAway         it is throttled or out: later it may answer
-│   └── ModelRefuses      it won't answer this, however often it is asked
-└── TrackerTrouble        what came of asking the tracker
-    ├── TrackerAway       it doesn't answer, or asks to be left alone: later, for all pages
-    │   └── PageBusy      somebody else is changing that very page
-    ├── TrackerDenies     it doesn't let us in, or to the database: later, for all pages
-    │   └── NotPermitted  it lets us in, but not do this
-    ├── PageRefused       it doesn't take this page, and never will as it is
-    └── PageGone          the page isn't there any more, or not shared with us
+├── TooMany               a limit per caller
+│   ├── RateLimited       of requests or bytes in a minute
+│   └── TooManyPolls      of long polls that wait at once
+├── BadSignature          the tracker didn't sign the delivery
+├── Conflict              a concurrent change won: read and decide again
+│   ├── SlotTaken         the same for a permit of the claiming agent
+│   └── KeyTaken          the same for an idempotency key: a new read finds its saved response
+├── Busy                  the store didn't answer, or there were too many conflicts: try again later
+├── ModelTrouble          a call of a model failed
+│   ├── ModelAway         the model is throttled or down: try again later
+│   └── ModelRefuses      the model refuses this request: a retry can't help
+└── TrackerTrouble        a call of the tracker failed
+    ├── TrackerAway       it is down or throttles: try again later, for all pages
+    │   └── PageBusy      somebody else is changing this page
+    ├── TrackerDenies     it refuses access, or the database: try again later, for all pages
+    │   └── NotPermitted  access is granted, this operation isn't
+    ├── PageRefused       it rejects this page's content: a retry can't help
+    └── PageGone          the page is deleted, or no longer shared with Baton
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ class InvalidInput(BatonError):
         self.field = field
 
     def rename(self, names: Mapping[str, str]) -> None:
-        """For a request whose fields have other ``names``."""
+        """Replaces field names, for a request that calls them otherwise. ``names``: our name → the request's."""
         listed = [{**each, "field": names.get(each["field"], each["field"])} for each in self.fields["errors"]]
         self.field, self.fields["errors"] = listed[0]["field"], listed
         self.message = f"{self.field}: {listed[0]['message']}"
 
 
 class InvalidMarker(InvalidInput):
-    """``message`` is the sentence that callers of create-handoff-marker know, word for word."""
+    """``message`` is a fixed sentence of create-handoff-marker's interface."""
 
     code = "invalid_marker"
 
@@ -98,7 +98,7 @@ class KeyReused(InvalidInput):
 
 
 class UnknownAgent(InvalidInput):
-    """``field``: where it was named."""
+    """``field``: the field that names the agent."""
 
     code = "unknown_agent"
 
@@ -107,7 +107,7 @@ class UnknownAgent(InvalidInput):
 
 
 class TargetInactive(InvalidInput):
-    """``InactiveAgent`` is the same, said to the agent itself."""
+    """The target agent is switched off. If it is the caller: ``InactiveAgent``."""
 
     code = "inactive_agent"
 
@@ -116,7 +116,7 @@ class TargetInactive(InvalidInput):
 
 
 class CapabilityMismatch(InvalidInput):
-    """``missing``: ``accepts:<type>`` and ``produces:<type>``; ``able``: agents that could, best match first."""
+    """``missing``: ``accepts:<type>`` and ``produces:<type>``; ``able``: agents that lack none, best match first."""
 
     code = "capability_mismatch"
 
@@ -129,8 +129,8 @@ class CapabilityMismatch(InvalidInput):
 
 
 class ClaimRequired(InvalidInput):
-    """An agent that holds claims says under which of them it hands off, so that nobody leaves the chain by leaving a
-    field out (docs/spec/protocol.md §1)."""
+    """An agent that holds claims has to name the claim that a handoff belongs to: otherwise it could leave the chain by
+    leaving out the field (docs/spec/protocol.md §1)."""
 
     code = "claim_required"
 
@@ -139,19 +139,19 @@ class ClaimRequired(InvalidInput):
 
 
 class CriteriaUnreported(InvalidInput):
-    """Nothing was changed: the claim goes on."""
+    """Nothing was changed: the claim is still valid."""
 
     code = "criteria_unreported"
 
     def __init__(self, criteria: tuple[str, ...]) -> None:
-        said = "has to report every acceptance criterion, by its exact text"
-        super().__init__("verification.acceptance_criteria_met", said)
+        message = "has to report every acceptance criterion, by its exact text"
+        super().__init__("verification.acceptance_criteria_met", message)
         self.fields["criteria"] = list(criteria)
 
 
 class GuardrailRefused(InvalidInput):
-    """``rule``: the guardrail that was met, such as ``secrets.github_token`` or ``forbidden_patterns[2]``; ``field``:
-    where. What was found there is told nowhere."""
+    """``rule``: the violated guardrail, such as ``secrets.github_token`` or ``forbidden_patterns[2]``; ``field``: where
+    in the request. No message holds the text that was found."""
 
     code = "guardrail"
 
@@ -187,7 +187,7 @@ class ScopeNeeded(Forbidden):
 
 
 class InactiveAgent(Forbidden):
-    """Switched off, by a human or service (``active: false``). ``TargetInactive`` is said to who would hand it work."""
+    """A human or service switched the agent off (``active: false``). A handoff to it raises ``TargetInactive``."""
 
     code = "inactive_agent"
 
@@ -197,7 +197,7 @@ class InactiveAgent(Forbidden):
 
 
 class Unknown(BatonError):
-    """Also the answer for another workspace's id: the two can't be told apart (invariant 10)."""
+    """Also raised for an id of another workspace, so that a caller can't tell that it exists (invariant 10)."""
 
     code = "not_found"
 
@@ -220,8 +220,8 @@ class NotAllowed(Refused):
     code = "not_allowed"
 
     def __init__(self, task_id: str, verb: str, state: str) -> None:
-        said = f"A task in state {str(state)!r} can't take {str(verb)!r}."
-        super().__init__(said, task_id=task_id, verb=str(verb), state=str(state))
+        message = f"A task in state {str(state)!r} can't take {str(verb)!r}."
+        super().__init__(message, task_id=task_id, verb=str(verb), state=str(state))
 
 
 class UndoWindowOver(Refused):
@@ -240,8 +240,8 @@ class RevisionChanged(Refused):
 
 
 class StaleClaim(Refused):
-    """The claim is not, or no longer, the current one. Nothing was changed (invariant 3). ``task_id``: None where only
-    the claim was named."""
+    """The claim isn't the current one, or not any more. Nothing was changed (invariant 3). ``task_id``: None if the
+    request named only the claim."""
 
     code = "stale_claim"
 
@@ -261,8 +261,8 @@ class NotClaimable(Refused):
 
     def __init__(self, task_id: str, state: str, ready_at: str | None) -> None:
         when = f" before {ready_at}" if ready_at else ""
-        said = f"Can't be claimed in state {str(state)!r}{when}."
-        super().__init__(said, task_id=task_id, state=str(state), ready_at=ready_at)
+        message = f"Can't be claimed in state {str(state)!r}{when}."
+        super().__init__(message, task_id=task_id, state=str(state), ready_at=ready_at)
 
 
 class ClaimOver(Refused):
@@ -318,7 +318,7 @@ class TooManyAlerts(Refused):
 
 
 class TooMany(BatonError):
-    """More than one caller may ask for: later it may again. ``retry_after``: in whole seconds, 1 or more."""
+    """A limit per caller is reached: try again later. ``retry_after``: in whole seconds, 1 or more."""
 
     code = "rate_limited"
 
@@ -327,8 +327,7 @@ class TooMany(BatonError):
 
 
 class RateLimited(TooMany):
-    """``limit``: the setting that says how much may be asked for, or ``all`` where all processes together have counted
-    more."""
+    """``limit``: the setting that was exceeded, or ``all`` if the counter of all processes refuses the caller."""
 
     def __init__(self, limit: str, retry_after: int) -> None:
         super().__init__("This caller asks for more than its workspace allows in a minute.", retry_after, limit=limit)
@@ -349,7 +348,7 @@ class AtCapacity(Refused):
 
 
 class ClaimFull(Refused):
-    """Waiting doesn't help: a new claim begins with nothing."""
+    """A retry can't help. A new claim's count begins at 0."""
 
     code = "claim_full"
 
@@ -376,7 +375,7 @@ class AlreadyRetried(Refused):
 
 
 class CallbackUsed(Refused):
-    """Each of these addresses takes one answer, and none once the wait is over."""
+    """A callback's address accepts one answer, and none after the wait."""
 
     code = "callback_used"
 
@@ -385,7 +384,7 @@ class CallbackUsed(Refused):
 
 
 class ConversationBusy(Refused):
-    """Its agent hasn't answered yet: it would answer two messages at once."""
+    """The agent is still answering the last message, and answers one at a time."""
 
     code = "conversation_busy"
 
@@ -404,7 +403,7 @@ class ToolSuspended(Refused):
 
 
 class LoopTripped(Refused):
-    """``chain``: the agents, from the root on; ``review_id``: what a human sees and may release."""
+    """``chain``: the agents, from the root on; ``review_id``: the manual review that a human may release."""
 
     code = "loop_guard"
 
@@ -414,10 +413,10 @@ class LoopTripped(Refused):
 
 
 def refusal_from(kind: str, message: str, fields: Mapping[str, Any]) -> BatonError:
-    """A refusal as it was kept: of the class of that name, with what was told then."""
+    """Restores a saved refusal: ``kind`` is the name of its class, ``Refused`` if there is none."""
     refusal = BatonError.__new__(_class_of(kind, BatonError) or Refused)
     BatonError.__init__(refusal, message, **fields)
-    for name in ("field", "rule", "chain"):  # what some of them keep beside what they tell
+    for name in ("field", "rule", "chain"):  # attributes of some classes
         if name in fields:
             setattr(refusal, name, fields[name])
     return refusal
@@ -497,7 +496,7 @@ class ModelTrouble(BatonError):
 
 
 class ModelAway(ModelTrouble):
-    """``retry_after``: in seconds, if the provider said."""
+    """``retry_after``: in seconds, if the provider gave it."""
 
     code = "model_away"
 
@@ -507,7 +506,7 @@ class ModelAway(ModelTrouble):
 
 
 class ModelRefuses(ModelTrouble):
-    """``type``: of the failure that it is (docs/spec/protocol.md §5). ``retryable``: another attempt may go better."""
+    """``type``: the failure's type (docs/spec/protocol.md §5). ``retryable``: another attempt may succeed."""
 
     code = "model_refuses"
 
@@ -518,8 +517,8 @@ class ModelRefuses(ModelTrouble):
 
 
 class TrackerTrouble(BatonError):
-    """``status``: how it is told to callers of docs/spec/marker.md §6. ``unclear``: what was asked for may have
-    happened, or happen yet. ``retry_after``: in seconds, if the tracker said."""
+    """``status``: as callers see it (docs/spec/marker.md §6). ``unclear``: the request may have taken effect, or may
+    yet. ``retry_after``: in seconds, if the tracker gave it."""
 
     code = "tracker_trouble"
     status = "pending"
@@ -536,7 +535,7 @@ class TrackerAway(TrackerTrouble):
 
 
 class PageBusy(TrackerAway):
-    """Somebody else is changing that very page."""
+    """Somebody else is changing the page."""
 
     code = "page_busy"
 

@@ -1,8 +1,8 @@
-"""A workspace's rules for what agents hand to each other (docs/spec/protocol.md §4): how much of it, no secrets, and
-none of the words that a human forbade.
+"""Guardrails: a workspace's rules for content that agents send (docs/spec/protocol.md §4): limits of size, secrets and
+forbidden patterns.
 
-They hold for every text at any depth, the keys of objects included. A refusal names the rule and the field and never
-what was found: it goes back to an agent, and into logs.
+They apply to every text at any depth, the keys of objects included. A refusal names the rule and the field, never the
+text that was found: it goes back to an agent and into logs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_PATTERNS = 50
 MAX_PATTERN = 200
 MIN_TEXT, MAX_TEXT = 1_000, 262_144
 MIN_ITEMS, MAX_ITEMS = 100, 100_000
-# Masks may be longer than what they hide: that many can't make a content outgrow what the store takes.
+# A mask can be longer than the secret: this bounds how much longer a content gets, so that it fits the store.
 MAX_MASKS = 200
 MAX_SHOWN_KEY = 64
 _BOUNDS = {"max_text_characters": (MIN_TEXT, MAX_TEXT), "max_items": (MIN_ITEMS, MAX_ITEMS)}
@@ -30,18 +30,15 @@ _BOUNDS = {"max_text_characters": (MIN_TEXT, MAX_TEXT), "max_items": (MIN_ITEMS,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guardrails:
-    """``secrets``: what becomes of what looks like one: ``refuse``, ``mask`` or ``off``. ``forbidden_patterns``: looked
-    for anywhere in a text, whatever the case; ``*`` stands for any run of characters, ``?`` for one.
-    ``max_text_characters``: of any one text or key; by default as many as a whole body may have. ``max_items``: of any
-    one array or object."""
+    """A workspace's rules for content."""
 
-    secrets: str = REFUSE
-    forbidden_patterns: tuple[str, ...] = ()
-    max_text_characters: int = MAX_TEXT
-    max_items: int = 10_000
+    secrets: str = REFUSE  # what happens to a text that looks like a secret: ``REFUSE``, ``MASK`` or ``OFF``
+    forbidden_patterns: tuple[str, ...] = ()  # matched anywhere, without case (``wildcards``)
+    max_text_characters: int = MAX_TEXT  # of any one text or key; the default is the limit of a whole body
+    max_items: int = 10_000  # of any one array or object
 
     def changed(self, values: Mapping[str, Any]) -> Guardrails:
-        """A copy with the given fields. Raises ``InvalidInput`` naming the field."""
+        """Returns a copy with the given fields. Raises ``InvalidInput`` for the first bad field."""
         after = replace(self, **values)
         if after.secrets not in {REFUSE, MASK, OFF}:
             raise InvalidInput("guardrails.secrets", "must be 'refuse', 'mask' or 'off'")
@@ -64,34 +61,34 @@ class Guardrails:
 
 
 def from_public(values: Mapping[str, Any]) -> Guardrails:
-    """The inverse of ``public``. What isn't known is left out, what isn't there gets its default."""
+    """The inverse of ``public``. Unknown fields are left out, missing ones get their default."""
     known = {f.name for f in fields(Guardrails)}
     kept: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
     return Guardrails(**kept)
 
 
 def checked(content: dict[str, Any], rules: Guardrails, at: str) -> dict[str, Any]:
-    """``content`` itself, or a copy with its secrets masked where ``rules`` say so. Raises ``GuardrailRefused``.
+    """Returns ``content``, or a copy with masked secrets if ``rules`` say so. Raises ``GuardrailRefused``.
 
-    ``content``: JSON, at most 16 levels deep. ``at``: what it is called in the request, empty for the whole body.
+    ``content``: JSON, at most 16 levels deep. ``at``: its field in the request, empty for the whole body.
     """
     found: dict[str, Any] = _Walk(rules, at).value(content, "")
     return found
 
 
 class _Walk:
-    """One content, from the top down: the first thing that a rule refuses ends it. ``_path``: where it is, worded only
-    for a refusal."""
+    """Checks one content from the top down and raises at the first violation."""
 
     def __init__(self, rules: Guardrails, at: str) -> None:
         self._rules = rules
         self._patterns = compiled(rules.forbidden_patterns)
         self._masks = 0
         self._at = at
+        # Key (None in a list) and index of each level: made into text only for a refusal.
         self._path: list[tuple[str | None, int]] = []
 
     def value(self, value: Any, name: str) -> Any:
-        """``name``: the key of the nearest object."""
+        """Returns the checked value. ``name``: the key of the nearest object."""
         match value:
             case str():
                 return self._text(value, name)
@@ -160,18 +157,18 @@ class _Walk:
 
 
 def _below(path: str, key: str, number: int) -> str:
-    """By its name, unless it holds a secret or makes no name."""
+    """Returns the path of a key: by its text, or by its position if the text holds a secret or is no plain name."""
     is_name = key and len(key) <= MAX_SHOWN_KEY and key.isprintable() and not any(secrets_in(key))
     return ".".join(filter(None, (path, key))) if is_name else _by_position(path, number)
 
 
 def _by_position(path: str, number: int) -> str:
-    """Counted from 0, as items of arrays are."""
+    """Returns the path of the key at a position, counted from 0 as in arrays."""
     return f"{path}[key {number}]"
 
 
 def _free(key: str, taken: Mapping[str, Any]) -> str:
-    """Two keys may look the same once they are masked."""
+    """Returns the key with a number if it is taken: two keys can be equal once they are masked."""
     if key not in taken:
         return key
     return next(name for n in range(2, len(taken) + 3) if (name := f"{key} ({n})") not in taken)

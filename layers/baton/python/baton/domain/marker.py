@@ -1,5 +1,4 @@
-"""create-handoff-marker: what may be asked, in which words it is refused, and the block (docs/spec/marker.md §1 to
-§3)."""
+"""create-handoff-marker: the request, its refusals and the marker block (docs/spec/marker.md §1 to §3)."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ FIELDS = (
     "client_relation_ids",
     "project_relation_ids",
 )
-# Upper and lower case, with and without dashes: as Notion shows a page's id in its API and in its URLs.
+# In either case, with or without dashes: the forms of a page's id in Notion's API and URLs.
 _PAGE_ID = re.compile(r"[0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{12}\Z")
 
 
@@ -56,20 +55,20 @@ PRIORITIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """A request that passed every check. ``priority`` is only meaningful with ``create_task``."""
+    """A valid request."""
 
     source: Agent
     target: Agent
     reason: str
     digest_url: str
     create_task: bool
-    priority: Priority
+    priority: Priority  # used with ``create_task`` only
     client_relation_ids: tuple[str, ...] = ()
     project_relation_ids: tuple[str, ...] = ()
 
     @property
     def block(self) -> str:
-        """Five lines, ready to paste. No value can forge a line of its own."""
+        """The block: five lines, ready to paste. No value can add a line."""
         return "\n".join(
             (
                 f"Escalated To: {one_line(self.target.name)}",
@@ -82,7 +81,7 @@ class Marker:
 
     @property
     def request(self) -> dict[str, Any]:
-        """What was asked, in its normal form: ``parse_marker`` reads it again."""
+        """The request in normal form: ``parse_marker`` accepts it."""
         return {
             "source_agent": self.source.name,
             "target_agent": self.target.name,
@@ -103,17 +102,17 @@ class Marker:
 
 
 def one_line(text: str) -> str:
-    """Line breaks and control characters, Unicode's included, become spaces."""
+    """Returns the text with line breaks, control and format characters, Unicode's included, replaced by spaces."""
     return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and not _joins(c) else c for c in text)
 
 
 def _joins(character: str) -> bool:
-    # Zero-width (non-)joiners make up emoji and several scripts; they can't break a line.
+    # Zero-width joiners and non-joiners are part of emoji and of several scripts, and can't break a line.
     return character in "\u200c\u200d"
 
 
 def parse_marker(body: Mapping[str, Any], roster: Roster) -> Marker:
-    """Checks in the order of docs/spec/marker.md §1, first failure wins. Raises ``InvalidMarker``."""
+    """Checks in the order of docs/spec/marker.md §1. Raises ``InvalidMarker`` for the first failure."""
     source = _agent(body, "source_agent", roster)
     target = _agent(body, "target_agent", roster)
     reason, digest_url = body.get("escalation_reason"), body.get("source_digest_url")

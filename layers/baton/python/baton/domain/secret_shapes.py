@@ -1,8 +1,8 @@
-"""What secrets look like: a name and a shape for each kind.
+"""Shapes of secrets: a name and a pattern for each kind.
 
-A shape is met because of its maker's prefix or of what is written next to it, never because a text looks random: ids,
-hashes and encoded files pass. Every pattern takes time in proportion to the text: what repeats is bounded, or begins
-where nothing else of the same kind can, and never has to be given back.
+A pattern matches a vendor's prefix or the text beside the secret, never a random look: ids, hashes and encoded files
+pass. Every pattern takes time linear in the text: its repetitions are bounded, or start only where no other repetition
+of the same characters can and never backtrack.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """``hints``: in lower case; a text with none of them holds no such secret. ``pattern``: its first group is the
-    secret itself, if it has one."""
+    """One kind of secret. Several shapes may have one name."""
 
     name: str
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    hints: tuple[str, ...]  # in lower case: a text without any of them holds no such secret
+    pattern: re.Pattern[str]  # its first group is the secret, else the whole match
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +32,17 @@ class Found:
     end: int
 
 
-# Names that tell are short, and a long one must not be looked through for every item of a list.
+# The part of a key that is searched: names of secrets are short, and a list repeats its key for every item.
 MAX_NAME = 64
 SHORTEST = 8
-# With the name and the sign that may stand before them.
-_LONGEST_KNOWING_ITS_END = 160
-# What stands before a prefix that must not be the end of a word.
-_AT = r"(?<![A-Za-z0-9])"
-# Between a telling name and its value, in a file of settings, a header, JSON, and JSON within JSON.
-_IS = r"""[\\"'\s]{0,8}[:=>][\\"'\s]{0,8}"""
-# Words in a row, joined like a token: prose about one, not one.
-_HAS_DIGIT = r"(?=[A-Za-z_-]{0,80}[0-9])"
+# The longest secret of a fixed length, with the name and the sign before it.
+_LONGEST_FIXED_LENGTH = 160
+# Before a prefix: it must not continue a word.
+_WORD_START = r"(?<![A-Za-z0-9])"
+# Between a name and its value, in settings files, headers, JSON and JSON within JSON.
+_SEPARATOR = r"""[\\"'\s]{0,8}[:=>][\\"'\s]{0,8}"""
+# A token has a digit. Joined words without one are prose about a token.
+_DIGIT_AHEAD = r"(?=[A-Za-z_-]{0,80}[0-9])"
 
 
 def _shape(name: str, hints: str, pattern: str) -> Shape:
@@ -51,49 +50,49 @@ def _shape(name: str, hints: str, pattern: str) -> Shape:
 
 
 SHAPES = (
-    _shape("aws_access_key", "akia asia abia acca", _AT + r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _shape("aws_access_key", "akia asia abia acca", _WORD_START + r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _shape(
         "aws_secret_key",
         "secret",
-        rf"(?i:secret[_-]?(?:access[_-]?)?key){_IS}(?![0-9a-f]{{40}})([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])",
+        rf"(?i:secret[_-]?(?:access[_-]?)?key){_SEPARATOR}(?![0-9a-f]{{40}})([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])",
     ),
-    _shape("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _AT + r"gh[pousr]_[A-Za-z0-9]{36,}"),
-    _shape("github_token", "github_pat_", rf"{_AT}github_pat_{_HAS_DIGIT}[A-Za-z0-9_]{{22,}}"),
+    _shape("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _WORD_START + r"gh[pousr]_[A-Za-z0-9]{36,}"),
+    _shape("github_token", "github_pat_", rf"{_WORD_START}github_pat_{_DIGIT_AHEAD}[A-Za-z0-9_]{{22,}}"),
     _shape(
         "gitlab_token",
         "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glagent-",
-        rf"{_AT}gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-{_HAS_DIGIT}[A-Za-z0-9_-]{{20,}}",
+        rf"{_WORD_START}gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-{_DIGIT_AHEAD}[A-Za-z0-9_-]{{20,}}",
     ),
-    _shape("slack_token", "xox", rf"{_AT}xox[abeoprs](?:\.xox[bp])?-{_HAS_DIGIT}[A-Za-z0-9-]{{10,}}"),
-    _shape("slack_token", "xapp-", _AT + r"xapp-[0-9]-[A-Za-z0-9-]{10,}"),
+    _shape("slack_token", "xox", rf"{_WORD_START}xox[abeoprs](?:\.xox[bp])?-{_DIGIT_AHEAD}[A-Za-z0-9-]{{10,}}"),
+    _shape("slack_token", "xapp-", _WORD_START + r"xapp-[0-9]-[A-Za-z0-9-]{10,}"),
     _shape(
         "slack_webhook",
         "hooks.slack.com/",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})",
     ),
-    _shape("anthropic_key", "sk-ant-", rf"{_AT}sk-ant-{_HAS_DIGIT}[A-Za-z0-9_-]{{20,}}"),
+    _shape("anthropic_key", "sk-ant-", rf"{_WORD_START}sk-ant-{_DIGIT_AHEAD}[A-Za-z0-9_-]{{20,}}"),
     _shape(
         "openai_key",
         "sk-",
-        rf"{_AT}sk-(?:(?:proj|svcacct|admin)-{_HAS_DIGIT}[A-Za-z0-9_-]{{20,}}|{_HAS_DIGIT}[A-Za-z0-9]{{32,}})",
+        rf"{_WORD_START}sk-(?:(?:proj|svcacct|admin)-{_DIGIT_AHEAD}[A-Za-z0-9_-]{{20,}}|{_DIGIT_AHEAD}[A-Za-z0-9]{{32,}})",
     ),
-    _shape("google_key", "aiza", _AT + r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-    _shape("google_key", "gocspx- ya29.", rf"{_AT}(?:GOCSPX-|ya29\.){_HAS_DIGIT}[A-Za-z0-9_-]{{20,}}"),
-    _shape("stripe_key", "k_live_ k_test_", _AT + r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    _shape("stripe_key", "whsec_", rf"{_AT}whsec_{_HAS_DIGIT}[A-Za-z0-9+/=]{{24,}}"),
-    _shape("notion_token", "ntn_", _AT + r"ntn_[A-Za-z0-9]{40,}"),
-    _shape("notion_token", "secret_", rf"{_AT}secret_{_HAS_DIGIT}[A-Za-z0-9]{{43}}(?![A-Za-z0-9_])"),
-    _shape("npm_token", "npm_", _AT + r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_])"),
-    _shape("pypi_token", "pypi-age", _AT + r"pypi-AgE[A-Za-z0-9_-]{40,}"),
-    _shape("baton_token", "baton_", _AT + r"baton_[0-9a-z]{8,40}_[0-9a-f]{64}"),
-    _shape("claim_id", "clm_", _AT + r"clm_[0-9a-hjkmnp-tv-z]{26}(?![A-Za-z0-9])"),
+    _shape("google_key", "aiza", _WORD_START + r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    _shape("google_key", "gocspx- ya29.", rf"{_WORD_START}(?:GOCSPX-|ya29\.){_DIGIT_AHEAD}[A-Za-z0-9_-]{{20,}}"),
+    _shape("stripe_key", "k_live_ k_test_", _WORD_START + r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    _shape("stripe_key", "whsec_", rf"{_WORD_START}whsec_{_DIGIT_AHEAD}[A-Za-z0-9+/=]{{24,}}"),
+    _shape("notion_token", "ntn_", _WORD_START + r"ntn_[A-Za-z0-9]{40,}"),
+    _shape("notion_token", "secret_", rf"{_WORD_START}secret_{_DIGIT_AHEAD}[A-Za-z0-9]{{43}}(?![A-Za-z0-9_])"),
+    _shape("npm_token", "npm_", _WORD_START + r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_])"),
+    _shape("pypi_token", "pypi-age", _WORD_START + r"pypi-AgE[A-Za-z0-9_-]{40,}"),
+    _shape("baton_token", "baton_", _WORD_START + r"baton_[0-9a-z]{8,40}_[0-9a-f]{64}"),
+    _shape("claim_id", "clm_", _WORD_START + r"clm_[0-9a-hjkmnp-tv-z]{26}(?![A-Za-z0-9])"),
     _shape(
         "jwt",
         "eyj",
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+",
     ),
     _shape(
-        "private_key",  # with all that follows; the header alone may be talked about
+        "private_key",  # the header with its content; the header alone is no secret
         "private key",
         r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?=.{0,160}[A-Za-z0-9+/]{24})"
         r"(?:[^-]++|-(?!----END ))*+(?:-----END [A-Z0-9 ]{0,80}-----)?",
@@ -101,15 +100,15 @@ SHAPES = (
     _shape(
         "authorization_header",
         "authorization",
-        rf"(?i:authorization){_IS}(?i:bearer|basic|token)\s{{1,4}}(?=[A-Za-z._~+/-]{{0,200}}[0-9=])([A-Za-z0-9._~+/=-]{{12,}})",
+        rf"(?i:authorization){_SEPARATOR}(?i:bearer|basic|token)\s{{1,4}}(?=[A-Za-z._~+/-]{{0,200}}[0-9=])([A-Za-z0-9._~+/=-]{{12,}})",
     ),
     _shape(
         "bearer_token",
         "bearer",
-        _AT + r"(?i:bearer)\s{1,4}(?=[A-Za-z._~+/-]{0,200}[0-9])([A-Za-z0-9._~+/=-]{20,})",
+        _WORD_START + r"(?i:bearer)\s{1,4}(?=[A-Za-z._~+/-]{0,200}[0-9])([A-Za-z0-9._~+/=-]{20,})",
     ),
     _shape(
-        "url_password",  # but no ${VARIABLE}, <placeholder>, {placeholder}, $VARIABLE or ***
+        "url_password",  # except ${VARIABLE}, <placeholder>, {placeholder}, $VARIABLE and ***
         "://",
         r"://[^\s/?#:@\"'<>\[\]]{0,100}:(?!(?:\$?\{{1,2}[^\s@{}]{1,60}\}{1,2}|<[^\s@<>]{1,60}>|\$[A-Za-z_]\w{0,60}|\*{1,60})@)"
         r"([^\s/?#@\"']{1,200})@",
@@ -118,12 +117,12 @@ SHAPES = (
 
 
 def secrets_in(text: str, name: str = "") -> Iterator[Found]:
-    """``name``: the key that the text is the value of, as some secrets are known by their name only."""
+    """Yields the secrets in a text. ``name``: the key of the text, as some kinds are recognised by their name only."""
     if len(text) < SHORTEST:
         return
-    before = f"{name[:MAX_NAME]}: "
-    said = before + text
-    lower = said.lower()
+    prefix = f"{name[:MAX_NAME]}: "
+    searched = prefix + text
+    lower = searched.lower()
     for shape in SHAPES:
         for hint in shape.hints:
             if hint in lower:
@@ -131,50 +130,50 @@ def secrets_in(text: str, name: str = "") -> Iterator[Found]:
         else:
             continue
         group = 1 if shape.pattern.groups else 0
-        for match in shape.pattern.finditer(said):
-            if match.start(group) >= len(before):
-                yield Found(shape.name, match.start(group) - len(before), match.end(group) - len(before))
+        for match in shape.pattern.finditer(searched):
+            if match.start(group) >= len(prefix):
+                yield Found(shape.name, match.start(group) - len(prefix), match.end(group) - len(prefix))
 
 
 def maskable(text: str, name: str = "", most: int = sys.maxsize) -> list[Found]:
-    """In the text's order, apart from each other: all that ``secrets_in`` finds, and what comes to light once that is
-    masked, as a mask ends the word that it stands in. The text is looked through once; afterwards only what stands next
-    to a mask. At most ``most`` and one more, for telling that there are more."""
+    """Returns the secrets to mask, in order and without overlaps: all that ``secrets_in`` finds, and those that become
+    secrets beside a mask, because a mask ends the word around it. Reads the text once, then only the pieces beside
+    masks. Stops at ``most`` and one more, by which the caller sees that there are more."""
     first = apart(secrets_in(text, name))
-    before = f"{name[:MAX_NAME]}: "
-    said, shift = before + text, len(before)
+    prefix = f"{name[:MAX_NAME]}: "
+    searched, shift = prefix + text, len(prefix)
     found = [Found(each.name, each.start + shift, each.end + shift) for each in first]
     if found:
-        borders = [0, *(at for each in found for at in (each.start, each.end)), len(said)]
+        borders = [0, *(at for each in found for at in (each.start, each.end)), len(searched)]
         for start, end in zip(borders[::2], borders[1::2], strict=True):
-            _uncover(said, start, end, shift, found, most)
+            _add_beside_masks(searched, start, end, shift, found, most)
     return sorted((Found(s.name, s.start - shift, s.end - shift) for s in found), key=lambda each: each.start)
 
 
-def _uncover(said: str, start: int, end: int, shift: int, found: list[Found], most: int) -> None:
-    """What lies between two masks, or between one and an end of the text: a secret may begin where the one before it
-    ended, and end where the next one begins."""
-    while start > 0 and len(found) <= most and (secret := _at_start(said, start, end)):
+def _add_beside_masks(searched: str, start: int, end: int, shift: int, found: list[Found], most: int) -> None:
+    """Adds the secrets at both ends of a piece between two masks, or between a mask and an end of the text: one may
+    begin right after a mask or end right before one."""
+    while start > 0 and len(found) <= most and (secret := _at_start(searched, start, end)):
         found.append(secret)
         start = secret.end
-    while end < len(said) and len(found) <= most and (secret := _at_end(said, start, end)):
+    while end < len(searched) and len(found) <= most and (secret := _at_end(searched, start, end)):
         if secret.start < shift:
             return
         found.append(secret)
         end = secret.start
 
 
-def _at_start(said: str, start: int, end: int) -> Found | None:
-    piece = said[start:end]
+def _at_start(searched: str, start: int, end: int) -> Found | None:
+    piece = searched[start:end]
     if len(piece) < SHORTEST:
         return None
     return _longest([(shape, match) for shape in SHAPES if (match := shape.pattern.match(piece))], start)
 
 
-def _at_end(said: str, start: int, end: int) -> Found | None:
-    """Only secrets of one length know what follows them."""
-    piece = said[start:end]
-    begin = max(0, len(piece) - _LONGEST_KNOWING_ITS_END)
+def _at_end(searched: str, start: int, end: int) -> Found | None:
+    """Returns a secret that ends with the piece: only those of a fixed length depend on what follows them."""
+    piece = searched[start:end]
+    begin = max(0, len(piece) - _LONGEST_FIXED_LENGTH)
     matches = [(shape, match) for shape in SHAPES for match in shape.pattern.finditer(piece, begin)]
     return _longest([(shape, match) for shape, match in matches if match.end() == len(piece)], start)
 
@@ -189,7 +188,7 @@ def _longest(matches: Iterable[tuple[Shape, re.Match[str]]], shift: int) -> Foun
 
 
 def apart(secrets: Iterable[Found]) -> list[Found]:
-    """In the text's order. Those that overlap become one, named like the one that begins first."""
+    """Returns the secrets in order. Overlapping ones become one, with the name of the first."""
     found: list[Found] = []
     for secret in sorted(secrets, key=lambda each: each.start):
         if found and secret.start < found[-1].end:

@@ -1,5 +1,5 @@
-"""Tools that agents may be given, and what a model sees of them (docs/spec/tools.md §1). A handoff tool is a human's
-standing approval for its route: whoever is given it may hand work to its target, and to nobody else."""
+"""Handoff tools, and their form for a model (docs/spec/tools.md §1). A handoff tool is a human's standing approval of
+its route: an agent with the tool may hand work off to the tool's target, and to no other agent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MAX_TOOLS = 200
 MAX_TOOLS_OF_AGENT = 30
 MAX_VARIABLES = 30
 MAX_CHOICES = 50
-# Of one of them as JSON.
+# Of one choice as JSON.
 MAX_CHOICE_BYTES = 500
 MAX_TOOL_DESCRIPTION = 2_000
 MAX_INSTRUCTIONS = 4_000
 MAX_VARIABLE_DESCRIPTION = 500
-# Keys that begin with it are Baton's own.
+# Keys with this prefix are Baton's own.
 RESERVED = "_"
 
 Json = Any
@@ -65,9 +65,9 @@ class VariableType(StrEnum):
     ARRAY = "array"
 
 
-_IS: Mapping[VariableType, Any] = {
+_TYPE_CHECKS: Mapping[VariableType, Any] = {
     VariableType.STRING: lambda value: isinstance(value, str),
-    # Not every int is a float: the ones that are too large for that would raise.
+    # ``math.isfinite`` raises for an int that is too large for a float.
     VariableType.NUMBER: lambda value: (
         (isinstance(value, int | Number) and not isinstance(value, bool))
         or (isinstance(value, float) and math.isfinite(value))
@@ -80,13 +80,13 @@ _IS: Mapping[VariableType, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """``enum``: the values that it may have, none for any of its type."""
+    """An argument of a handoff tool."""
 
     name: str
     type: VariableType = VariableType.STRING
     required: bool = False
     description: str = ""
-    enum: tuple[Json, ...] = ()
+    enum: tuple[Json, ...] = ()  # the allowed values; empty allows every value of the type
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -95,8 +95,8 @@ class Variable:
         return {"type": str(self.type), **described, **chosen}
 
     def problem(self, value: Json) -> str | None:
-        """What is wrong with the value, None if nothing is. A boolean is no number, and 1 isn't true."""
-        if not _IS[self.type](value):
+        """Returns what is wrong with the value, None if nothing is. A boolean is no number, and 1 isn't true."""
+        if not _TYPE_CHECKS[self.type](value):
             return f"must be of type {self.type}"
         if self.enum and not any(type(each) is type(value) and each == value for each in self.enum):
             return "must be one of the values that are listed for it"
@@ -105,13 +105,12 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """Why a tool is offered to nobody until a human has looked: ``by`` (a service) changed these ``fields`` of its
-    target, which is at ``target_version`` now."""
+    """Why a tool is suspended until a human confirms it: a service changed the tool's target."""
 
     target_agent: str
-    by: str
-    fields: tuple[str, ...]
-    target_version: int
+    by: str  # the service
+    fields: tuple[str, ...]  # that it changed
+    target_version: int  # the target's version now
 
     @property
     def reason(self) -> str:
@@ -126,50 +125,51 @@ class ArgumentProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A handoff tool. ``target_agent``: a slug; ``active``: off, it is offered to nobody. ``target_version``: the
-    target as the human who defined it last may have seen it; 0 for a tool from before that was kept."""
+    """A handoff tool."""
 
     workspace: str
     name: str
     type: ToolType = ToolType.HANDOFF
     description: str
-    target_agent: str
+    target_agent: str  # a slug
     mode: ToolMode = ToolMode.TRANSFER
     context_variables: tuple[Variable, ...] = ()
     handoff_instructions: str = ""
     history: History = History.FULL
-    active: bool = True
+    active: bool = True  # False: no model gets it
     version: int = 0
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    # The target's version that the human may have seen who defined the tool last; 0 for tools from before it was
+    # stored.
     target_version: int = 0
 
     @property
     def spec(self) -> dict[str, Any]:
-        """As a model sees it: nothing of it is anybody's but the human's who defined it."""
+        """The tool as a model gets it. Every text in it is by the human who defined the tool."""
         properties = {each.name: each.schema for each in self.context_variables}
         required = [each.name for each in self.context_variables if each.required]
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required:
             schema["required"] = required
         schema["additionalProperties"] = False
-        told = "\n\n".join(text for text in (self.description, self.handoff_instructions) if text)
-        return {"name": self.name, "description": told, "input_schema": schema}
+        description = "\n\n".join(text for text in (self.description, self.handoff_instructions) if text)
+        return {"name": self.name, "description": description, "input_schema": schema}
 
     @property
     def standing(self) -> dict[str, Any]:
-        """The approval that it is, for the event (invariant 8)."""
+        """The standing approval in the event's shape (invariant 8)."""
         return {"tool": self.name, "version": self.version, "given_by": self.updated_by}
 
     def suspended_by(self, target: Agent | None) -> Suspension | None:
-        """A service has changed the target since a human looked: it isn't the agent that was approved (invariant 8)."""
+        """Returns a suspension if a service changed the target after the version that the human saw (invariant 8)."""
         if target is None or target.service_version <= self.target_version:
             return None
         return Suspension(target.slug, target.service_by, target.service_fields, target.version)
 
     def problems(self, arguments: Json) -> tuple[ArgumentProblem, ...]:
-        """Everything that is wrong with a call's arguments, so that a model can mend all of it at once."""
+        """Returns everything that is wrong with a call's arguments, so that a model can correct all of it at once."""
         if not isinstance(arguments, dict):
             return (ArgumentProblem("arguments", "must be an object"),)
         known = {each.name: each for each in self.context_variables}
@@ -186,24 +186,24 @@ class Tool:
         return (*found, *(ArgumentProblem(name, "is required") for name in missing))
 
     def changed(self, by: Principal, at: datetime, **values: Any) -> Tool:
-        """A new version. Raises ``HumanNeeded``: it approves what is handed off with it."""
+        """Returns the next version. Raises ``HumanNeeded``: the tool approves the handoffs that are made with it."""
         by.must_be_human("define a handoff tool")
         return replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """All tools of a workspace, by name. ``version`` rises with every change to any of them."""
+    """All tools of a workspace, by name."""
 
     tools: tuple[Tool, ...] = ()
-    version: int = 0
+    version: int = 0  # rises with every change of any tool
 
     def get(self, name: str) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
 def undefined(name: str, by: Principal, at: datetime) -> Tool:
-    """What a first definition changes."""
+    """Returns the blank tool that a first definition fills in."""
     return Tool(
         workspace=by.workspace,
         name=name,
@@ -229,7 +229,7 @@ def check_tool(name: str, values: Mapping[str, Any]) -> None:
         field = f"config.context_variables.{number}"
         if each.name.startswith(RESERVED):
             raise InvalidInput(f"{field}.name", "must not begin with _: such keys are Baton's own")
-        if any(not _IS[each.type](value) for value in each.enum):
+        if any(not _TYPE_CHECKS[each.type](value) for value in each.enum):
             raise InvalidInput(f"{field}.enum", f"must list values of type {each.type}")
         if any(len(canonical_json(value).encode()) > MAX_CHOICE_BYTES for value in each.enum):
             raise InvalidInput(f"{field}.enum", f"must list values of at most {MAX_CHOICE_BYTES} bytes each")

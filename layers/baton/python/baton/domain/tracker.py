@@ -1,4 +1,4 @@
-"""What a workspace says of its tracker: where its tasks are, and which words mean what there
+"""A workspace's tracker settings: the database of its tasks and the words that the database uses
 (docs/spec/marker.md §4)."""
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _LISTS = ("closed_statuses", "cancelled_statuses")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerSettings:
-    """``database``: the id of a database or data source, or the URL of one, as it was pasted. ``properties``: what the
-    columns are called; ``statuses`` and ``priorities``: what is written into them. The title's column is found by its
-    type. Words are compared without regard to case."""
+    """A workspace's tracker settings. Words are compared without case. The title's column is found by its type."""
 
-    database: str = ""
+    database: str = ""  # the id or URL of a database or data source, as it was sent
+    # Names of the columns, and the words that Baton writes for a state and a priority.
     properties: Mapping[str, str] = field(default_factory=lambda: dict(PROPERTIES))
     statuses: Mapping[str, str] = field(default_factory=lambda: {str(k): v for k, v in STATUSES.items()})
     priorities: Mapping[str, str] = field(default_factory=lambda: {str(k): v for k, v in PRIORITIES.items()})
+    # The words by which a person ends a task as done or as cancelled.
     closed_statuses: tuple[str, ...] = ("Done", "Closed", "Complete")
     cancelled_statuses: tuple[str, ...] = ("Cancelled", "Canceled")
 
@@ -62,7 +62,8 @@ class TrackerSettings:
         return notion_id(self.database) or ""
 
     def changed(self, values: Mapping[str, Any]) -> TrackerSettings:
-        """A copy with the given fields; maps keep what isn't given. Raises ``InvalidInput`` naming the field."""
+        """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput`` for a bad
+        field."""
         given = dict(values)
         for name in _MAPS.keys() & given.keys():
             given[name] = {**getattr(self, name), **given[name]}
@@ -80,8 +81,7 @@ class TrackerSettings:
         return self.statuses[str(state)]
 
     def meaning(self, status: str | None) -> State | None:
-        """What a page's status says of its task: ``done``, ``cancelled``, or None for that it is open. A missing or
-        empty one is open."""
+        """Returns ``done`` or ``cancelled`` for a status that ends the task, None for any other, also a missing one."""
         word = folded(status)
         if word in map(folded, self.cancelled_statuses):
             return State.CANCELLED
@@ -92,7 +92,7 @@ class TrackerSettings:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
     def _check_meanings(self) -> None:
-        """A status that closes must not be written for a task that goes on: it would end it."""
+        """Raises ``InvalidInput`` if Baton would write a closing status for a live task: that would end the task."""
         for state in State:
             status = self.status_for(state)
             if state not in ENDED and self.meaning(status):
@@ -114,7 +114,8 @@ def folded(word: str | None) -> str:
 
 
 def notion_id(text: str) -> str | None:
-    """The 32 hexadecimal digits of an id, bare or in a URL; in a URL those of the page, not of the view."""
+    """Returns the 32 hexadecimal digits of an id, bare or in a URL, where it is the page's and not the view's. None if
+    there is none."""
     text = text.strip().lower()
     try:
         parts = urlsplit(text)
@@ -122,8 +123,8 @@ def notion_id(text: str) -> str | None:
         return None
     if parts.scheme in {"http", "https"}:
         query = parse_qs(parts.query)
-        places = [parts.path.rstrip("/").rsplit("/", 1)[-1], *query.get("database_id", []), *query.get("p", [])]
-        found = next(filter(None, map(_ID.search, places)), None)  # what comes before is the title
+        candidates = [parts.path.rstrip("/").rsplit("/", 1)[-1], *query.get("database_id", []), *query.get("p", [])]
+        found = next(filter(None, map(_ID.search, candidates)), None)  # the page's title comes before its id
         return found[0].replace("-", "") if found else None
     return text.replace("-", "") if _ID.fullmatch(text) else None
 
