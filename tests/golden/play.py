@@ -23,6 +23,8 @@ ELSEWHERE = (
     ("notion_webhook", r"POST /notion/webhook/[^/]+"),
 )
 WORKSPACE = "acme"
+# Texts that are sent are shown in full up to that many characters.
+LONG = 2_000
 # Of every answer: an answer's own are shown beside it, and what is missing of these.
 HEADERS = {
     "Cache-Control": "no-store",
@@ -37,7 +39,7 @@ STREAMED = "WAKE#EVENTS#"
 CREW: dict[str, dict[str, Any]] = {
     "scout": {"name": "Scout"},
     "auditor": {"name": "Client Repo Auditor", "aliases": ["Auditor"], "accepts": ["repo"], "produces": ["report"]},
-    "fixer": {"name": "Fixer", "max_concurrent": 2, "dispatch_rank": 5},
+    "fixer": {"name": "Fixer", "accepts": ["report"], "produces": ["fix"], "max_concurrent": 2, "dispatch_rank": 5},
     "runner": {
         "name": "Runner",
         "runtime": "run",
@@ -75,7 +77,7 @@ class Play:
         self._tell(
             request=f"{request} by {by}",
             operation=operation_of(request),
-            sent=body,
+            sent=f"{body[:20]}… ({len(body)} characters)" if isinstance(body, str) and len(body) > LONG else body,
             sent_headers=sent,
             status=answer["statusCode"],
             headers=unusual(answer["headers"]),
@@ -107,6 +109,12 @@ class Play:
     def ring(self, *bodies: str) -> Any:
         """What waits in the queue of bells; or else these messages."""
         return self._received("process_task", "BATON_QUEUE_URL", bodies)
+
+    def ring_until_quiet(self) -> None:
+        """Each bell at its time."""
+        while waiting := self.stage.queues.waiting:
+            self.wait(max(each.get("DelaySeconds", 0) for each in waiting))
+            self.ring()
 
     def sync(self, *bodies: str) -> Any:
         """The same of the tracker's."""
@@ -154,7 +162,7 @@ class Play:
 
     def _received(self, function: str, queue: str, bodies: Sequence[str]) -> Any:
         bodies = bodies or [each["MessageBody"] for each in self.stage.queues.receive(ENVIRONMENT[queue])]
-        return self._invoked(function, queue_event(bodies), shown={"messages": list(bodies)})
+        return self._invoked(function, queue_event(bodies), shown={"messages": list(bodies)}) if bodies else None
 
     def _tell(self, **step: Any) -> None:
         if not self._is_quiet:

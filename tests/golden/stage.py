@@ -96,7 +96,8 @@ class Stage:
         random.seed(1)
         module, _, name = ENTRY.format(function).rpartition(".")
         handler = getattr(import_module(module), name)
-        return handler(event, FakeContext([MILLISECONDS]))
+        with self.numbers.of(""):
+            return handler(event, FakeContext([MILLISECONDS]))
 
     def _replace(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in ENVIRONMENT.items():

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from golden.bodies import MARKER
 
 if TYPE_CHECKING:
     from golden.play import Play
-
-MARKER: dict[str, Any] = {
-    "source_agent": "scout",
-    "target_agent": "auditor",
-    "escalation_reason": "Stale spike in CI failures; needs a repo audit — größer als gedacht",
-    "source_digest_url": "https://notes.example/digest/1",
-    "create_task": True,
-    "task_priority": "🔴 High",
-    "client_relation_ids": ["1f0a5a5e-28f4-4bb5-9d9e-0c1d2e3f4a5b"],
-    "project_relation_ids": ["2f0a5a5e28f44bb59d9e0c1d2e3f4a5b"],
-}
 
 
 def marker(play: Play) -> None:

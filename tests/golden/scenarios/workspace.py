@@ -1,0 +1,167 @@
+"""What a workspace is made of: agents, tools, settings, tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from golden.bodies import begun, handed, say
+
+if TYPE_CHECKING:
+    from golden.play import Play
+
+VARIABLES = [
+    {"name": "lead_id", "type": "string", "required": True, "description": "Which lead"},
+    {"name": "campaign", "type": "string", "enum": ["spring", "autumn"]},
+    {"name": "priority", "type": "number"},
+]
+TOOL: dict[str, Any] = {
+    "type": "handoff",
+    "description": "Hands a lead to the auditor.",
+    "config": {
+        "target_agent": "auditor",
+        "mode": "transfer",
+        "context_variables": VARIABLES,
+        "handoff_instructions": "Look at the lead first.",
+        "history": "last_message",
+    },
+}
+
+
+def agents(play: Play) -> None:
+    """Registered, changed, switched off, imported, listed."""
+    whole = {
+        "name": "Client Repo Auditor",
+        "aliases": ["Auditor", "Prüfer"],
+        "description": "Audits",
+        "accepts": ["repo"],
+        "produces": ["report"],
+        "runtime": "run",
+        "approval": "auto",
+        "requeue": "needs",
+        "max_concurrent": 3,
+        "dispatch_rank": 10,
+        "system_prompt": "You audit.",
+        "model": "scripted",
+        "tools": [],
+        "max_turns": 5,
+        "max_tokens": 5_000,
+        "max_reply_tokens": 500,
+        "join": "quorum",
+        "quorum": 2,
+    }
+    play("human:alice", "PUT /agents/auditor", {**whole, "version": 0})
+    play("human:alice", "PUT /agents/auditor", {**whole, "version": 0})
+    play("service:ci", "PUT /agents/auditor", {"description": "Audits well", "approval": "manual"})
+    play("human:alice", "PUT /agents/auditor", {"active": False, "version": 2})
+    play("agent:auditor", "PUT /agents/auditor", {"name": "Me"})
+    play("human:alice", "PUT /agents/Bad_Slug", {"name": "Bad"})
+    imported = {"scout": {"accepts": ["hint"], "produces": ["suspect"]}, "auditor": {"accepts": ["suspect"]}}
+    play("human:alice", "POST /agents/import", {"agents": imported}, key="i-1")
+    play("human:alice", "POST /agents/import", {"agents": imported}, key="i-1")
+    play(
+        "human:alice",
+        "POST /agents/import",
+        "agents:\n  fixer:\n    accepts: [report]\n    produces: [fix]\n",
+        headers={"content-type": "application/yaml"},
+    )
+    play("agent:scout", "GET /agents")
+    play("agent:scout", "GET /agents?accepts=suspect")
+    play("human:alice", "GET /agents?limit=1")
+    play("human:alice", "GET /agents/auditor")
+    play("agent:scout", "GET /agents/auditor")
+    play("human:bob@other", "GET /agents")
+
+
+def inbox(play: Play) -> None:
+    play.crew("scout", "auditor")
+    for number in range(2):
+        say(play, begun(play, summary=f"Part {number}"), "complete", {"output": number})
+    handed(play, by="agent:scout")
+    items = play("agent:scout", "GET /agents/scout/inbox")["items"]
+    first = play("agent:scout", "GET /agents/scout/inbox?limit=1")
+    play("agent:scout", f"GET /agents/scout/inbox?limit=1&cursor={first['next_cursor']}")
+    play("agent:scout", "POST /agents/scout/inbox/ack", {"ids": [items[0]["id"], "inbox_unknown"]})
+    play("agent:auditor", "GET /agents/scout/inbox")
+    play("agent:scout", "GET /agents/scout/inbox")
+
+
+def tools(play: Play) -> None:
+    play.crew("scout", "auditor")
+    play("human:alice", "PUT /tools/handoff_to_auditor", {**TOOL, "version": 0})
+    play("human:alice", "PUT /tools/handoff_to_auditor", {"version": 1, "description": "Hands on a lead."})
+    play("human:alice", "PUT /tools/handoff_to_auditor", {"version": 1, "active": False})
+    play("agent:scout", "PUT /tools/handoff_to_auditor", TOOL)
+    play("human:alice", "PUT /agents/scout", {"tools": ["handoff_to_auditor"]})
+    play("agent:scout", "GET /tools")
+    play("human:alice", "GET /tools/handoff_to_auditor")
+    play("human:alice", "GET /tools/handoff_to_auditor/schema")
+    arguments = {"lead_id": "l-1", "campaign": "spring", "priority": 1.5, "reason": "It is hot"}
+    play("human:alice", "POST /tools/handoff_to_auditor/dry-run", {"arguments": arguments})
+    play("human:alice", "POST /tools/handoff_to_auditor/dry-run", {"arguments": {"campaign": "winter"}})
+    play("human:alice", "PUT /agents/auditor", {"accepts": ["lead"], "active": False})
+    play("human:alice", "GET /tools/handoff_to_auditor")
+
+
+def settings(play: Play) -> None:
+    play("human:alice", "GET /workspace/settings")
+    body = {
+        "time_zone": "Europe/Berlin",
+        "holidays": ["2026-12-25"],
+        "handoff_window_days": 3,
+        "escalation_cap": 5,
+        "breaker_scope": "any",
+        "dispatch_delay_seconds": 30,
+        "agents_read": "workspace",
+        "requests_per_minute": 120,
+    }
+    play("human:alice", "PUT /workspace/settings", {**body, "version": 0})
+    play("human:alice", "PUT /workspace/settings", {**body, "version": 0})
+    play("human:alice", "PUT /workspace/settings", {"time_zone": "Mars/Olympus", "escalation_cap": 21})
+    play("agent:scout", "PUT /workspace/settings", body)
+    play("service:ci", "GET /workspace/settings")
+
+
+def tokens(play: Play) -> None:
+    """Issued, used at the gateway, listed, revoked."""
+    play.crew("scout")
+    agent = {"kind": "agent", "subject": "scout", "expires_at": "2026-12-01T00:00:00Z"}
+    made = play("human:alice", "POST /tokens", agent, key="t-1")
+    play("human:alice", "POST /tokens", agent, key="t-1")
+    service = play("human:alice", "POST /tokens", {"kind": "service", "subject": "ci", "scopes": ["act_as"]})
+    play("human:alice", "POST /tokens", {"kind": "human", "subject": "bob"})
+    play("agent:scout", "POST /tokens", agent)
+    play("human:alice", "GET /tokens")
+    play.authorize(f"Bearer {made['token']}")
+    play.authorize(f"Bearer {service['token']}")
+    play.authorize(f"Bearer {made['token'][:-1]}")
+    play.authorize(None)
+    play("human:alice", f"DELETE /tokens/{service['id']}")
+    play.authorize(f"Bearer {service['token']}")
+    play.wait(20 * 86_400)
+    play.authorize(f"Bearer {made['token']}")
+
+
+def strangers(play: Play) -> None:
+    """What no route takes, and what needs no token."""
+    play(None, "GET /healthz")
+    play(None, "GET /tasks")
+    play("human:alice", "GET /nowhere")
+    play("human:alice", "DELETE /tasks")
+    play("human:alice", "GET /handoff-markers")
+    play("human:alice", "GET /tasks?limit=0&surprise=1")
+    play("human:alice", "GET /tasks/task_unknown")
+    play("human:alice", "POST /handoffs", "[1, 2")
+    play("human:alice", "POST /handoffs", '{"source": 1, "source": 2}')
+    play.ring("not json", '{"workspace": "acme", "agent": "runner", "task_id": "task_unknown"}')
+    play.sync("not json", '{"workspace": "acme", "task_id": null}')
+    play.sweep()
+    play.publish()
+
+
+def rate_limit(play: Play) -> None:
+    """A caller that sends too much is refused until the minute is over."""
+    play.crew("scout", kept_bytes_per_minute=600_000)
+    for _ in range(7):
+        play("agent:scout", "POST /handoffs", "x" * 100_000)
+    play.wait(60)
+    play("agent:scout", "POST /handoffs", "x")

@@ -1,0 +1,111 @@
+"""Everything that the product does in public is in a golden file: each operation answered well, each kind of stored
+item, each type of event, each flag. What is added to the product and to no scenario fails here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from golden.play import operations
+from golden.test_golden import FILES, SCENARIOS
+
+ROOT = Path(__file__).parents[2]
+# Where all keys are made, and where all rules of tasks are. Both are read as text, whatever is in them is called.
+KEYS = ROOT / "layers/baton/python/baton/adapters/dynamodb/keys.py"
+RULES = ROOT / "layers/baton/python/baton/domain"
+# The functions of those rules that add an event to a task's story, as they are called today.
+TELLERS = ("tell", "put_back", "_end_unsuccessfully")
+# docs/events.md promises types and flags to the outside: they stay as they are here.
+TYPES = {
+    *("alert_raised", "approval_undone", "approved", "cancelled", "checkpoint_saved", "deferred", "dismissed"),
+    *("handoff_completed", "handoff_failed", "handoff_imported", "handoff_initiated", "handoff_received"),
+    *("handoff_rejected", "handoff_transferred", "heartbeat_lost", "released", "requeued", "resolved", "resumed"),
+    *("rollback_initiated", "split", "waiting"),
+}
+FLAGS = {
+    *("attempts_exhausted", "callback_missed", "closed_by_bot", "deadline_passed", "next_stale"),
+    *("released_too_often", "unclaimed_too_long", "undeliverable", "waiting_too_long"),
+}
+_WORD = re.compile(r"[A-Z]+(?:-[A-Z]+)*")
+SUCCESS = range(200, 300)
+
+
+@cache
+def golden() -> list[dict[str, Any]]:
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FILES.glob("*.json"))]
+
+
+def stored() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for each in golden():
+        for partition, items in each.get("stored", {}).items():
+            for sort_key, item in items.items():
+                yield partition, sort_key, item if isinstance(item, dict) else {}
+
+
+def events() -> list[dict[str, Any]]:
+    return [item for partition, sort_key, item in stored() if "#TRAIL#" in partition and sort_key.startswith("EVENT#")]
+
+
+def words_of_keys() -> set[str]:
+    """In the module's texts, its docstrings apart: ``TASK``, ``AGENT-VERSIONS``, ``WAKE`` …"""
+    tree = ast.parse(KEYS.read_text(encoding="utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and isinstance(node.body[0], ast.Expr)
+    }
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]
+    return {word for text in texts for word in _WORD.findall(text)}
+
+
+def test_every_scenario_has_its_file_and_every_file_its_scenario() -> None:
+    assert {path.stem for path in FILES.iterdir()} == SCENARIOS.keys()
+
+
+def test_every_operation_is_answered_well_in_a_golden_file() -> None:
+    answered = {
+        step["operation"]
+        for each in golden()
+        for step in each["steps"]
+        if step.get("status") in SUCCESS and "operation" in step
+    }
+    assert sorted(operations().keys() - answered) == []
+
+
+def test_every_kind_of_key_is_in_a_golden_file() -> None:
+    places = (name for _, _, item in stored() for name in item.items() if name[0].endswith(("_pk (S)", "_sk (S)")))
+    seen = {word for _, value in places for word in _WORD.findall(value)}
+    seen |= {word for partition, sort_key, _ in stored() for word in _WORD.findall(f"{partition}#{sort_key}")}
+    words = words_of_keys()
+    assert {"TASK", "EVENT", "WAKE", "AGENT-VERSIONS"} <= words
+    assert sorted(words - seen) == []
+
+
+def test_every_type_of_event_and_every_flag_is_in_a_golden_file() -> None:
+    types = {item["type (S)"] for item in events()}
+    assert (sorted(types - TYPES), sorted(TYPES - types)) == ([], [])
+    raised = {json.loads(item["data (S)"])["flag"] for item in events() if item["type (S)"] == "alert_raised"}
+    assert (sorted(raised - FLAGS), sorted(FLAGS - raised)) == ([], [])
+
+
+def test_the_rules_of_tasks_tell_of_no_other_types() -> None:
+    """A type is a text of its own in the calls that add an event to a task's story."""
+    told = {text for path in RULES.rglob("*.py") for text in _told(ast.parse(path.read_text(encoding="utf-8")))}
+    assert told == TYPES
+
+
+def _told(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in TELLERS:
+            for arg in node.args[:2]:
+                choices = [arg.body, arg.orelse] if isinstance(arg, ast.IfExp) else [arg]
+                yield from (str(each.value) for each in choices if isinstance(each, ast.Constant))
