@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class AgentView(TypedDict):
-    """``max_concurrent``: how many claims it may hold at once, null for no limit. ``dispatch_rank``: the lower is rung
-    first."""
+    """``max_concurrent``: the most claims that it may hold at a time; null for no limit. ``dispatch_rank``: agents with
+    a lower rank are dispatched first."""
 
     slug: str
     name: str
@@ -40,9 +40,9 @@ class AgentView(TypedDict):
 
 
 class ProfileView(TypedDict, total=False):
-    """Left out for who may not see it. ``model``: empty for the deployment's own. ``max_turns``: replies of the model
-    per task; ``max_tokens``: per task, both ways together; ``max_reply_tokens``: of one reply. ``join``, ``quorum``:
-    how many of several delegations have to end before it goes on."""
+    """Left out for callers that may not see it. ``model``: empty for the deployment's own. ``max_turns``: replies of
+    the model per task; ``max_tokens``: per task, input and output together; ``max_reply_tokens``: of one reply.
+    ``join``, ``quorum``: how many of several delegations have to end before the task continues."""
 
     system_prompt: str
     model: str
@@ -55,7 +55,7 @@ class ProfileView(TypedDict, total=False):
 
 
 class SavedAgentView(AgentView, ProfileView):
-    """As it is from now on."""
+    """The agent after the change."""
 
 
 class LivenessView(TypedDict):
@@ -67,8 +67,8 @@ class LivenessView(TypedDict):
 
 
 class SeenAgentView(AgentView):
-    """``match``: the share of the asked types that it declares, 0.5 for an agent that declares none at all; ``score``:
-    0.7 of match and 0.3 of liveness (active 1, idle 0.5, gone 0). Both only where types were asked for."""
+    """``match``: the share of the requested types that it declares, 0.5 for an agent that declares none at all;
+    ``score``: 0.7 of match and 0.3 of liveness (active 1, idle 0.5, gone 0). Both only if types were requested."""
 
     liveness: LivenessView
     match: NotRequired[float]
@@ -76,7 +76,7 @@ class SeenAgentView(AgentView):
 
 
 class WholeAgentView(SeenAgentView, ProfileView):
-    """With what process-task runs it with."""
+    """The agent, with the profile that process-task runs it by."""
 
 
 class AgentList(TypedDict):
@@ -85,7 +85,7 @@ class AgentList(TypedDict):
 
 
 class ImportedAgentView(TypedDict):
-    """``version``: the agent's, afterwards."""
+    """``version``: the agent's version afterwards."""
 
     slug: str
     status: Literal["created", "updated", "unchanged"]
@@ -93,7 +93,7 @@ class ImportedAgentView(TypedDict):
 
 
 class ImportedAgents(TypedDict):
-    """One for each that was sent, in its order."""
+    """One item for each agent in the request, in its order."""
 
     items: list[ImportedAgentView]
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class AlertView(TypedDict):
-    """``kind``: a task's flag for what Baton raises, a word of the caller's for others. ``raised_by``: the caller, or
-    whose change of the task made Baton raise it. ``note``: what the human who dealt with it said."""
+    """``kind``: a task's flag if Baton raised the alert, else the caller's own name for it. ``raised_by``: the caller,
+    or the principal whose change of the task made Baton raise it. ``note``: from the human who handled it."""
 
     id: str
     state: Literal["open", "acknowledged", "resolved"]

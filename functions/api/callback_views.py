@@ -10,7 +10,7 @@ from rest.task_views import ChangedTask
 
 
 class CallbackView(TypedDict):
-    """``url``: a secret that takes one answer, by whoever knows it."""
+    """``url``: a secret address that takes one answer. It needs no token."""
 
     url: str
     interaction_id: str

@@ -39,7 +39,7 @@ class FilesView(TypedDict):
 
 
 class ChainFailureView(TypedDict):
-    """``reason``: of the rollback that was asked for, if it had one of its own."""
+    """``reason``: of the requested rollback, if it had one of its own."""
 
     type: str
     description: str
@@ -47,12 +47,12 @@ class ChainFailureView(TypedDict):
 
 
 class ChainNode(TypedDict):
-    """``agent``: who works on it, or did; null for open work that nobody has taken. ``started_at``: its first claim.
-    ``duration_seconds``: from then to its end; of one that was never claimed, from when it was handed off. ``files``,
-    ``verification``: as its completion says. ``rollback_target``: whom a handoff was made for because of the failure.
-    ``retry_of``: the task that it tries anew. ``reason``: why it didn't come to a good end. ``left_out``: the answer is
-    so large by then that GET /handoffs/{handoff_id} has to show what was done, and what went wrong. ``hidden``: no
-    task that the caller may read: nothing that was said in it is shown, its title neither."""
+    """``agent``: the agent that works or worked on it; null for open work that was never claimed. ``started_at``: its
+    first claim. ``duration_seconds``: from its first claim to its end, or from the handoff if it was never claimed.
+    ``files``, ``verification``: from its completion. ``rollback_target``: the agent that got a handoff because of the
+    failure. ``retry_of``: the task that this one retries. ``reason``: the failure's description. ``left_out``: true if
+    the answer had no room for the node's report; GET /handoffs/{handoff_id} shows it. ``hidden``: true if the caller
+    may not read the task; title and reports are left out."""
 
     handoff_id: str
     task_id: str
@@ -92,9 +92,9 @@ class BudgetView(TypedDict):
 
 
 class ChainView(TypedDict):
-    """``handoffs``: how many there are. ``usage``: of the whole workflow; ``budget``: its root's, null without one.
-    ``nodes``: the roots, in the order in which they were made. What is more than 100 levels deep stands beside what it
-    descends from."""
+    """``handoffs``: their number. ``usage``: of the whole workflow; ``budget``: its root's, null without one.
+    ``nodes``: the roots, in the order of their creation. A node more than 100 levels deep stands beside its
+    ancestor."""
 
     workflow_id: str
     handoffs: int

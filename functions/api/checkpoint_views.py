@@ -20,7 +20,7 @@ class SavedCheckpoint(TypedDict):
 
 
 class CheckpointView(TypedDict):
-    """A state that work can go on from. ``by``: who kept it."""
+    """A saved state to continue from. ``by``: the principal that saved it."""
 
     checkpoint_id: str
     workflow_id: str

@@ -31,14 +31,14 @@ MessageName = Literal[
 
 
 class AskedView(TypedDict):
-    """``task``: the one that answers the message. ``conversation_id``: its workflow."""
+    """``task``: the task that answers the message. ``conversation_id``: its workflow."""
 
     conversation_id: str
     task: ChangedTask
 
 
 class ConversationTask(TypedDict):
-    """``agent``: null for open work that nobody has taken."""
+    """``agent``: null for open work that was never claimed."""
 
     id: str
     agent: str | None
@@ -49,8 +49,8 @@ class ConversationTask(TypedDict):
 
 
 class ConversationView(TypedDict):
-    """``agent``: who holds it, and gets the next message. ``state``: ``open`` while a task of it isn't ended.
-    ``message``: the first. ``tasks``: in the order of their creation."""
+    """``agent``: the agent that holds the conversation and gets the next message. ``state``: ``open`` while one of its
+    tasks hasn't ended. ``message``: the first one. ``tasks``: in the order of their creation."""
 
     conversation_id: str
     agent: str | None
@@ -63,8 +63,8 @@ class ConversationView(TypedDict):
 
 
 class MessageView(TypedDict):
-    """``number``: within its task. ``agent``: who wrote it: a slug, or the user (``human:alice``). ``data``: what
-    belongs to the type, such as ``new_task_id`` and ``variables`` of a ``handoff``."""
+    """``number``: within its task. ``agent``: the author, a slug or the user (``human:alice``). ``data``: depends on
+    the type, such as ``new_task_id`` and ``variables`` of a ``handoff``."""
 
     number: int
     task_id: str
@@ -76,7 +76,7 @@ class MessageView(TypedDict):
 
 
 class MessagePage(TypedDict):
-    """``after``: for reading on, now or later."""
+    """``after``: the value for the next request, now or later."""
 
     items: list[MessageView]
     after: str

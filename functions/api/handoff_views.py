@@ -20,7 +20,7 @@ StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected"
 
 
 class SourceView(TypedDict):
-    """``agent``: a slug, or who asked where that was no agent (``human:alice``)."""
+    """``agent``: a slug, or the principal if it is no agent (``human:alice``)."""
 
     agent: str
     agent_id: NotRequired[str]
@@ -42,7 +42,7 @@ class ResultView(TypedDict):
 
 
 class RollsBackView(TypedDict):
-    """The handoff that failed, and with what. ``checkpoint_id``: the latest state that its worker kept."""
+    """The handoff that failed, and its failure. ``checkpoint_id``: the latest checkpoint of its worker."""
 
     handoff_id: str
     task_id: str
@@ -52,7 +52,7 @@ class RollsBackView(TypedDict):
 
 
 class RetriesView(TypedDict):
-    """The handoff that is tried anew, as it had ended."""
+    """The handoff that this one retries, as it had ended."""
 
     handoff_id: str
     state: StateName
@@ -66,7 +66,7 @@ class ContinuesView(TypedDict):
 
 
 class PartOfView(TypedDict):
-    """The whole that a human split, and which of its parts this is."""
+    """The task that a human split, and the number of this part."""
 
     handoff_id: str
     task_id: str
@@ -74,7 +74,7 @@ class PartOfView(TypedDict):
 
 
 class ListedHandoff(TypedDict):
-    """``status``: in the words of the handoff protocol; ``state``: of its task."""
+    """``status``: in the handoff protocol's words; ``state``: of its task."""
 
     handoff_id: str
     task_id: str
@@ -93,9 +93,9 @@ class ListedHandoff(TypedDict):
 
 
 class HandoffView(TypedDict):
-    """The record as it was handed over, and what became of it. ``context``: together with what was handed on before.
-    ``completion`` and ``failure``: of its task; ``escalation``: what a handoff marker said; ``rolls_back``,
-    ``retries``, ``continues``, ``part_of``: what it came of."""
+    """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
+    ``completion`` and ``failure``: of its task; ``escalation``: the request of a handoff marker; ``rolls_back``,
+    ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
 
     handoff_id: str
     task_id: str
@@ -128,7 +128,7 @@ class HandedOff(TypedDict):
 
 
 class SplitView(TypedDict):
-    """``task``: the whole, cancelled."""
+    """``task``: the task that was split, now cancelled."""
 
     task: ChangedTask
     parts: list[HandedOff]

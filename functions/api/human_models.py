@@ -15,7 +15,7 @@ Revision = Annotated[int, Field(ge=1, lt=2**53)]
 
 
 class RevisionSeen(Body):
-    """``revision``: the content that was seen; left out, the current one."""
+    """``revision``: the content that the human has read; left out, the current one."""
 
     revision: Revision | None = None
 
@@ -30,7 +30,8 @@ class Cancellation(Body):
 
 
 class Deferral(Body):
-    """``until``: at most 366 days ahead. ``revision``: the content that was seen; left out, the current one."""
+    """``until``: at most 366 days ahead. ``revision``: the content that the human has read; left out, the current
+    one."""
 
     until: Instant
     revision: Revision | None = None
@@ -41,7 +42,7 @@ class Dismissal(Body):
 
 
 class PartTarget(Piece):
-    """What is left out is as for the whole."""
+    """A field that is left out is taken from the whole task."""
 
     agent: Name | None = None
     reason: Line = LEFT_OUT
@@ -56,15 +57,15 @@ class PartRequest(Piece):
 
 
 class SplitRequest(Body):
-    """``revision``: the content that was seen; left out, the current one."""
+    """``revision``: the content that the human has read; left out, the current one."""
 
     parts: Annotated[tuple[PartRequest, ...], few(MAX_PARTS, MIN_PARTS)]
     revision: Revision | None = None
 
 
 class ApprovalItem(Body):
-    """``revision``: the content that was seen; left out, the current one. ``for``: the dispatcher, or whoever works on
-    it right now."""
+    """``revision``: the content that the human has read; left out, the current one. ``for``: ``dispatch`` to the agent,
+    or ``next`` for the worker that claims it by its id."""
 
     task_id: Id
     revision: Revision | None = None

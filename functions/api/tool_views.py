@@ -17,7 +17,7 @@ HistoryName = Literal["full", "last_message", "none"]
 
 
 class VariableView(TypedDict):
-    """``enum``: the values that it may have; empty for any of its type."""
+    """``enum``: its allowed values; empty for any of its type."""
 
     name: str
     type: Literal["string", "number", "boolean", "object", "array"]
@@ -35,8 +35,8 @@ class ToolConfigView(TypedDict):
 
 
 class SuspensionView(TypedDict):
-    """Why no model is offered the tool, and a call of it is refused: ``by`` changed these ``fields`` of its target,
-    which is at ``target_version`` now. A human's PUT of the tool resumes it."""
+    """Why the tool is offered to no model and refused when called: ``by`` changed these ``fields`` of its target, which
+    is now at ``target_version``. A human's PUT of the tool resumes it."""
 
     reason: str
     by: str
@@ -45,7 +45,7 @@ class SuspensionView(TypedDict):
 
 
 class ToolView(TypedDict):
-    """``target_version``: that of its target as a human last approved it; 0 where that wasn't kept yet."""
+    """``target_version``: the version of its target that a human last approved; 0 for tools older than this field."""
 
     name: str
     type: Literal["handoff"]
@@ -66,7 +66,7 @@ class ToolList(TypedDict):
 
 
 class ToolSchemaView(TypedDict):
-    """What a model is told of the tool. ``input_schema``: JSON Schema."""
+    """The tool's description for a model. ``input_schema``: JSON Schema."""
 
     name: str
     description: str
@@ -74,8 +74,8 @@ class ToolSchemaView(TypedDict):
 
 
 class DryRunView(TypedDict):
-    """``errors``: everything that is wrong, with the arguments or with the tool as it is now. ``would``: what whoever
-    watches would be told, ``context``: what the target would know; null where the call would be refused."""
+    """``errors``: all problems of the arguments, or of the tool as it is now. ``would``: the message that the call
+    would show to readers; ``context``: the target's context. Both null if the call would be refused."""
 
     ok: bool
     errors: list[FieldError]

@@ -14,7 +14,7 @@ Words = Annotated[tuple[Word, ...], few(MAX_WORDS)]
 
 
 class PropertyNames(Part):
-    """What the database's columns are called. The title's is found by its type."""
+    """The names of the database's properties. The title's is found by its type."""
 
     status: Word = ""
     priority: Word = ""
@@ -25,7 +25,7 @@ class PropertyNames(Part):
 
 
 class StatusWords(Part):
-    """What is written for each state."""
+    """The status on the page for each state."""
 
     needs: Word = ""
     delegated: Word = ""
@@ -39,7 +39,7 @@ class StatusWords(Part):
 
 
 class PriorityWords(Part):
-    """What is written for each priority."""
+    """The priority on the page for each priority."""
 
     P0: Word = ""
     P1: Word = ""
@@ -48,7 +48,7 @@ class PriorityWords(Part):
 
 class TrackerRequest(Part):
     """Fields left out keep their value. ``database``: the id or URL of a Notion database or data source.
-    ``closed_statuses``, ``cancelled_statuses``: what a person sets to end a task."""
+    ``closed_statuses``, ``cancelled_statuses``: the statuses with which a person ends a task."""
 
     database: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DATABASE)] = ""
     properties: PropertyNames = PropertyNames()

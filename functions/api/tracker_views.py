@@ -65,7 +65,7 @@ class TrackerSettingsView(TypedDict):
 
 
 class DeadPage(TypedDict):
-    """``since``: when the task was made."""
+    """``since``: when the task was created."""
 
     task_id: str
     status: Literal["dead"]
@@ -75,7 +75,7 @@ class DeadPage(TypedDict):
 
 
 class WebhookHealth(TypedDict):
-    """``expired``: nobody shook hands within ten minutes. ``verified``: a delivery came that Notion had signed."""
+    """``expired``: no handshake came within ten minutes. ``verified``: a delivery signed by Notion came."""
 
     state: WebhookState
     opened_at: str | None
@@ -85,8 +85,8 @@ class WebhookHealth(TypedDict):
 
 class TrackerHealth(TypedDict):
     """``status``: of the latest attempt; the next is made at ``closed_until``. ``waiting``: pages to be sent, at most
-    1,000. ``dead``: the first 25 of those that were given up. ``last_reconciled_at``: what people changed in the
-    tracker before then was seen to."""
+    1,000. ``dead``: the first 25 pages that were given up. ``last_reconciled_at``: people's changes in the tracker
+    before then were handled."""
 
     configured: bool
     status: Literal["ok", "pending", "denied", "error"]
@@ -99,8 +99,8 @@ class TrackerHealth(TypedDict):
 
 
 class ProblemView(TypedDict):
-    """``about``: a property, the database or the token. An ``error`` keeps tasks from being mirrored, a ``warning``
-    leaves something of them out."""
+    """``about``: a property, the database or the token. An ``error`` keeps tasks from having pages, a ``warning`` keeps
+    part of a task off its page."""
 
     about: str
     severity: Literal["error", "warning"]
@@ -117,7 +117,7 @@ class TrackerCheck(TypedDict):
 
 class RetriedView(TypedDict):
     """``revived``: pages that had been given up, ``hurried``: pages that waited for a later moment. ``complete``: false
-    if there are more than are dealt with at once: call again."""
+    if there are more than one call handles: call again."""
 
     revived: int
     hurried: int
@@ -130,8 +130,8 @@ class SkippedPage(TypedDict):
 
 
 class ImportedView(TypedDict):
-    """``opened``, ``closed``: pages that became tasks, open and ended ones. ``known``: pages that are a task's already.
-    ``skipped``: pages that look like handoffs and are none. ``complete``: false if time ran out: call again."""
+    """``opened``, ``closed``: pages that became tasks, open and ended ones. ``known``: pages that belong to a task
+    already. ``skipped``: pages that look like handoffs but aren't. ``complete``: false if time ran out: call again."""
 
     opened: int
     closed: int
@@ -141,7 +141,7 @@ class ImportedView(TypedDict):
 
 
 class OpenedWebhook(TypedDict):
-    """``url``: where Notion may shake hands until ``expires_at``; never shown again."""
+    """``url``: the address for Notion's handshake until ``expires_at``; never shown again."""
 
     url: str
     expires_at: str

@@ -25,8 +25,8 @@ KindName = Literal["agent", "human", "service"]
 
 class ReviewView(TypedDict):
     """A direction that reached its cap, or a chain that the loop guard stopped: by which ``rule``, after which
-    ``chain`` of agents. ``request`` is the latest asking, and what a release creates; ``count``, how often it was
-    asked. ``target_agent``: null for open work."""
+    ``chain`` of agents. ``request`` is the latest one, which a release creates; ``count``, how many there were.
+    ``target_agent``: null for open work."""
 
     id: str
     state: Literal["open", "released"]
@@ -48,9 +48,9 @@ class ReviewView(TypedDict):
 
 
 class WholeReview(ReviewView):
-    """With what was said each time, newest first; ``next_cursor``: for reading on in that. ``handoff``: the whole
-    message that a release hands on, of a chain that the loop guard stopped; null for an escalation, which ``request``
-    tells all of."""
+    """The review with the notes of its requests, newest first; ``next_cursor``: for more notes. ``handoff``: the whole
+    message that a release hands off, for a chain that the loop guard stopped; null for an escalation, where ``request``
+    is complete."""
 
     notes: list[NoteView]
     next_cursor: str | None
@@ -67,7 +67,7 @@ class ReviewPage(TypedDict):
 
 
 class GuardrailsView(TypedDict):
-    """What may enter a handoff, a completion or the blackboard."""
+    """The limits on the content of handoffs, completions and the blackboard."""
 
     secrets: Literal["refuse", "mask", "off"]
     forbidden_patterns: list[str]
@@ -76,7 +76,7 @@ class GuardrailsView(TypedDict):
 
 
 class SettingsView(TypedDict):
-    """``guardrails``: left out for who may not see them."""
+    """``guardrails``: left out for callers that may not see them."""
 
     time_zone: str
     holidays: list[str]
@@ -103,9 +103,9 @@ class SettingsView(TypedDict):
 
 
 class TrailVerdict(TypedDict):
-    """``broken_at``: the first entry that doesn't hold; ``problem``: what is wrong, in a sentence. ``head_hash``: of
-    the last entry that holds: noted elsewhere, it lets nobody rewrite what came before. ``matches_task``: the trail
-    tells of the task as it is."""
+    """``broken_at``: the first invalid entry; ``problem``: what is wrong, in a sentence. ``head_hash``: of the last
+    valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. ``matches_task``: the trail
+    agrees with the task as it is."""
 
     task_id: str
     intact: bool

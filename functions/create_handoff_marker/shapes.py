@@ -30,7 +30,7 @@ class MarkerRequest(TypedDict):
 
 
 class MarkerProblem(Problem):
-    """A refusal, with the two fields that callers of this route know."""
+    """A refusal, with the two fields that this route's callers expect."""
 
     success: Literal[False]
     error: str
@@ -43,9 +43,9 @@ class DegradedCapability(TypedDict):
 
 
 class MarkerView(TypedDict):
-    """``handoff_block``: five lines, ready to paste. ``duplicate_prevented``: an open task stands in the way;
-    ``escalation_capped``: a human has to release this one. The URLs are those of the tracker's pages where there are
-    any, else Baton's; ``degraded_capabilities`` says why the page isn't there yet."""
+    """``handoff_block``: five lines, ready to paste. ``duplicate_prevented``: an open task exists already;
+    ``escalation_capped``: a human has to release this one. The URLs are those of the tracker's pages if there are any,
+    else Baton's; ``degraded_capabilities`` says why the page isn't there yet."""
 
     success: Literal[True]
     handoff_block: str

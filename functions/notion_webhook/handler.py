@@ -35,10 +35,10 @@ def delivery_of(request: Request) -> Delivery:
     raw=True,
 )
 def receive_delivery(baton: Baton, call: Call[Delivery, None]) -> Answer:
-    """For Notion: shake hands while the address is open, and tell of changes afterwards.
+    """For Notion: make the handshake while the address is open, and report changes afterwards.
 
-    Takes no token: the address is a secret, and every delivery after the handshake is signed. What has changed is then
-    read from Notion itself. A repeated delivery changes nothing.
+    Takes no token: the address is a secret, and every delivery after the handshake is signed. The changes are then read
+    from Notion itself. A repeated delivery changes nothing.
     """
     address = call.params["secret"]
     logger().append_keys(workspace=address.partition(".")[0])

@@ -18,8 +18,8 @@ class NotionEntity(TypedDict):
 
 
 class NotionDelivery(TypedDict):
-    """The handshake has a ``verification_token``, everything else an ``id`` and a ``timestamp``. Other fields are of no
-    interest."""
+    """The handshake has a ``verification_token``, every other delivery an ``id`` and a ``timestamp``. Other fields are
+    ignored."""
 
     verification_token: NotRequired[str]
     id: NotRequired[str]
@@ -30,6 +30,6 @@ class NotionDelivery(TypedDict):
 
 
 class ReceivedView(TypedDict):
-    """What became of the delivery. All of them mean that it need not come again."""
+    """How the delivery was handled. Whichever it is, the delivery need not be repeated."""
 
     received: Literal["installed", "reported", "too_old", "not_a_person", "not_a_page", "unknown_page", "repeated"]

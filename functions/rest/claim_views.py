@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class BroughtResult(TypedDict):
-    """What the last task of a branch came to. ``left_out``: what was too large for here, and is shown by the task
-    itself."""
+    """The result of a branch's last task. ``left_out``: the fields that were too large for this answer; the task itself
+    shows them."""
 
     call_id: str
     task_id: str
@@ -33,7 +33,7 @@ class BroughtResult(TypedDict):
 
 
 class CheckpointState(TypedDict):
-    """A state that work can go on from."""
+    """A saved state to continue from."""
 
     checkpoint_id: str
     step_name: str
@@ -42,8 +42,8 @@ class CheckpointState(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are ``results`` of the
-    branches, or what was posted to the ``callback`` with its ``interaction_id``; null if nothing came in time.
+    """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are the branches'
+    ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
     ``checkpoint``: the latest one."""
 
     task: TaskView

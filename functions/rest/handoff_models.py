@@ -48,7 +48,7 @@ Variables = Annotated[
 
 
 class Piece(Part):
-    """Fields may be left out; null is nothing that one may be."""
+    """Fields may be left out, but not null."""
 
     def said(self) -> dict[str, Any]:
         """Returns plain JSON, for storing."""
@@ -57,7 +57,7 @@ class Piece(Part):
 
 class Source(Piece):
     """``agent``: a slug, name or alias. An agent is always itself; a service or human with the scope ``act_as`` names
-    whom it speaks for, anybody else itself."""
+    the agent that it acts for, any other principal itself."""
 
     agent: Name
     agent_id: Name = LEFT_OUT
@@ -66,7 +66,7 @@ class Source(Piece):
 
 class Target(Piece):
     """``agent``: a slug, name or alias. Null or left out: routed by ``work_type``, else open work for any agent that
-    declares what it takes."""
+    declares the required types."""
 
     agent: Name | None = None
     reason: Line
@@ -86,7 +86,7 @@ class Project(Piece):
 
 
 class Artifact(Piece):
-    """The target has to declare each ``type`` but ``decision`` among what it accepts."""
+    """The target has to declare each ``type`` except ``decision`` among the types that it accepts."""
 
     type: Name
     path: Text = LEFT_OUT
@@ -96,7 +96,7 @@ class Artifact(Piece):
 
 
 class Context(Piece):
-    """Together with what was handed on before at most 262,144 bytes; where both say something, this one holds."""
+    """At most 262,144 bytes together with the context of earlier handoffs. Where both have a value, this one counts."""
 
     project: Project = LEFT_OUT
     artifacts: Annotated[tuple[Artifact, ...], few(MAX_LIST)] = LEFT_OUT
@@ -106,8 +106,8 @@ class Context(Piece):
 
 
 class Deliverable(Piece):
-    """The target has to declare ``type`` among what it produces, and its completion has to report every criterion by
-    its exact text."""
+    """The target has to declare ``type`` among the types that it produces, and its completion has to report every
+    criterion by its exact text."""
 
     type: Name
     description: Text
@@ -126,8 +126,8 @@ class Expectations(Piece):
 
 
 class Rollback(Piece):
-    """``on_failure``: to whom a failure goes back, by default the source. ``failure_context``: what it should say
-    then."""
+    """``on_failure``: the agent that a failure goes back to, by default the source. ``failure_context``: what a
+    failure's report should contain."""
 
     on_failure: Name = LEFT_OUT
     failure_context: Texts = LEFT_OUT
@@ -135,7 +135,7 @@ class Rollback(Piece):
 
 
 class TaskMetadata(Piece):
-    """``effort`` is information only. ``not_before``: nobody gets it before."""
+    """``effort`` is information only. ``not_before``: the task can't be claimed before."""
 
     priority: PriorityWord = LEFT_OUT
     effort: Literal["S", "M", "L"] = LEFT_OUT
@@ -144,8 +144,8 @@ class TaskMetadata(Piece):
 
 
 class Metadata(TaskMetadata):
-    """``workflow_id``: of a workflow that this belongs to; left out, a root begins a new one. One that there is may be
-    named by humans and by whoever began it."""
+    """``workflow_id``: the workflow that this belongs to; left out, a root begins a new one. An existing one may be
+    named by humans and by the principal that began it."""
 
     workflow_id: Id = LEFT_OUT
     parent_handoff: Ignored = None
@@ -153,7 +153,7 @@ class Metadata(TaskMetadata):
 
 
 class BudgetRequest(Piece):
-    """Of the whole workflow; below another budget it can only be less."""
+    """For the whole workflow; below another budget it can only be smaller."""
 
     max_handoffs: Positive = LEFT_OUT
     max_model_calls: Positive = LEFT_OUT
@@ -177,8 +177,8 @@ AskedKind = Annotated[Literal["transfer", "delegation", "continuation", "rollbac
 
 
 class HandoffRequest(Piece):
-    """``claim_id``: under which claim it is handed off; required of an agent while it holds any. ``work_type``: where
-    no target is named, the routes say who gets it."""
+    """``claim_id``: the claim that the handoff is made under; required of an agent while it holds any. ``work_type``:
+    if no target is named, the routes name it."""
 
     source: Source
     target: Target

@@ -65,7 +65,7 @@ def _without_defaults(schema: dict[str, Any]) -> None:
 
 
 class Part(Body):
-    """Fields left out keep their value, so a default says nothing."""
+    """Fields left out keep their value, so defaults aren't shown."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
@@ -75,8 +75,8 @@ class Part(Body):
 
 
 class Changes(Part):
-    """Fields left out keep their value, so a default says nothing. ``version``: the one that was seen, for refusing the
-    change if it isn't the present one."""
+    """Fields left out keep their value, so defaults aren't shown. ``version``: the version that the change is based on;
+    any other current version refuses it."""
 
     version: Annotated[int, Field(ge=0, lt=2**53)] = 0
 
@@ -86,7 +86,7 @@ class Changes(Part):
 
 
 class Query(BaseModel):
-    """Texts, that become what a field says."""
+    """Query parameters: texts, parsed by each field's type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

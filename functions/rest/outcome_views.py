@@ -17,8 +17,8 @@ class SpeakerView(TypedDict):
 
 
 class FollowUpView(TypedDict):
-    """What came of a rollback. ``created``: a handoff; ``manual_review``: an entry for a human in its place;
-    ``told_to_waiting_task``: nothing, as the source waits for the outcome anyway."""
+    """The result of a rollback. ``created``: a handoff; ``manual_review``: an entry for a human instead;
+    ``told_to_waiting_task``: nothing more, as the source waits for the outcome anyway."""
 
     status: Literal["created", "manual_review", "told_to_waiting_task"]
     handoff_id: NotRequired[str]
@@ -29,7 +29,7 @@ class FollowUpView(TypedDict):
 
 
 class ContinuationView(TypedDict):
-    """What was suggested and, by ``status``, what came of it: as with a rollback, or why it names nobody."""
+    """The worker's suggestion and, by ``status``, its result: as with a rollback, or why it names no usable agent."""
 
     suggested_next: str
     reason: NotRequired[str]
@@ -58,8 +58,8 @@ class CompletionView(TypedDict):
 
 
 class FailureView(TypedDict):
-    """As it was told. ``scripted``: it was a script that failed, not a model. One that Baton declares itself, when a
-    deadline has passed, has a type and a description only."""
+    """As the worker reported it. ``scripted``: a script failed, not a model. A failure that Baton declares itself, when
+    a deadline has passed, has a type and a description only."""
 
     type: Literal["blocker", "error", "timeout", "validation", "capability"]
     description: str
@@ -69,8 +69,8 @@ class FailureView(TypedDict):
 
 
 class FailureRecordView(FailureView):
-    """With what Baton made of it. ``checkpoint_id``: of the partial progress, if there was any. ``rollback``: what came
-    of it, once the task has ended."""
+    """The failure with Baton's follow-up. ``checkpoint_id``: of the partial progress, if there was any. ``rollback``:
+    its result, once the task has ended."""
 
     rollback_request: NotRequired[dict[str, Any]]
     failure_id: NotRequired[str]

@@ -46,8 +46,8 @@ class RecoveryView(TypedDict):
 
 class TrackerView(TypedDict):
     """The task's page in the tracker. ``status``: ``ok`` once the page shows the task; ``pending``, ``denied`` and
-    ``error`` are tried again; ``dead`` waits for POST /tracker/retry. ``message``: what is wrong, or what the page had
-    to be made without."""
+    ``error`` are retried; ``dead`` waits for POST /tracker/retry. ``message``: the problem, or the parts that the page
+    had to be created without."""
 
     page_id: str | None
     url: str | None
@@ -65,8 +65,8 @@ _For = TypedDict("_For", {"for": Literal["branches", "callback"]})
 
 
 class WaitView(_For):
-    """What a task waits for. ``branches``, ``policy``, ``quorum``: of one that has delegated; ``interaction_id``,
-    ``until``: of one that waits for a callback. ``number``: the how manieth wait of the task it is."""
+    """The wait of a task. ``branches``, ``policy``, ``quorum``: of a delegation; ``interaction_id``, ``until``: of a
+    callback. ``number``: counts the task's waits from 1."""
 
     number: int
     since: str
@@ -79,9 +79,9 @@ class WaitView(_For):
 
 class ListedTask(TypedDict):
     """A task in a list: without its output, failure and recoveries. ``target_agent``: null for open work.
-    ``source_agent``: a slug, or who asked where that was no agent (``human:alice``). ``tracker``: null for one that was
-    made while there was no tracker. ``join_parent``: the task that waits for this one's branch; ``successors``: those
-    that go on with it; ``retry_of``: the one that it tries anew."""
+    ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``tracker``: null if the task was
+    created while there was no tracker. ``join_parent``: the task that waits for this one's branch; ``successors``: the
+    tasks that continue it; ``retry_of``: the task that it retries."""
 
     id: str
     kind: KindName
@@ -119,7 +119,7 @@ class ListedTask(TypedDict):
 
 
 class ChangedTask(ListedTask):
-    """The task after a verb: without its recoveries."""
+    """The task after a change: without its recoveries."""
 
     output: Any
     failure: FailureView | None
@@ -133,8 +133,8 @@ class CompletedTask(ChangedTask):
 
 
 class FailedTask(ChangedTask):
-    """The task, and what came of its failure. ``checkpoint_id``: of the partial progress, if there was any;
-    ``rollback``: null while it is tried again, or where nobody is to be told."""
+    """The task, and the follow-up of its failure. ``checkpoint_id``: of the partial progress, if there was any;
+    ``rollback``: null while it is retried, or if no agent is to be told."""
 
     failure_id: str
     checkpoint_id: str | None
@@ -142,13 +142,13 @@ class FailedTask(ChangedTask):
 
 
 class TaskView(ChangedTask):
-    """The task, and how it came back."""
+    """The task with its recoveries."""
 
     recoveries: list[RecoveryView]
 
 
 class UsageView(TypedDict):
-    """``model_calls``: those that were begun, but for those that the provider was away for."""
+    """``model_calls``: calls that were begun, except those for which the provider was unavailable."""
 
     model_calls: int
     input_tokens: int
@@ -160,8 +160,8 @@ class InputView(TypedDict):
 
 
 class WholeTask(TaskView):
-    """The whole task, with what it has spent. ``input``: the user's message, null for what isn't part of a
-    conversation. ``context``: as it was handed over."""
+    """The whole task, with its usage. ``input``: the user's message, null outside of conversations. ``context``: as it
+    was handed over."""
 
     input: InputView | None
     context: dict[str, Any] | None

@@ -56,8 +56,8 @@ MAX_TRAIL_BYTES = 1_900_000
 
 
 class LateResultView(TypedDict):
-    """``fence``: of the claim that was over; ``verb``: what was asked for; ``content``: what was sent, with whatever
-    looked like a secret masked."""
+    """``fence``: of the claim that was over; ``verb``: of the request; ``content``: of the request, with apparent
+    secrets masked."""
 
     fence: int
     agent: str

@@ -33,13 +33,13 @@ MAX_REPORTS = MAX_LIST * MAX_CRITERIA
 
 
 class OpenPiece(Piece):
-    """With whatever else there is to say."""
+    """Other fields are allowed too."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class Heartbeat(Body):
-    """``lease_seconds``: from now; left out, as long as the claim's."""
+    """``lease_seconds``: from now; left out, the claim's own length."""
 
     claim_id: Id
     lease_seconds: LeaseSeconds | None = None
@@ -59,7 +59,7 @@ class Delivered(OpenPiece):
 
 
 class Report(Piece):
-    """``criterion``: by its exact text. ``met``: false for one of them makes the completion a partial one."""
+    """``criterion``: by its exact text. ``met``: false for any of them makes the completion a partial one."""
 
     criterion: Criterion
     met: bool
@@ -87,7 +87,7 @@ class Continuation(Piece):
 
 
 class Enveloped(Piece):
-    """A message with its envelope (docs/spec/protocol.md §4): what it says of the task and the claim has to be so."""
+    """A message with its envelope (docs/spec/protocol.md §4), which has to agree with the task and the claim."""
 
     handoff_id: Id = LEFT_OUT
     source: Source = LEFT_OUT
@@ -128,7 +128,7 @@ class PartialProgress(Piece):
 
 
 class FailureRequest(Piece):
-    """``partial_progress`` is kept as a checkpoint for whoever goes on."""
+    """``partial_progress`` is saved as a checkpoint for the next worker."""
 
     type: Literal["blocker", "error", "timeout", "validation", "capability"]
     description: Line
@@ -137,7 +137,7 @@ class FailureRequest(Piece):
 
 
 class RollbackRequest(Piece):
-    """``target_agent``: left out, whom the handoff names for a failure."""
+    """``target_agent``: left out, the agent that the handoff names for a failure."""
 
     target_agent: Name = LEFT_OUT
     reason: Line = LEFT_OUT
@@ -152,8 +152,8 @@ class MayRollBack(Piece):
 
 
 class FailureReport(MayRollBack, Enveloped):
-    """``retryable``: tried again with backoff while attempts remain. ``handoff_id`` and ``source``: those of the task
-    and the claim."""
+    """``retryable``: retried with backoff while attempts remain. ``handoff_id`` and ``source``: those of the task and
+    the claim."""
 
     claim_id: Id
     failure_id: Ignored = None
@@ -169,7 +169,7 @@ class Rejection(MayRollBack):
 
 
 class TransferRequest(Piece):
-    """The expectations stay those of the task."""
+    """The new task keeps this task's expectations."""
 
     claim_id: Id
     target: Target
@@ -183,7 +183,7 @@ class TransferRequest(Piece):
 
 
 class BranchRequest(Piece):
-    """``call_id``: the caller's word for it, and its own; left out, ``call_1``, ``call_2`` … by its place."""
+    """``call_id``: the caller's own name for the branch; left out, ``call_1``, ``call_2`` … by its position."""
 
     call_id: Id = LEFT_OUT
     target: Target
@@ -195,8 +195,8 @@ class BranchRequest(Piece):
 
 
 class Join(Body):
-    """When the task goes on: once all branches have ended, once one is done, or once ``quorum`` are. It goes on in any
-    case when all have ended."""
+    """When the task continues: once all branches have ended, once one is done, or once ``quorum`` are. It always
+    continues when all have ended."""
 
     policy: Policy = Policy.ALL
     quorum: Annotated[int, Field(ge=1, le=MAX_BRANCHES)] | None = None
@@ -213,7 +213,7 @@ class DelegationRequest(Piece):
 
 
 class CallbackWait(Body):
-    """``interaction_id``: the caller's word for what it waits for. ``until``: at most 30 days ahead, by default 7."""
+    """``interaction_id``: the caller's own name for the interaction. ``until``: at most 30 days ahead, by default 7."""
 
     claim_id: Id
     interaction_id: Name

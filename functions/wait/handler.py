@@ -27,7 +27,7 @@ Seconds = Annotated[float, Field(ge=0, le=25), from_seconds]
 
 
 class AwaitQuery(Query):
-    """``timeout``: seconds after which the answer comes anyway."""
+    """``timeout``: seconds after which the answer comes in any case."""
 
     state: Literal["ended"] | StateName = ENDED  # type: ignore[assignment]
     timeout: Seconds = 20
@@ -45,14 +45,14 @@ class ClaimWaitQuery(Query):
 
 @routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask}, waits=True)
 def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
-    """The task once it is in a state, or has ended; `timed_out` if it isn't after the time given."""
+    """The task once it is in a state, or has ended; `timed_out` if that didn't happen in the given time."""
     waited = await_task(baton, call.by, call.task_id, call.query.state, call.query.timeout)
     return ok({**task_view(baton, waited.dossier), "timed_out": waited.timed_out})
 
 
 @routes.get("/tasks/{task_id}/events/wait", query=query(EventWaitQuery), answers={200: Trail}, waits=True)
 def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answer:
-    """The trail's entries after one, as soon as there are any; none if there aren't after the time given."""
+    """The trail's entries after one, as soon as there are any; none if there weren't any in the given time."""
     asked = call.query
     events = wait_for_events(baton, call.by, call.task_id, asked.after, asked.timeout, asked.limit)
     return ok(trail(events, asked.after))
@@ -65,7 +65,7 @@ def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answ
     answers={200: ClaimAnswer, 204: None},
 )
 def wait_for_a_claim(baton: Baton, call: Call[ClaimRequest, ClaimWaitQuery]) -> Answer:
-    """Claim the agent's best ready task as soon as there is one; 204 if there is none after the time given."""
+    """Claim the agent's best ready task as soon as there is one; 204 if there was none in the given time."""
     claimed = claim_next_waiting(baton, next_claimer(call), call.query.timeout, call.once)
     return ok(claim_answer(baton, claimed)) if claimed else nothing()
 

@@ -64,14 +64,15 @@ def bounds(name: str) -> Any:
 
 
 class AgentRequest(Changes):
-    """Fields left out keep their value. ``max_concurrent``: how many claims it may hold at once, null for no limit.
-    ``dispatch_rank``: the lower is rung first. ``version``: the one that was seen (0: must not exist yet), for refusing
-    the change if it isn't the present one.
+    """Fields left out keep their value. ``max_concurrent``: the most claims that it may hold at a time; null for no
+    limit. ``dispatch_rank``: agents with a lower rank are dispatched first. ``version``: the version that the change is
+    based on (0: must not exist yet); any other current version refuses it.
 
-    The rest is what process-task runs it with. ``model``: ``<provider>[:<id>]``, empty for the deployment's own.
-    ``tools``: names; only a human can add one. ``max_turns``: replies of the model per task; ``max_tokens``: per task,
-    both ways together; ``max_reply_tokens``: of one reply. ``join``: how many of several delegations have to end before
-    it goes on; ``quorum``: that many, with ``join: quorum`` and only with it."""
+    The other fields are the profile that process-task runs the agent by. ``model``: ``<provider>[:<id>]``, empty for
+    the deployment's own. ``tools``: names; only a human can add one. ``max_turns``: replies of the model per task;
+    ``max_tokens``: per task, input and output together; ``max_reply_tokens``: of one reply. ``join``: how many of
+    several delegations have to end before the task continues; ``quorum``: their number, only with ``join: quorum`` and
+    required there."""
 
     name: Name = ""
     aliases: Names = ()
@@ -95,14 +96,14 @@ class AgentRequest(Changes):
 
 
 class Capabilities(Part):
-    """What is left out stays as it is."""
+    """Fields left out keep their value."""
 
     accepts: Types = ()
     produces: Types = ()
 
 
 class AgentImport(Body):
-    """By slug."""
+    """Capabilities by slug."""
 
     agents: Annotated[
         dict[Slug, Capabilities],
@@ -142,10 +143,10 @@ def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
     takes_yaml=True,
 )
 def import_capabilities(baton: Baton, call: Call[AgentImport, None]) -> Answer:
-    """Take over what agents accept and produce from a `capabilities.yaml`, as JSON or as YAML.
+    """Take over the types that agents accept and produce from a `capabilities.yaml`, as JSON or as YAML.
 
-    Unknown agents are registered, known ones keep everything else; what says nothing new changes nothing. All of it is
-    checked before anything is written. An import that was interrupted may be sent again and goes on.
+    Unknown agents are registered, known ones keep all other fields; an entry without news changes nothing. Everything
+    is checked before anything is written. An interrupted import may be sent again and continues.
     """
     declared = {slug: types.given() for slug, types in call.body.agents.items()}
     imported = import_agents(baton, call.by, declared, call.once)
@@ -154,9 +155,9 @@ def import_capabilities(baton: Baton, call: Call[AgentImport, None]) -> Answer:
 
 @routes.get("/agents/{slug}", answers={200: WholeAgentView})
 def get_agent(baton: Baton, call: Call[None, None]) -> Answer:
-    """One agent, and whether it is there.
+    """One agent, and its liveness.
 
-    For humans, services with the scope `act_as` and the agent itself also what process-task runs it with.
+    Humans, services with the scope `act_as` and the agent itself also get the profile that process-task runs it by.
     """
     return ok(whole_agent_view(*whole_agent(baton, call.by, call.slug)))
 
@@ -165,10 +166,10 @@ def get_agent(baton: Baton, call: Call[None, None]) -> Answer:
 def list_agents(baton: Baton, call: Call[None, AgentQuery]) -> Answer:
     """All agents of the workspace, by slug; or the active ones for types of work, best first.
 
-    `accepts` and `produces` may be repeated, or hold several types with commas between them. Agents that declare none
-    of the types asked for are left out. Live claims are looked for at 50 agents of an answer at most; others are judged
-    by when they last asked for work. An agent whose liveness changes between two pages of the best may be in both of
-    them, or in none. A page may be shorter than `limit` and still have a `next_cursor`.
+    `accepts` and `produces` may be repeated, or have several types with commas between them. Agents that declare none
+    of the requested types are left out. Live claims are looked up for at most 50 agents of an answer; the others'
+    liveness is from their last request for work. An agent whose liveness changes between two pages of the best may be
+    on both of them, or on none. A page may be shorter than `limit` and still have a `next_cursor`.
     """
     requires = requirements(sorted(call.query.accepts), sorted(call.query.produces))
     workspace = call.by.workspace

@@ -24,7 +24,7 @@ routes = Routes()
 
 
 class NewAlert(Body):
-    """``kind``: a word of the caller's own, and no flag that Baton raises itself."""
+    """``kind``: the caller's own name for it, none of the flags that Baton raises itself."""
 
     kind: Slug
     severity: Severity
@@ -43,10 +43,10 @@ class AlertQuery(PageQuery):
 
 @routes.post("/alerts", body=strict(NewAlert), answers={201: AlertView}, refusals=(404,))
 def create_alert(baton: Baton, call: Call[NewAlert, None]) -> Answer:
-    """Tell humans of something, about a task or not.
+    """Alert humans to a problem, about a task or not.
 
     At most 60 from one caller in each hour of the clock (UTC): more are refused with 409 `too_many_alerts`, and
-    `Retry-After` says when the next hour begins. What Baton raises itself isn't counted.
+    `Retry-After` says when the next hour begins. Alerts that Baton raises itself aren't counted.
     """
     asked = call.body
     request = AlertRequest(kind=asked.kind, severity=asked.severity, message=asked.message, task_id=asked.task_id)
@@ -79,7 +79,10 @@ def get_alert(baton: Baton, call: Call[None, None]) -> Answer:
     only=human("acknowledge an alert"),
 )
 def acknowledge_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
-    """Say that you are at it. One that was dealt with before is answered as it stands: who was first stays."""
+    """Acknowledge an alert: a human is working on it.
+
+    One that was handled before is answered unchanged; the first human stays.
+    """
     alert = acknowledge_alert(baton, call.by, call.params["alert_id"], call.body.note, call.once)
     return ok(alert_view(baton, alert))
 
@@ -91,6 +94,6 @@ def acknowledge_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
     only=human("resolve an alert"),
 )
 def resolve_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
-    """Say that it is dealt with, acknowledged or not. One that was resolved before is answered as it stands."""
+    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
     alert = resolve_alert(baton, call.by, call.params["alert_id"], call.body.note, call.once)
     return ok(alert_view(baton, alert))

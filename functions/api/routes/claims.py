@@ -51,7 +51,7 @@ def heartbeat(baton: Baton, call: Call[Heartbeat, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/checkpoints", body=strict(CheckpointRequest), answers={201: SavedCheckpoint})
 def checkpoint(baton: Baton, call: Call[CheckpointRequest, None]) -> Answer:
-    """Keep a state from which work can go on: shown to the next claimer, and carried over by a retry."""
+    """Save a state to continue from: shown to the next claimer, and carried over by a retry."""
     asked = call.body
     task, checkpoint_id = save_checkpoint(
         baton, call.by, call.task_id, asked.claim_id, asked.step_name, asked.state, call.once
@@ -62,7 +62,7 @@ def checkpoint(baton: Baton, call: Call[CheckpointRequest, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/notes", body=strict(NoteRequest), answers={201: NoteView})
 def note(baton: Baton, call: Call[NoteRequest, None]) -> Answer:
-    """Note something beside the task that one holds: it changes neither the task nor its content revision."""
+    """Add a note to the claimed task. It changes neither the task nor its content revision."""
     return created(note_view(add_note(baton, call.by, call.task_id, call.body.claim_id, call.body.text, call.once)))
 
 

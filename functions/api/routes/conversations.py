@@ -37,8 +37,8 @@ Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"
 
 
 class ConversationRequest(Body):
-    """``agent``: a slug, name or alias. ``context``: what it is told beside the message; keys that begin with ``_`` are
-    Baton's. ``budget``: of the whole conversation."""
+    """``agent``: a slug, name or alias. ``context``: given to the agent with the message; keys that begin with ``_``
+    are Baton's. ``budget``: of the whole conversation."""
 
     agent: Name
     message: Text
@@ -55,7 +55,7 @@ class MessageRequest(Body):
 
 
 class MessageQuery(Query):
-    """``after``: from where to read on; left out, from the beginning."""
+    """``after``: the value from the page before; left out, the list begins with the first message."""
 
     after: Annotated[str | None, StringConstraints(max_length=MAX_AFTER)] = None
     limit: Annotated[int, Field(ge=1, le=MAX_MESSAGES), from_digits] = 50
@@ -63,9 +63,9 @@ class MessageQuery(Query):
 
 @routes.post("/conversations", body=strict(ConversationRequest), answers={201: AskedView}, only=CONVERSERS)
 def create_conversation(baton: Baton, call: Call[ConversationRequest, None]) -> Answer:
-    """Say something to an agent, and begin a conversation with that.
+    """Send a message to an agent and begin a conversation.
 
-    What comes of it, handoffs to other agents included, is one workflow: the conversation has its id.
+    All tasks that follow from it, handoffs to other agents included, are one workflow: the conversation has its id.
     """
     asked = asked_view(baton, start_conversation(baton, call.by, call.body.opening(), call.once))
     return created(asked, f"/conversations/{asked['conversation_id']}")
@@ -73,16 +73,17 @@ def create_conversation(baton: Baton, call: Call[ConversationRequest, None]) -> 
 
 @routes.get("/conversations/{conversation_id}", answers={200: ConversationView})
 def get_conversation(baton: Baton, call: Call[None, None]) -> Answer:
-    """One conversation: who holds it, its tasks, and what it has cost so far."""
+    """One conversation: the agent that holds it, its tasks, and its usage so far."""
     return ok(conversation_view(see_conversation(baton, call.by, call.params["conversation_id"])))
 
 
 @routes.get("/conversations/{conversation_id}/messages", query=query(MessageQuery), answers={200: MessagePage})
 def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
-    """What was said and done, task by task in the order of their creation; what others did of a task's parts stands
-    before what it made of that.
+    """The conversation's messages, task by task in the order of their creation.
 
-    Read on with `after` from the answer, whether or not there was anything: no message is skipped, not even one that an
+    The messages of a task's branches come before those that the task writes with their results.
+
+    Continue with `after` from the answer, whether or not it had items: no message is skipped, not even one that an
     earlier task writes late. A page may hold fewer than `limit` items.
     """
     conversation_id = call.params["conversation_id"]
@@ -94,10 +95,10 @@ def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
     "/conversations/{conversation_id}/messages", body=strict(MessageRequest), answers={201: AskedView}, only=CONVERSERS
 )
 def create_message(baton: Baton, call: Call[MessageRequest, None]) -> Answer:
-    """Say something more, to the agent that holds the conversation.
+    """Send another message, to the agent that holds the conversation.
 
-    Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for; with 409 `loop_guard`
-    where the workflow has had its handoffs; and with 404 where no message began the workflow.
+    Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for; with 409 `loop_guard` if
+    the workflow has used up its handoffs; and with 404 if the workflow didn't begin with a message.
     """
     dossier = say(baton, call.by, call.params["conversation_id"], call.body.message, call.once)
     return created(asked_view(baton, dossier), f"/tasks/{dossier.task.id}")

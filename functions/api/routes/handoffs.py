@@ -27,8 +27,8 @@ routes = Routes()
 
 
 class HandoffQuery(PageQuery):
-    """``target``, ``source``: slugs; ``source`` also who asked where that was no agent (``human:alice``). ``state``:
-    of the task. ``since``: made then or later; without ``target`` and ``workflow`` at most 366 days back, by default
+    """``target``, ``source``: slugs; ``source`` may also be a principal that is no agent (``human:alice``). ``state``:
+    of the task. ``since``: created then or later; without ``target`` and ``workflow`` at most 366 days back, by default
     7."""
 
     target: Slug | None = None
@@ -40,11 +40,11 @@ class HandoffQuery(PageQuery):
 
 @routes.post("/handoffs", body=strict(HandoffRequest), answers={201: HandedOff})
 def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
-    """Hand work to an agent, to whom the routes say, or to anyone who is able.
+    """Hand work to an agent, to the agent that the routes name, or to any agent that is able.
 
-    Refused with 422 where nobody would take it (`unknown_agent`, `inactive_agent`, `capability_mismatch` with what is
-    `missing` and who is `able`), and with 409 `loop_guard` where it goes round in circles: `review_id` is what a human
-    may release.
+    Refused with 422 if no agent would take it (`unknown_agent`, `inactive_agent`, `capability_mismatch` with the
+    `missing` types and the `able` agents), and with 409 `loop_guard` if it goes round in circles: a human may release
+    the manual review `review_id`.
     """
     body = call.body
     asked = Asked(message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type)
@@ -56,7 +56,7 @@ def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
 def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
     """Handoffs of a workflow, to an agent, or of the last days, newest first; the filters may be combined.
 
-    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     asked = call.query
     wanted = Filter(
@@ -72,16 +72,16 @@ def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
 
 @routes.get("/handoffs/{handoff_id}", answers={200: HandoffView})
 def get_handoff(baton: Baton, call: Call[None, None]) -> Answer:
-    """One handoff: the record, and what became of it."""
+    """One handoff: its message and its outcome."""
     return ok(handoff_view(baton, find_handoff(baton, call.by, call.params["handoff_id"])))
 
 
 @routes.post("/handoffs/{handoff_id}/retry", body=strict(NoFields), answers={201: HandedOff})
 def retry_a_handoff(baton: Baton, call: Call[NoFields, None]) -> Answer:
-    """Try anew what has failed, was rejected or cancelled: another handoff, with the context and the last checkpoint.
+    """Retry a handoff that failed, was rejected or cancelled: a new handoff, with the context and the last checkpoint.
 
-    By a human, or by the agent that handed it off; one at a time. An escalation, what lies under a cancelled task and
-    what was split are a human's to retry.
+    By a human, or by the agent that handed it off; one retry at a time. Only a human may retry an escalation, a task
+    below a cancelled one, or a task that was split.
     """
     made = retry_handoff(baton, call.by, task_of(call.params["handoff_id"]), call.once)
     return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")

@@ -30,8 +30,8 @@ PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
 
 
 class InboxItemView(TypedDict):
-    """How a task that the agent handed off has ended. ``type``: as in the task's trail; ``agent``: who worked on it;
-    ``by``: who ended it; ``content``: what was said."""
+    """The end of a task that the agent handed off. ``type``: as in the task's trail; ``agent``: the agent that worked
+    on it; ``by``: the principal that ended it; ``content``: the report."""
 
     id: str
     at: str
@@ -61,10 +61,10 @@ class AcknowledgedView(TypedDict):
 
 @routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage}, while_off=True)
 def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """What became of what the agent handed off, oldest first, until it is acknowledged. A page may be shorter than
-    `limit` and still have a `next_cursor`.
+    """The outcomes of the agent's own handoffs, oldest first, until they are acknowledged.
 
-    For the agent itself, for services with the scope `act_as`, and for humans.
+    For the agent itself, for services with the scope `act_as`, and for humans. A page may be shorter than `limit` and
+    still have a `next_cursor`.
     """
     page = read_inbox(baton, call.by, call.slug, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda item: str(item.id), _view))
@@ -74,18 +74,18 @@ def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     "/agents/{slug}/inbox/ack", body=strict(Acknowledgement), answers={200: AcknowledgedView}, is_idempotent=False
 )
 def acknowledge_inbox(baton: Baton, call: Call[Acknowledgement, None]) -> Answer:
-    """Take items out of the inbox. May be repeated freely: what isn't there any more, or never was, counts too.
+    """Remove items from the inbox. May be repeated freely: items that were removed before, or never existed, count too.
 
-    An agent that is switched off reads its inbox, and finds all of it again once it is switched on.
+    An agent that is switched off can read its inbox, and finds all items again once it is switched on.
     """
     return ok({"acknowledged": acknowledge(baton, call.by, call.slug, call.body.ids)})
 
 
 @routes.get("/agents/{slug}/pending", query=query(PageQuery), answers={200: TaskPage})
 def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """Tasks for the agent that wait for approval or for being taken, newest first.
+    """Tasks for the agent that wait for approval or for a claim, newest first.
 
-    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     workspace = call.by.workspace
     must_exist(baton, workspace, call.slug)

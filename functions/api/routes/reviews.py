@@ -24,8 +24,8 @@ routes = Routes()
 
 
 class ReviewSeen(Body):
-    """``version``: the one that was looked at, for refusing what an agent asked for since; left out, the current
-    one."""
+    """``version``: the version that the human has read; requests made since then refuse the release. Left out, the
+    current one."""
 
     version: Revision | None = None
 
@@ -48,9 +48,9 @@ def list_manual_reviews(baton: Baton, call: Call[None, ReviewQuery]) -> Answer:
 
 @routes.get("/manual-reviews/{review_id}", query=query(PageQuery), answers={200: WholeReview})
 def get_manual_review(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """One manual review, with what was said each time, and all of what a release hands on.
+    """One manual review, with the note of each request, and the whole message that a release hands off.
 
-    `limit` and `cursor` are of its notes, which go on with `next_cursor`.
+    `limit` and `cursor` are for its notes, which continue with `next_cursor`.
     """
     review, kept = find_review(baton, call.by, call.params["review_id"])
     page = list_notes(baton, review.workspace, review.id, call.query.limit, cursor_of(call))
@@ -65,6 +65,6 @@ def get_manual_review(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     only=human("release a manual review"),
 )
 def release_manual_review(baton: Baton, call: Call[ReviewSeen, None]) -> Answer:
-    """Let its latest asking through: the task is created, and approved by this."""
+    """Release its latest request: the task is created, and approved by this."""
     review, dossier = release_review(baton, call.by, call.params["review_id"], call.once, call.body.version)
     return ok({**review_view(baton, review), "task": changed_task(baton, dossier)})

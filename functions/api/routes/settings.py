@@ -31,9 +31,9 @@ def bounds(name: str) -> Any:
 
 
 class GuardrailsRequest(Part):
-    """Fields left out keep their value. ``secrets``: what becomes of a text that holds what looks like one.
-    ``forbidden_patterns``: looked for anywhere in a text, whatever the case; `*` is any run of characters, `?` one.
-    ``max_text_characters``: of any one text; ``max_items``: of any one array or object."""
+    """Fields left out keep their value. ``secrets``: how a text with an apparent secret is handled.
+    ``forbidden_patterns``: searched anywhere in a text, ignoring case; `*` is any run of characters, `?` one.
+    ``max_text_characters``: of any single text; ``max_items``: of any single array or object."""
 
     secrets: Literal["refuse", "mask", "off"] = "refuse"
     forbidden_patterns: Annotated[tuple[Pattern, ...], few(MAX_PATTERNS)] = ()
@@ -43,11 +43,11 @@ class GuardrailsRequest(Part):
 
 class SettingsRequest(Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
-    ``loop_guard``: whether handoffs are refused that go round in circles, by the limits below it.
-    ``agents_read``: whether agents read only what they have a part in (`own`), or the work of the whole `workspace`.
-    ``requests_per_minute``, ``kept_bytes_per_minute``: of one agent or service, five times that of one human;
-    ``kept_bytes_per_claim``: in checkpoints and notes.
-    ``version``: the one that was seen, for refusing the change if it isn't the present one."""
+    ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
+    whether agents read only tasks that they take part in (`own`), or all of the `workspace`. ``requests_per_minute``,
+    ``kept_bytes_per_minute``: of one agent or service; five times as much for one human. ``kept_bytes_per_claim``: in
+    checkpoints and notes. ``version``: the version that the change is based on; any other current version refuses
+    it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[Day], few(MAX_HOLIDAYS)] = frozenset()

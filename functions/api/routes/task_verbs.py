@@ -25,7 +25,7 @@ routes = Routes()
     "/tasks/{task_id}/approve", body=strict(RevisionSeen), answers={200: ChangedTask}, only=human("approve a task")
 )
 def approve(baton: Baton, call: Call[RevisionSeen, None]) -> Answer:
-    """Approve a task for its agent; it can be taken once the undo window is over."""
+    """Approve a task for its agent; it can be claimed once the undo window is over."""
     return ok(changed_task(baton, approve_task(baton, call.by, call.task_id, call.body.revision, call.once)))
 
 
@@ -33,7 +33,7 @@ def approve(baton: Baton, call: Call[RevisionSeen, None]) -> Answer:
     "/tasks/{task_id}/approve-next", body=strict(RevisionSeen), answers={200: ChangedTask}, only=human("approve a task")
 )
 def approve_next(baton: Baton, call: Call[RevisionSeen, None]) -> Answer:
-    """Approve a task for whoever works on it right now: it is claimed by id, never dispatched."""
+    """Approve a task for a worker that is at work already: it is claimed by its id, never dispatched."""
     return ok(changed_task(baton, approve_task_next(baton, call.by, call.task_id, call.body.revision, call.once)))
 
 
@@ -45,7 +45,7 @@ def undo(baton: Baton, call: Call[NoFields, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/defer", body=strict(Deferral), answers={200: ChangedTask}, only=human("defer a task"))
 def defer(baton: Baton, call: Call[Deferral, None]) -> Answer:
-    """Put a task off that needs approval: no queue shows it before then."""
+    """Put off a task that needs approval: no queue shows it before then."""
     asked = call.body
     return ok(changed_task(baton, defer_task(baton, call.by, call.task_id, asked.until, asked.revision, call.once)))
 
@@ -54,7 +54,7 @@ def defer(baton: Baton, call: Call[Deferral, None]) -> Answer:
     "/tasks/{task_id}/dismiss", body=strict(Dismissal), answers={200: ChangedTask}, only=human("dismiss a task")
 )
 def dismiss(baton: Baton, call: Call[Dismissal, None]) -> Answer:
-    """Cancel a task that nobody has approved yet."""
+    """Cancel a task that wasn't approved yet."""
     return ok(changed_task(baton, dismiss_task(baton, call.by, call.task_id, call.body.reason, call.once)))
 
 
@@ -71,12 +71,12 @@ def split(baton: Baton, call: Call[SplitRequest, None]) -> Answer:
     "/tasks/{task_id}/resolve", body=strict(Resolution), answers={200: ChangedTask}, only=human("resolve a task")
 )
 def resolve(baton: Baton, call: Call[Resolution, None]) -> Answer:
-    """The work turned out to be done elsewhere."""
+    """End a task whose work was done elsewhere."""
     asked = call.body
     return ok(changed_task(baton, resolve_task(baton, call.by, call.task_id, asked.output, asked.reason, call.once)))
 
 
 @routes.post("/tasks/{task_id}/cancel", body=strict(Cancellation), answers={200: ChangedTask})
 def cancel(baton: Baton, call: Call[Cancellation, None]) -> Answer:
-    """Cancel a task with all that has come of it: by a human, or by whoever created it."""
+    """Cancel a task and all tasks that descend from it: by a human, or by the principal that created it."""
     return ok(changed_task(baton, cancel_task(baton, call.by, call.task_id, call.body.reason, call.once)))

@@ -44,9 +44,9 @@ class EventQuery(Query):
 
 @routes.get("/tasks", query=query(TaskQuery, "state"), answers={200: TaskPage})
 def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
-    """Tasks of an agent or of a day, newest first; with only `state=needs`, what waits for a human, most urgent first.
+    """Tasks of an agent or of a day, newest first; with only `state=needs`, those for a human, most urgent first.
 
-    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     asked, cursor = call.query, cursor_of(call)
     if asked.agent and asked.day:
@@ -70,30 +70,30 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
 
 @routes.get("/tasks/{task_id}", answers={200: WholeTask})
 def get_task(baton: Baton, call: Call[None, None]) -> Answer:
-    """One task with its output, failure and recoveries, what it was given and what it has spent."""
+    """One task with its output, failure and recoveries, its input and its usage."""
     dossier, usage = read_task(baton, call.by, call.task_id)
     return ok(whole_task(baton, dossier, usage))
 
 
 @routes.get("/tasks/{task_id}/events", query=query(EventQuery), answers={200: Trail})
 def list_events(baton: Baton, call: Call[None, EventQuery]) -> Answer:
-    """The task's audit trail, oldest first, from after an entry on."""
+    """The task's audit trail, oldest first, from the entry after `after` on."""
     after = call.query.after
     return ok(trail(wait_for_events(baton, call.by, call.task_id, after, 0, call.query.limit), after))
 
 
 @routes.get("/tasks/{task_id}/events/verify", answers={200: TrailVerdict})
 def verify_events(baton: Baton, call: Call[None, None]) -> Answer:
-    """Whether the task's audit trail is whole and unaltered, and tells of the task as it is.
+    """Whether the task's audit trail is complete and unaltered, and agrees with the task as it is.
 
-    `scripts/verify_trail.py` says the same of an exported trail, with nothing of Baton at hand.
+    `scripts/verify_trail.py` checks an exported trail in the same way, without Baton.
     """
     return ok(trail_verdict(verify_trail(baton, call.by, call.task_id)))
 
 
 @routes.get("/tasks/{task_id}/late-results", query=query(PageQuery), answers={200: LateResults})
 def list_late_results(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """What workers sent when their claim was over: refused then, and kept once per claim; by its fence."""
+    """Results that workers sent after their claim was over: refused, and kept once per claim; by the claim's fence."""
     task = readable_task(baton, call.by, call.task_id)
     page = late_results(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda result: str(result.claim_fence), late_result_view))
@@ -101,7 +101,7 @@ def list_late_results(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 
 @routes.get("/tasks/{task_id}/notes", query=query(PageQuery), answers={200: NotePage})
 def list_notes_of_task(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """What its workers noted and what prevented duplicates of it said, newest first."""
+    """Notes of its workers, and the requests that were prevented as its duplicates, newest first."""
     task = readable_task(baton, call.by, call.task_id)
     page = list_notes(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda note: note.id, note_view))

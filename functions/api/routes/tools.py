@@ -35,7 +35,7 @@ routes = Routes()
 
 
 class VariableRequest(Body):
-    """What the target needs to know. ``enum``: the values that it may have, each of its type; none for any."""
+    """An argument for the target. ``enum``: its allowed values, each of its type; empty for any."""
 
     name: Annotated[str, StringConstraints(pattern=VARIABLE_PATTERN)]
     type: VariableType = VariableType.STRING
@@ -50,8 +50,9 @@ class VariableRequest(Body):
 
 
 class ToolConfigRequest(Part):
-    """``target_agent``: a slug, name or alias; required at first. ``mode``: whether the conversation goes over to the
-    target, or comes back with what the target did. ``history``: what the target sees of what was said."""
+    """``target_agent``: a slug, name or alias; required at first. ``mode``: ``transfer`` hands the conversation to the
+    target, ``delegate`` returns with the target's result. ``history``: the part of the conversation that the target
+    sees."""
 
     target_agent: Name = ""
     mode: ToolMode = ToolMode.TRANSFER
@@ -61,9 +62,9 @@ class ToolConfigRequest(Part):
 
 
 class ToolRequest(Changes):
-    """Fields left out keep their value, those of ``config`` too. ``active``: switched off, it is offered to nobody.
-    ``version``: the one that was seen (0: must not exist yet), for refusing the change if it isn't the present one;
-    ``target_version``: the same of its target."""
+    """Fields left out keep their value, those of ``config`` too. ``active``: a tool that is switched off is offered to
+    no model. ``version``: the version that the change is based on (0: must not exist yet); any other current version
+    refuses it. ``target_version``: the same for its target."""
 
     type: ToolType = ToolType.HANDOFF
     description: Annotated[str, StringConstraints(max_length=MAX_TOOL_DESCRIPTION)] = ""
@@ -100,10 +101,10 @@ class DryRunRequest(Body):
 def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
     """Define a tool, change it, or switch it off. A workspace holds at most 200.
 
-    A handoff tool is a standing approval: what is handed off with it needs no other, while it and its target are
-    active, and the target is as a human saw it: once a service has changed the target, the tool is `suspended`, offered
-    to no model and refused when called, until a human looks and sends any change of it (also an empty one). Agents are
-    given tools with PUT /agents/{slug}.
+    A handoff tool is a standing approval: a handoff made with it needs no other, while the tool and its target are
+    active and the target is as a human has seen it. Once a service has changed the target, the tool is `suspended`:
+    offered to no model, and refused when called, until a human sends any change of it (also an empty one). Agents get
+    tools with PUT /agents/{slug}.
     """
     name, asked = call.params["name"], call.body
     tool, is_new = define_tool(baton, call.by, name, asked.values(), asked.expected_version, asked.seen_target)
@@ -113,7 +114,7 @@ def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
 
 @routes.get("/tools", query=query(PageQuery), answers={200: ToolList})
 def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """The workspace's tools, by name; for an agent, those that it was given.
+    """The workspace's tools, by name; for an agent, its own.
 
     A page may be shorter than `limit`, even empty, and still have a `next_cursor`.
     """
@@ -146,5 +147,5 @@ def get_tool_schema(baton: Baton, call: Call[None, None]) -> Answer:
     "/tools/{name}/dry-run", body=strict(DryRunRequest), answers={200: DryRunView}, is_idempotent=False, refusals=(404,)
 )
 def dry_run_tool(baton: Baton, call: Call[DryRunRequest, None]) -> Answer:
-    """What a call of the tool with these arguments would come to now. Changes nothing."""
+    """The result that a call of the tool with these arguments would have now. Changes nothing."""
     return ok(dry_run(baton, call.by, call.params["name"], call.body.arguments))

@@ -53,7 +53,7 @@ class CheckRequest(Body):
 
 
 class RetryRequest(Body):
-    """``task_id``: left out, whatever was given up."""
+    """``task_id``: left out, all pages that were given up."""
 
     task_id: Id | None = None
 
@@ -67,7 +67,7 @@ def put_tracker_token(baton: Baton, call: Call[TrackerToken, None]) -> Answer:
 
 @routes.get("/tracker/health", answers={200: TrackerHealth})
 def get_tracker_health(baton: Baton, call: Call[None, None]) -> Answer:
-    """How the tracker is doing, from what is known here: it isn't asked."""
+    """The tracker's health, as far as Baton knows it: the tracker isn't contacted."""
     return ok(health_view(tracker_health(baton, call.by), baton.clock.now()))
 
 
@@ -79,7 +79,7 @@ def get_tracker_health(baton: Baton, call: Call[None, None]) -> Answer:
     is_idempotent=False,
 )
 def check_the_tracker(baton: Baton, call: Call[CheckRequest, None]) -> Answer:
-    """Everything that is wrong with the tracker's database, and what to do about it. Changes nothing."""
+    """All problems of the tracker's database, with a remedy each. Changes nothing."""
     values = call.body.tracker.given() if call.body.tracker else None
     return ok(check_view(check_tracker(baton, call.by.workspace, values)))
 
@@ -92,7 +92,7 @@ def check_the_tracker(baton: Baton, call: Call[CheckRequest, None]) -> Answer:
     refusals=(404,),
 )
 def retry_the_tracker(baton: Baton, call: Call[RetryRequest, None]) -> Answer:
-    """Try again, and at once: all pages that were given up, or that of one task."""
+    """Retry now: all pages that were given up, or one task's page."""
     return ok(retried_view(retry_tracker(baton, call.by, call.body.task_id, call.once)))
 
 
@@ -103,10 +103,10 @@ def retry_the_tracker(baton: Baton, call: Call[RetryRequest, None]) -> Answer:
     only=human("import the tracker's handoffs"),
 )
 def import_from_the_tracker(baton: Baton, call: Call[NoFields, None]) -> Answer:
-    """Make tasks of the handoffs of the window that exist only in the tracker.
+    """Create tasks for the window's handoffs that exist only in the tracker.
 
-    May take 20 seconds. What was imported isn't imported again, and stays if the tracker is in trouble in the middle:
-    repeat it until it is `complete`.
+    May take 20 seconds. Imported handoffs stay, and aren't imported again, if the tracker fails in the middle: repeat
+    it until it is `complete`.
     """
     return ok(imported_view(import_tracker(baton, call.by, _for_a_while(baton), call.once)))
 
@@ -134,7 +134,7 @@ def open_a_webhook(baton: Baton, call: Call[NoFields, None]) -> Answer:
 
 @routes.get("/tracker/webhook", answers={200: WebhookView}, only=human("look at the webhook"), refusals=(404,))
 def get_webhook(baton: Baton, call: Call[None, None]) -> Answer:
-    """How far the webhook's installation is, and the `verification_token` that Notion asks for."""
+    """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
     return ok(webhook_view(webhook_of(baton, call.by), baton.clock.now()))
 
 

@@ -24,10 +24,10 @@ routes = Routes()
 
 
 class RouteRequest(Changes):
-    """``agent``: an active agent's slug. ``mode``: whether an approval is for the dispatcher or for whoever works on it
-    right now, or a human decides each time. ``dispatch_rank``: lower goes first; left out, it keeps its value (100 at
-    first). ``version``: the one that was seen (0: must not exist yet), for refusing the change if it isn't the present
-    one."""
+    """``agent``: an active agent's slug. ``mode``: whether an approval dispatches the task, or leaves it to a worker
+    that claims it by its id, or a human decides each time. ``dispatch_rank``: lower goes first; left out, it keeps its
+    value (100 at first). ``version``: the version that the change is based on (0: must not exist yet); any other
+    current version refuses it."""
 
     agent: Slug
     mode: Mode
@@ -69,6 +69,6 @@ def get_route(baton: Baton, call: Call[None, None]) -> Answer:
 
 @routes.delete("/routes/{work_type}", answers={204: None}, only=human("change a route"))
 def delete_route(baton: Baton, call: Call[None, None]) -> Answer:
-    """Route a type of work no more."""
+    """Remove the route of a type of work."""
     remove_route(baton, call.by, call.params["work_type"])
     return nothing()

@@ -31,11 +31,11 @@ routes = Routes()
 
 @routes.post("/tasks/{task_id}/complete", body=strict(CompletionRequest), answers={200: CompletedTask})
 def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
-    """The task is done. Its exact repeat gets the first answer again.
+    """Complete the task. An exact repeat gets the first answer again.
 
     Refused (422 `criteria_unreported`, with the `criteria`) while the report of an acceptance criterion is missing; a
     report that isn't `met` makes the completion a `partial` one. An envelope (`handoff_id`, `source`, `status`) that
-    contradicts the task or the claim is refused. The agent that handed it off finds it in its inbox.
+    contradicts the task or the claim is refused. The agent that handed it off finds the result in its inbox.
     """
     asked = call.body
     done = complete_task(
@@ -54,10 +54,10 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: FailedTask}, while_off=True)
 def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
-    """The task could not be done: it is tried again if `retryable` and attempts remain, else it has failed.
+    """Report that the task could not be done: it is retried if `retryable` and attempts remain, else it has failed.
 
-    One that has failed is rolled back: to `rollback_request.target_agent`, else to whom the handoff names. `rollback`
-    says what came of it.
+    A failed task is rolled back: to `rollback_request.target_agent`, else to the agent that the handoff names.
+    `rollback` is the result.
     """
     asked = call.body
     failed = fail_task(
@@ -77,7 +77,7 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: FailedTask})
 def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
-    """The claimer won't do the task: it has ended, and is rolled back as a failed one is."""
+    """Refuse the task: it ends as rejected, and is rolled back as a failed one is."""
     asked = call.body
     rejected = reject_task(
         baton,
@@ -94,7 +94,7 @@ def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/transfer", body=strict(TransferRequest), answers={200: ChangedTask})
 def transfer(baton: Baton, call: Call[TransferRequest, None]) -> Answer:
-    """Hand the task on: it is done, and another one with the same expectations goes on with it (`successors`).
+    """Transfer the task: it is done, and a new task with the same expectations continues it (`successors`).
 
     A tripped loop guard refuses with 409 `loop_guard` and leaves the task as it was.
     """
@@ -105,9 +105,10 @@ def transfer(baton: Baton, call: Call[TransferRequest, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/delegate", body=strict(DelegationRequest), answers={200: ChangedTask})
 def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
-    """Give parts of the task to others and wait for what comes of them: the claim is over, the task goes on later.
+    """Delegate parts of the task to other agents and wait for their results.
 
-    All branches are made, or none. The next claimer gets their `results`.
+    The claim is over, and the task continues later. All branches are created, or none. The next claimer gets their
+    `results`.
     """
     asked = call.body
     waiting = delegate_task(
@@ -126,9 +127,9 @@ def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
 
 @routes.post("/tasks/{task_id}/wait-callback", body=strict(CallbackWait), answers={200: WaitingTask})
 def wait_for_a_callback(baton: Baton, call: Call[CallbackWait, None]) -> Answer:
-    """Give the claim up until something outside of Baton answers, once, at the secret `callback.url`.
+    """Give up the claim until something outside of Baton answers, once, at the secret `callback.url`.
 
-    What is posted there is the next claimer's `callback`. Repeated, it answers with the same address.
+    The next claimer gets the posted value as `callback`. A repeat answers with the same address.
     """
     asked = call.body
     dossier, token = wait_for_callback(

@@ -29,10 +29,10 @@ class ChainQuery(Query):
 
 @routes.get("/workflows/{workflow_id}/chain", query=query(ChainQuery), answers={200: ChainView}, may_be_text=True)
 def get_chain(baton: Baton, call: Call[None, ChainQuery]) -> Answer:
-    """The tree of a workflow's handoffs: who handed what to whom, how long it took, and what came of it.
+    """The tree of a workflow's handoffs: source and target of each, its duration and its outcome.
 
-    With `format=text` it is drawn, from top to bottom in the order of the work. Who may not read all of the workflow's
-    tasks sees those of others without what was said in them (`hidden`).
+    With `format=text` it is drawn, from top to bottom in the order of the work. A caller that may not read all of the
+    workflow's tasks gets the others without their texts (`hidden`).
     """
     workflow_id = call.params["workflow_id"]
     roots = workflow_chain(baton, call.by, workflow_id)
@@ -43,9 +43,9 @@ def get_chain(baton: Baton, call: Call[None, ChainQuery]) -> Answer:
 
 @routes.get("/workflows/{workflow_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})
 def list_workflow_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """The workflow's checkpoints, newest first: those that workers kept, and the state of each handoff as it was made.
+    """The workflow's checkpoints, newest first: saved by workers, and the state of each handoff at its creation.
 
-    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     asked = call.query
     page = checkpoints_of_workflow(baton, call.by, call.params["workflow_id"], asked.limit, cursor_of(call))
@@ -54,9 +54,9 @@ def list_workflow_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answ
 
 @routes.get("/tasks/{task_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})
 def list_task_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answer:
-    """The task's checkpoints, newest first: those that its workers kept, and the state as it was handed over.
+    """The task's checkpoints, newest first: those that its workers saved, and the state of its handoff.
 
-    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: go on until it is null.
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     page = checkpoints_of_task(baton, call.by, call.task_id, call.query.limit, cursor_of(call))
     return ok(listing(call, page, checkpoint_view))

@@ -1,1 +1,1 @@
-"""What the ports are made of: DynamoDB and SQS, and their twins in memory."""
+"""Implementations of the ports."""
