@@ -32,7 +32,7 @@ UNDECLARED_MATCH = 0.5
 
 
 class Runtime(StrEnum):
-    """Who takes the agent's work up: itself, over the API (``pull``), or Baton's process-task (``run``)."""
+    """Who runs the agent's tasks: a worker of its own, over the API (``pull``), or Baton's process-task (``run``)."""
 
     PULL = "pull"
     RUN = "run"
@@ -101,10 +101,10 @@ class Agent:
 
     def match(self, requires: Iterable[str]) -> float:
         """Returns the share of ``requires`` that it declares, 0 to 1; 1 if nothing is required."""
-        wanted, offers = frozenset(map(canonical, requires)), self.offers
-        if not wanted:
+        required, offers = frozenset(map(canonical, requires)), self.offers
+        if not required:
             return 1.0
-        return len(wanted & offers) / len(wanted) if offers else UNDECLARED_MATCH
+        return len(required & offers) / len(required) if offers else UNDECLARED_MATCH
 
     def must_be_active(self) -> Agent:
         if not self.active:
@@ -183,15 +183,15 @@ class Roster:
 
     def active_named(self, name: str) -> Agent | None:
         """Returns the active agent with this slug, name or alias, None if there is none."""
-        wanted = canonical(name)
-        return next((agent for agent in self.agents if agent.active and wanted in agent.names), None)
+        compared = canonical(name)
+        return next((agent for agent in self.agents if agent.active and compared in agent.names), None)
 
     def able(self, requires: Iterable[str], besides: str | None = None) -> tuple[Agent, ...]:
         """Returns the active agents, except ``besides``, that lack none of the requirements: agents that declare them
         before agents that take anything, then by slug."""
-        wanted = tuple(requires)
-        found = [each for each in self.agents if each.active and each.slug != besides and not each.lacks(wanted)]
-        return tuple(sorted(found, key=lambda each: (-each.match(wanted), each.slug)))
+        required = tuple(requires)
+        found = [each for each in self.agents if each.active and each.slug != besides and not each.lacks(required)]
+        return tuple(sorted(found, key=lambda each: (-each.match(required), each.slug)))
 
     def valid_names(self) -> str:
         """Returns the names of the active agents, sorted, for the messages of docs/spec/marker.md §1."""

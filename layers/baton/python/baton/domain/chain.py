@@ -52,8 +52,7 @@ class Step:
         return worker or self.task.agent
 
     def without_words(self) -> Step:
-        """Returns the step for a caller that may read the workflow but not this task: agents, state and times, without
-        any text."""
+        """Returns the step for a caller that may not read its task: agents, state and times, without any text."""
         task = self.task.changed(title=f"Handoff to {self.task.target_agent or 'any agent'}")
         return replace(
             self,
@@ -121,8 +120,8 @@ def tree(steps: Iterable[Step]) -> tuple[Step, ...]:
         below.setdefault(parent if parent in found else None, []).append(task_id)
     placed: list[tuple[str, str | None, int]] = [(root, None, 1) for root in below.get(None, ())]
     for task_id, under, level in placed:  # grows during the loop: parents come before their children
-        place = (task_id, level + 1) if level < MAX_LEVELS else (under, level)
-        placed += [(child, *place) for child in below.get(task_id, ())]
+        position = (task_id, level + 1) if level < MAX_LEVELS else (under, level)
+        placed += [(child, *position) for child in below.get(task_id, ())]
     grown: dict[str | None, tuple[Step, ...]] = {}
     for task_id, under, _ in reversed(placed):
         step = replace(found[task_id], children=grown.get(task_id, ()))

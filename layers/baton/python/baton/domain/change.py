@@ -69,8 +69,8 @@ class Story:
 
 
 def put_back(story: Story, type_: str, data: dict[str, Any], *, ready_at: datetime, **changes: Any) -> None:
-    """Requeues the task in the state that it was claimed from. Asks for a dispatch notice if it is delegated work that
-    Baton runs."""
+    """Requeues the task in the state that it was claimed from. Delegated work that Baton runs gets a dispatch
+    notice."""
     origin = story.task.origin or State.DELEGATED
     story.tell(type_, data, state=origin, claim=None, ready_at=ready_at, rings=0, **changes)
     story.extras["ring"] = origin is State.DELEGATED and story.task.runtime is Runtime.RUN

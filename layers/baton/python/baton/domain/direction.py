@@ -66,8 +66,7 @@ class Direction:
     version: int = 0
 
     def decide(self, now: datetime, settings: Settings) -> Verdict:
-        """Returns whether an escalation may be made now. An escalation exactly as old as the window is outside of
-        it."""
+        """Decides on an escalation at ``now``. An earlier one exactly as old as the window doesn't count."""
         recent = [e for e in self.escalations if now - e.created_at < settings.window]
         blocking = [e for e in recent if not e.closed or settings.breaker_scope == "any"]
         if blocking:

@@ -105,8 +105,7 @@ class Draft:
         return self.lineage.budget.narrowed(budget_of(self.message))
 
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
-        """Raises ``LoopTripped`` if the loop guard or the budget stops the handoff. ``handoffs``: of the workflow so
-        far."""
+        """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
         ancestors, budget = self.lineage.hops, self.budget
         loop_guard.check(ancestors, self.hop, settings, kind=self.kind, handoffs=handoffs, budget=budget, now=now)
 

@@ -510,8 +510,8 @@ class ModelRefuses(ModelTrouble):
 
     code = "model_refuses"
 
-    def __init__(self, message: str, *, type: str = "error", retryable: bool = False, **told: Any) -> None:  # noqa: A002 - the field's word
-        super().__init__(message, **told)
+    def __init__(self, message: str, *, type: str = "error", retryable: bool = False, **fields: Any) -> None:  # noqa: A002 - the field's word
+        super().__init__(message, **fields)
         self.type = type
         self.retryable = retryable
 

@@ -88,8 +88,7 @@ class Event:
     hash: str
 
     def public(self) -> dict[str, Any]:
-        """Returns the shape of docs/spec/lifecycle.md §8 with the hashes of docs/spec/protocol.md §7: all that
-        verifying needs."""
+        """Returns the shape of docs/spec/lifecycle.md §8, with the hash chain of docs/spec/protocol.md §7."""
         return {**_hashed_part(self), "prev_hash": self.prev_hash, "hash": self.hash}
 
     def is_intact(self) -> bool:

@@ -91,8 +91,7 @@ def must_be_ahead(message: Mapping[str, Any], now: datetime, at: str = "") -> No
 
 
 def title_of(message: Mapping[str, Any]) -> str:
-    """Returns the summary, else the user's message, else the reason for the target: one line, at most 200
-    characters."""
+    """Returns the summary, the user's message or the reason for the target: one line of at most ``MAX_TITLE``."""
     source_text = message.get("summary") or _part(message, "input").get("message") or message["target"]["reason"]
     text = one_line(source_text.strip()[:_MAX_TITLE_SOURCE]).strip()
     return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"

@@ -60,8 +60,7 @@ class Once:
         return Remembered(self.body_hash, answer, None if self.at is None else forgotten_at(self.at))
 
     def recall(self, remembered: Remembered | None) -> dict[str, Any] | None:
-        """Returns the saved response to replay, or None for a first call. Raises ``KeyReused`` if the body is
-        another."""
+        """Returns the saved response to replay, None for a first call. Raises ``KeyReused`` for another body."""
         if remembered is None or remembered.is_over(self.at):
             return None
         if not hmac.compare_digest(remembered.body_hash, self.body_hash):

@@ -23,8 +23,7 @@ _SLUG = re.compile(SLUG_PATTERN.replace("$", r"\Z"))
 
 
 def sortable_id(prefix: str, at: datetime, randomness: bytes) -> str:
-    """Returns ``task_01h…``: a later millisecond sorts later, and 80 random bits keep ids of one millisecond
-    distinct."""
+    """Returns ``task_01h…``: sorts by its millisecond; 80 random bits make it unique within that."""
     return f"{prefix}_{_base32(to_ms(at), _TIME_CHARACTERS)}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
 
 

@@ -34,14 +34,12 @@ class Liveness:
     last_contact_at: datetime | None = None  # its last request for work, to a minute; None if there was none
 
     def score(self, match: float) -> float:
-        """Returns the rank of an agent, 0 to 1 with four decimals. ``match``: how well it declares the requirements, 0
-        to 1."""
+        """Returns the agent's score, 0 to 1 with four decimals. ``match``: of its capabilities, 0 to 1."""
         return round(MATCH_WEIGHT * match + LIVENESS_WEIGHT * _LIVENESS_SCORES[self.status], 4)
 
 
 def liveness(last_contact_at: datetime | None, now: datetime, *, holds_claim: bool = False) -> Liveness:
-    """Returns active while the agent holds a claim or for 5 minutes after a contact, idle until 30 minutes, then
-    gone."""
+    """Active while the agent holds a claim or for 5 minutes after a contact, idle until 30 minutes, then gone."""
     if holds_claim or _is_within(ACTIVE_FOR, last_contact_at, now):
         return Liveness(Presence.ACTIVE, last_contact_at)
     return Liveness(Presence.IDLE if _is_within(IDLE_FOR, last_contact_at, now) else Presence.GONE, last_contact_at)

@@ -54,8 +54,7 @@ def normalised(reason: str) -> str:
 
 
 def hops_of(task: Task, body: dict[str, Any] | None) -> tuple[Hop, ...]:
-    """Returns the chain from the root to a task, its own hop included. Claimed open work counts as handed to its
-    claim's agent."""
+    """Returns the hops from the root to a task, its own included. Claimed open work has its claim's agent as target."""
     message = body or {}
     hops = [Hop(source, target, reason) for source, target, reason in message.get("hops", ())]
     if not hops:

@@ -1,10 +1,9 @@
-"""A task's synchronisation with its tracker page: what the page shows, what it has to show, and which sender works on
-it.
+"""The synchronisation of a task with its tracker page: what the page shows, what it has to show, and its sender.
 
 Three rules keep the page unique. Only the sender that holds the lease sends, and the lease ends a minute after the
 sender's time budget: by then every request of a dead sender has taken effect or never will. A sender that isn't the
 first searches for the page before it creates one. After a request with an unclear outcome no page is created until the
-tracker's search index, which lags, must show the page of that request (invariant 11;
+lag of the tracker's search index is over, when a search is sure to find the page of that request (invariant 11;
 docs/decisions/010-the-tracker-outbox.md).
 """
 
@@ -85,8 +84,8 @@ class Mirror:
         return self.wanted > self.shown or self.looks > self.looked
 
     def made_not_before(self, now: datetime) -> datetime:
-        """Returns when a page that no search finds may be created: now, or after an unclear request once a search would
-        find its page."""
+        """Returns the earliest time to create a page that a search didn't find: now, or after an unclear request when a
+        search would find its page."""
         return max(now, self.happened_by + seconds(INDEX_SECONDS)) if self.happened_by else now
 
     def is_due(self, now: datetime) -> bool:
@@ -94,16 +93,16 @@ class Mirror:
         return self.due_at is not None and self.due_at <= now and not held
 
     def needs_a_look(self, task: Task, word: str) -> bool:
-        """True if the page has to be read first: a change of it was reported, the latest request didn't succeed, the
-        task has ended, or the page shows the task's new state by another ``word``."""
+        """True if the page has to be read first: a change of it was reported, the latest request didn't succeed, or the
+        page lacks the task's end or its new state (``word``)."""
         is_in_doubt = self.unclear or self.status is not Sync.OK
         is_new = str(task.state) != self.shown_state and folded(word) != folded(self.page_status)
         is_ours_to_write = (task.is_ended or is_new) and not self.is_settled
         return self.looks > self.looked or is_in_doubt or is_ours_to_write
 
     def held(self, sender: str, now: datetime, budget_seconds: float) -> Mirror:
-        """Returns the row leased to ``sender``, which sends nothing after its time budget. If another sender held the
-        lease, the outcome of that sender's requests is unclear."""
+        """Returns the synchronisation leased to ``sender``, which sends nothing after its time budget. If another
+        sender held the lease, the outcome of that sender's requests is unclear."""
         until = now + seconds(budget_seconds + UNCLEAR_SECONDS)
         return replace(
             self,
@@ -116,7 +115,7 @@ class Mirror:
         )
 
     def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> Mirror:
-        """Returns the row after a successful write. ``note``: what the page had to be written without."""
+        """Returns the synchronisation after a successful write. ``note``: what the page had to be written without."""
         after = replace(self, shown=max(self.shown, task.seq), looked=max(self.looked, looked))
         return replace(
             after,
@@ -132,13 +131,13 @@ class Mirror:
         )
 
     def put_off(self, until: datetime, status: Sync, message: str) -> Mirror:
-        """Returns the row to be tried again at ``until``: the trouble is the tracker's, so no failure of the page
-        counts."""
+        """Returns the synchronisation to be tried again at ``until``: the trouble is the tracker's, so no failure of
+        the page counts."""
         return replace(self, status=status, message=message[:MAX_MESSAGE], **_released(until))
 
     def failed(self, now: datetime, status: Sync, message: str, *, unclear: bool) -> Mirror:
-        """Returns the row after a failure of this page: tried again after a growing pause, so that it doesn't stay
-        ahead of other pages; after an unclear failure not before the request has taken effect."""
+        """Returns the synchronisation after a failure of this page: tried again after a growing pause, so that it
+        doesn't stay ahead of other pages; after an unclear failure not before the request has taken effect."""
         pause = min(FIRST_PAUSE_SECONDS * 4 ** min(self.failures, 8), LAST_PAUSE_SECONDS)
         until = now + seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
         after = replace(
@@ -149,7 +148,7 @@ class Mirror:
         return replace(after, unclear=True, happened_by=now + seconds(UNCLEAR_SECONDS), held_until=until)
 
     def died(self, message: str) -> Mirror:
-        """Returns the row given up: another attempt can't succeed. ``message`` tells a human why."""
+        """Returns the synchronisation given up: another attempt can't succeed. ``message`` tells a human why."""
         return replace(self, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_released(None))
 
     def revived(self, now: datetime) -> Mirror:
@@ -157,16 +156,17 @@ class Mirror:
 
 
 def opened(task: Task, sender: str | None, budget_seconds: float) -> Mirror:
-    """Returns the row of a new task. ``sender``: the process that creates the task and writes the page at once, if
-    any."""
-    row = Mirror(
+    """Returns the synchronisation of a new task. ``sender``: the process that creates the task and writes the page at
+    once, if any."""
+    sync = Mirror(
         workspace=task.workspace, task_id=task.id, wanted=task.seq, since=task.created_at, due_at=task.created_at
     )
-    return row.held(sender, task.created_at, budget_seconds) if sender else row
+    return sync.held(sender, task.created_at, budget_seconds) if sender else sync
 
 
 def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bool) -> Mirror:
-    """Returns the row of a task that was imported from a page. ``is_closed``: the page was closed before the import."""
+    """Returns the synchronisation of a task that was imported from a page. ``is_closed``: the page was closed before
+    the import."""
     return Mirror(
         workspace=task.workspace,
         task_id=task.id,

@@ -1,5 +1,4 @@
-"""The limit of long polls that wait at once, per principal: each occupies a process and reads the table twice a
-second."""
+"""The limit of waiting long polls per principal: each occupies a process and reads the table twice a second."""
 
 from __future__ import annotations
 

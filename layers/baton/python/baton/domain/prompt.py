@@ -40,8 +40,7 @@ Context = dict[str, Any]
 
 
 def context_after(context: Mapping[str, Any] | None, source: str, tool: Tool, variables: Mapping[str, Any]) -> Context:
-    """Returns the earlier context, extended by the call's variables, then by Baton's own keys (docs/spec/tools.md
-    §4)."""
+    """Returns the earlier context with the call's variables, then Baton's own keys, on top (docs/spec/tools.md §4)."""
     before = dict(context or {})
     chain = before.get(HANDOFF_CHAIN)
     return {

@@ -96,8 +96,7 @@ def notice(telling: Telling, task: Task | None, url: str) -> Notice:
 
 
 def pause(age: timedelta) -> timedelta:
-    """Returns the pause before an entry that the bus refused is sent again: as long as its age, from 1 to 15
-    minutes."""
+    """Returns the pause before an entry is sent again that the bus refused: its age, from 1 to 15 minutes."""
     return min(max(age, OVERDUE_AFTER), LONGEST_PAUSE)
 
 

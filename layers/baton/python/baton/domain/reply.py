@@ -1,5 +1,4 @@
-"""The check of a model's reply before it is stored or acted on: nothing in it exceeds what the store takes (invariant
-9)."""
+"""The check of a model's reply before it is used: nothing in it exceeds what the store takes (invariant 9)."""
 
 from __future__ import annotations
 

@@ -45,8 +45,7 @@ class Review:
         return self.released_at is None
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
-        """Returns the review after another request. A released review opens again: the new request needs its own
-        release."""
+        """Returns the review after another request. A released one opens again: each request needs its own release."""
         after = replace(self, released_at=None, released_by=None, task_id=None)
         return replace(
             after, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1

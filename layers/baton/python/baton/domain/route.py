@@ -1,5 +1,4 @@
-"""Routes: which agent gets the work of a type that names no target, and how it is approved (docs/spec/lifecycle.md
-§2)."""
+"""Routes: the target of work that names only its type, and how it is approved (docs/spec/lifecycle.md §2)."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ MAX_ROUTES = 500
 
 
 class Mode(StrEnum):
-    """What an approval makes of the work: for the dispatcher, for whoever works on it right now, or a human decides."""
+    """How work of this type is approved: for the dispatcher, for an agent that claims it by id, or by a human only."""
 
     DISPATCH = "dispatch"
     NEXT = "next"

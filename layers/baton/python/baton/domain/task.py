@@ -103,12 +103,12 @@ class Claim:
         """Returns the claim extended to ``now`` + lease. A lease is never shortened, and a longer one ends at
         ``not_after`` at the latest: the deadline of a task that fails on it."""
         lease = lease_seconds or self.lease_seconds
-        wanted = now + seconds(lease)
+        expires_at = now + seconds(lease)
         if not_after is not None:
-            wanted = min(wanted, not_after)
-        if wanted < self.expires_at:
+            expires_at = min(expires_at, not_after)
+        if expires_at < self.expires_at:
             return self
-        return replace(self, lease_seconds=lease, heartbeat_at=now, expires_at=wanted)
+        return replace(self, lease_seconds=lease, heartbeat_at=now, expires_at=expires_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +126,8 @@ class Recovery:
 
 
 class Policy(StrEnum):
-    """When a task that waits for its branches goes on: once all have ended, once one is done, or once some are. It
-    goes on in any case when all have ended."""
+    """When a task that waits for branches is resumed: once all have ended, one is done, or a number of them is. In any
+    case it is resumed once all have ended."""
 
     ALL = "all"
     ANY = "any"
@@ -163,8 +163,8 @@ class Wait:
         """True if the task can go on: ``done`` of its branches have succeeded and ``ended`` have ended."""
         if ended == len(self.branches):
             return True
-        wanted = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
-        return done >= wanted
+        needed = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
+        return done >= needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

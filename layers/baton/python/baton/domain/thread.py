@@ -25,8 +25,7 @@ class Thread:
 
 
 def thread_from(root: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Thread:
-    """Walks from ``root``. ``tasks``: all of the workflow; ``followed``: task id → the task of the user's next
-    message."""
+    """Walks from ``root``. ``tasks``: of the workflow; ``followed``: task id → the task of the user's next message."""
     at: Task | None = root
     holder, passed_over, seen, is_torn = root, [], {root.id}, False
     while at is not None:

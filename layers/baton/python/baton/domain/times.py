@@ -27,8 +27,7 @@ def from_ms(ms: int) -> datetime:
 
 
 def whole_ms(at: datetime) -> datetime:
-    """Returns the time in UTC, rounded down to a millisecond. Raises ``ValueError`` if its year in UTC isn't 1 to
-    9999."""
+    """Returns the time in UTC, rounded down to a millisecond. Raises ``ValueError`` if UTC has no such year."""
     return from_ms(to_ms(at))
 
 

@@ -43,14 +43,14 @@ class ToolType(StrEnum):
 
 
 class ToolMode(StrEnum):
-    """Whether the conversation goes over to the target, or comes back with what the target did."""
+    """Whether the target takes the conversation over, or its result comes back to the caller."""
 
     TRANSFER = "transfer"
     DELEGATE = "delegate"
 
 
 class History(StrEnum):
-    """What the target sees of what was said: all of it, its last turn, or nothing but the user's message."""
+    """What the target sees of the conversation: all of it, its last turn, or only the user's message."""
 
     FULL = "full"
     LAST_MESSAGE = "last_message"

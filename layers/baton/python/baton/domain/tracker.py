@@ -62,8 +62,7 @@ class TrackerSettings:
         return notion_id(self.database) or ""
 
     def changed(self, values: Mapping[str, Any]) -> TrackerSettings:
-        """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput`` for a bad
-        field."""
+        """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput``."""
         given = dict(values)
         for name in _MAPS.keys() & given.keys():
             given[name] = {**getattr(self, name), **given[name]}
@@ -114,8 +113,7 @@ def folded(word: str | None) -> str:
 
 
 def notion_id(text: str) -> str | None:
-    """Returns the 32 hexadecimal digits of an id, bare or in a URL, where it is the page's and not the view's. None if
-    there is none."""
+    """Returns an id's 32 hexadecimal digits, from the id or from a page's URL (not those of the view); else None."""
     text = text.strip().lower()
     try:
         parts = urlsplit(text)

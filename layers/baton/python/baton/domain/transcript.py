@@ -189,8 +189,8 @@ def masked(entry: Entry) -> Entry:
         shown = checked(content, Guardrails(secrets=MASK, max_items=MAX_ITEMS, max_text_characters=MAX_TEXT_SHOWN), "")
     except GuardrailRefused:
         return replace(entry, blocks=(), told=())
-    told = tuple(replace(each, data=data) for each, data in zip(entry.told, shown["told"], strict=True))
-    return replace(entry, blocks=tuple(shown["blocks"]), told=told)
+    messages = tuple(replace(each, data=data) for each, data in zip(entry.told, shown["told"], strict=True))
+    return replace(entry, blocks=tuple(shown["blocks"]), told=messages)
 
 
 def call_id(task_id: str, turn: int, number: int) -> str:

@@ -1,8 +1,7 @@
-"""Search for patterns with ``*`` (any run of characters) and ``?`` (one character), anywhere in a text and without
-case.
+"""The search for patterns with ``*`` (any run of characters) and ``?`` (one character) anywhere in a text.
 
-They are not compiled to regular expressions: one pass over the text follows all patterns at once. The work per
-character depends on the total length of the patterns, never on the characters before it.
+Case doesn't matter. Patterns aren't compiled to regular expressions: one pass over the text follows all of them at
+once. The work per character depends on the total length of the patterns, never on the characters before it.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ class Automaton:
         met, stays = self.starts, self.stays
         following = map(self.takes.get, characters, repeat(self.takes_any))
         while some := tuple(islice(following, AT_ONCE)):
-            for taken in some:
-                met = met << 1 & taken | met & stays
+            for bits in some:
+                met = met << 1 & bits | met & stays
             if hit := met & self.end:
                 return self.ends[hit & -hit]
         return None

@@ -1,5 +1,4 @@
-"""Values beside the tasks of a workflow: checkpoints, held claims, background jobs, the count of root handoffs, inbox
-items and late results."""
+"""What a workflow has besides tasks: checkpoints, claims, background jobs, root handoffs, inbox items, late results."""
 
 from __future__ import annotations
 
@@ -80,8 +79,7 @@ class Roots:
     version: int = 0
 
     def one_more(self, now: datetime, settings: Settings) -> Roots:
-        """Counts one more. Raises ``LoopTripped`` at the workspace's limit. A handoff exactly an hour old doesn't
-        count."""
+        """Counts one more. Raises ``LoopTripped`` at the limit. A handoff exactly an hour old doesn't count."""
         recent = tuple(at for at in self.times if now - at < HOUR)
         most = settings.root_handoffs_per_hour
         if settings.loop_guard and len(recent) >= most:
