@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from baton.ports import Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
     from baton.run_ports import AgentRunner, Model, Models
 
-# The table repeats what is unclear by itself, knowing what may be repeated (adapters/dynamodb/table.py), so the SDK
-# doesn't: three attempts of at most 6 s each end before the function's 25 s do, with an answer.
+# The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
+# doesn't: three attempts of at most 6 s each fit into the function's 25 s, with time for an answer.
 CLIENT = ClientConfig(
     connect_timeout=2, read_timeout=4, retries={"mode": "standard", "total_max_attempts": 1}, parameter_validation=False
 )
@@ -42,13 +42,13 @@ QUICK_CLIENT = ClientConfig(
 
 @cache
 def logger() -> Logger:
-    """One for all of a function's lines; its service name comes from POWERTOOLS_SERVICE_NAME."""
+    """The logger of all of a function's lines; its service name comes from POWERTOOLS_SERVICE_NAME."""
     return Logger(level=config.load().log_level, utc=True, use_rfc3339=True)
 
 
 @cache
 def wire() -> Baton:
-    """All that a use case may need, on the real table and queue."""
+    """Returns all ports, on the real table and queues."""
     settings = config.load()
     clock = SystemClock()
     return Baton(
@@ -67,7 +67,7 @@ def wire() -> Baton:
 
 @cache
 def wire_tokens() -> tuple[TokenStore, Clock]:
-    """All that the authorizer needs."""
+    """Returns what the authorizer needs."""
     return DynamoStore(_table()), SystemClock()
 
 
@@ -83,14 +83,14 @@ def wire_tracker_dead_letters() -> DeadLetters:
 
 @cache
 def wire_bus() -> Bus:
-    from baton.adapters.eventbridge import EventBridgeBus  # only publish-events tells the outside
+    from baton.adapters.eventbridge import EventBridgeBus  # only publish-events publishes
 
     return EventBridgeBus(_client("events"), config.load().bus, log_line)
 
 
 @cache
 def wire_runner() -> AgentRunner:
-    """Who does the work of agents that process-task runs."""
+    """Returns the runner of the agents that process-task runs."""
     from baton.services.run_agent import AgentLoop  # only process-task runs agents
 
     return AgentLoop(wire(), wire_models())
@@ -98,8 +98,8 @@ def wire_runner() -> AgentRunner:
 
 @cache
 def wire_models() -> Models:
-    """The models that agents may think with: ``BATON_MODEL`` names the one that they get unless they ask for another.
-    Bedrock is always there, as AWS itself knows who may ask it for what."""
+    """Returns the models for agents. ``BATON_MODEL`` names the default for agents that choose none. Bedrock is always
+    there, as AWS itself controls access to it."""
     from baton.adapters.models.choice import ModelChoice  # only process-task asks models
 
     settings = config.load()
@@ -119,7 +119,7 @@ def _session() -> boto3.session.Session:
 
 
 def _client(service: str) -> Any:
-    """As the ports' adapters see it: the few calls that they make."""
+    """A client, typed as the adapters' small protocols: boto3's own types aren't used."""
     clients: Any = _session()
     return clients.client(service, config=CLIENT)
 
@@ -130,14 +130,14 @@ def _table() -> Table:
 
 
 class _Trackers:
-    """Made when first asked for: most calls never ask, and an HTTP client takes its time to import."""
+    """Made at the first use: most calls need no tracker, and an HTTP client is slow to import."""
 
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
         return _notion().of(workspace, settings, budget_seconds)
 
 
 class _Secrets:
-    """The same."""
+    """Made at the first use."""
 
     def put(self, workspace: str, token: str) -> None:
         _secrets_manager().put(workspace, token)
@@ -147,7 +147,7 @@ class _Secrets:
 
 
 class _CallbackKey:
-    """The same."""
+    """Made at the first use."""
 
     def get(self) -> bytes:
         return _callback_key().get()
@@ -180,14 +180,14 @@ def _callback_key() -> CallbackKey:
 
 
 def _scripted_model() -> Model:
-    """With the answers that ``BATON_SCRIPT`` names, or else the shipped ones. Raises ``ModelRefuses`` for a script that
-    isn't there or isn't one."""
+    """Returns the model with the answers that ``BATON_SCRIPT`` names, or else the shipped ones. Raises ``ModelRefuses``
+    for a script that doesn't exist or is invalid."""
     from baton.adapters.models.script import script_at
     from baton.adapters.models.scripted import ScriptedModel
 
     shipped = Path(str(files("baton.adapters.models")))
     path = Path(config.load().script or "answers.yaml")
-    # A bare name is that of a script that was built in, wherever the function runs.
+    # A bare name is that of a built-in script, wherever the function runs.
     return ScriptedModel(script_at(shipped / path if path.name == str(path) else path), SystemClock())
 
 
@@ -229,14 +229,14 @@ def _bedrock_for(seconds: float) -> BedrockClient:
 
 @lru_cache(maxsize=8)
 def _bedrock_client(seconds: int) -> Any:
-    """boto3 takes a timeout per client only; whole seconds, so that few clients do for many calls."""
+    """boto3 takes a timeout per client only; whole seconds, so that few clients serve many calls."""
     settings = CLIENT.merge(ClientConfig(connect_timeout=min(5, seconds), read_timeout=seconds))
     clients: Any = _session()
     return clients.client("bedrock-runtime", config=settings)
 
 
 def forget_all() -> None:
-    """For tests that change the environment."""
+    """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
         *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
         *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager),

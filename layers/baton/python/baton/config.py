@@ -27,13 +27,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """``public_url``: where the API answers, ``notion_url``: where Notion's does, both without a slash at the end.
-    ``model``: ``<provider>[:<id>]`` of agents that name none; ``model_url``: of a server of OpenAI's chat completions;
-    ``model_key``: what it is asked with, and ``model_key_secret``: the secret that holds it, which comes first.
-    ``script``: path of the scripted model's answers, or the name of those that were built in beside the shipped ones,
-    which an empty one means. ``secrets_prefix``: what the
-    names of the secrets begin with; ``callbacks_sealed_by``: the ARN of the secret that callbacks' addresses come from.
-    Functions that don't need a value leave it empty."""
+    """The settings from the environment. Functions leave the values empty that they don't need."""
 
     table: str
     queue_url: str
@@ -41,21 +35,22 @@ class Config:
     tracker_queue_url: str
     tracker_dead_letters_url: str
     bus: str
-    secrets_prefix: str
-    callbacks_sealed_by: str
-    notion_url: str
-    public_url: str
+    secrets_prefix: str  # the start of the secrets' names
+    callbacks_sealed_by: str  # the ARN of the secret that callbacks' addresses are derived from
+    notion_url: str  # of Notion's API, without a slash at the end
+    public_url: str  # of Baton's API, without a slash at the end
     log_level: str
     lease_seconds: int
-    model: str
-    model_url: str
+    model: str  # ``<provider>[:<id>]``, for agents that name none
+    model_url: str  # of a server with OpenAI's chat completions
     model_key: str = field(repr=False)
-    model_key_secret: str
+    model_key_secret: str  # the secret that holds the model's key; wins over ``model_key``
+    # the answers of the scripted model: a path, or the name of a built-in script; empty: the shipped answers
     script: str
 
 
 def read(environ: Mapping[str, str]) -> Config:
-    """Raises ``ConfigError`` naming the variable."""
+    """Raises ``ConfigError``, which names the variable."""
     if not environ.get("BATON_TABLE"):
         raise ConfigError("BATON_TABLE", "is missing: it names the DynamoDB table")
     lease = environ.get("BATON_LEASE_SECONDS", "150")
@@ -85,23 +80,23 @@ def read(environ: Mapping[str, str]) -> Config:
 
 
 def notion_url(environ: Mapping[str, str]) -> str:
-    """Tokens go there. Raises ``ConfigError``."""
+    """Tokens are sent there. Raises ``ConfigError``."""
     return _address("BATON_NOTION_URL", environ.get("BATON_NOTION_URL") or NOTION_URL, NOTION_URL)
 
 
 def model(environ: Mapping[str, str]) -> str:
-    """Where an address is set, its server is what thinks; else nobody does, and a script is followed."""
+    """A configured server's model, else the scripted one."""
     return environ.get("BATON_MODEL") or ("openai_compatible" if environ.get("BATON_MODEL_URL") else "scripted")
 
 
 def model_url(environ: Mapping[str, str]) -> str:
-    """Keys and everything that agents are told go there; empty for none. Raises ``ConfigError``."""
+    """Keys and the agents' prompts are sent there; empty for none. Raises ``ConfigError``."""
     value = environ.get("BATON_MODEL_URL", "")
     return _address("BATON_MODEL_URL", value, "https://api.openai.com/v1") if value else ""
 
 
 def model_key(environ: Mapping[str, str]) -> str:
-    """Raises ``ConfigError``, which doesn't show it."""
+    """Raises ``ConfigError``, which doesn't show the key."""
     value = environ.get("BATON_MODEL_KEY", "").strip()
     if not _KEY.fullmatch(value):
         raise ConfigError("BATON_MODEL_KEY", "has characters that no key has")
@@ -109,7 +104,7 @@ def model_key(environ: Mapping[str, str]) -> str:
 
 
 def _address(name: str, value: str, example: str) -> str:
-    """In the clear only to this machine itself."""
+    """Plain HTTP is allowed only to this machine."""
     try:
         url = urlsplit(value)
         url.port  # noqa: B018 - a wrong one raises

@@ -1,8 +1,9 @@
-"""What Baton needs from the outside. Each docstring is the contract: what may be taken, what is raised, what holds
-after.
+"""The interfaces between the use cases and the outside: store, queues, bus, clock, ids, tracker, secrets. Each
+docstring is the contract: the limits of its parameters, the errors raised, and the state afterwards.
 
-Every reading is strongly consistent unless it says otherwise. Every id given to a reading belongs to the workspace
-given with it: another workspace's is unknown. Stores raise ``Busy`` when they don't answer within their bounds.
+Every read is strongly consistent unless its docstring says otherwise. Every id given to a read belongs to the workspace
+given with it: an id of another workspace is unknown. Stores raise ``Busy`` when they don't answer within their time and
+retry bounds.
 """
 
 from __future__ import annotations
@@ -55,28 +56,28 @@ Json = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier:
-    """A task and what lies beside it. ``body`` is read only where it is asked for. ``failure``: the record of the
-    latest one, in the shape of the message (docs/spec/protocol.md §5)."""
+    """A task with its items."""
 
     task: Task
-    body: dict[str, Any] | None = None
+    body: dict[str, Any] | None = None  # read only if asked for
     output: Json = None
     completion: dict[str, Any] | None = None
+    # the record of the latest failure, in the shape of the message (docs/spec/protocol.md §5)
     failure: dict[str, Any] | None = None
-    brought: dict[str, Any] | None = None
+    brought: dict[str, Any] | None = None  # the resume payload
     checkpoint: Checkpoint | None = None
     recoveries: tuple[Recovery, ...] = ()
     mirror: Mirror | None = None
 
     @property
     def why(self) -> dict[str, Any] | None:
-        """What went wrong: ``{type, description, …}``."""
+        """The error of the latest failure: ``{type, description, …}``."""
         return None if self.failure is None else failure_in(self.failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a handoff is decided on, as far as it is known before the reading."""
+    """Names the items that a new handoff is decided on, as far as they are known before the read."""
 
     agents: frozenset[str] = frozenset()
     work_type: str | None = None
@@ -88,29 +89,29 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """``handoffs``: how many the workflow has had, None where nobody has counted. ``parent``: with its body."""
+    """The items that a new handoff is decided on."""
 
     settings: Settings
     agents: Mapping[str, Agent]
     route: Route | None = None
     remembered: Remembered | None = None
-    parent: Dossier | None = None
-    handoffs: int | None = None
+    parent: Dossier | None = None  # the task that the handoff belongs to, with its body
+    handoffs: int | None = None  # of the workflow so far; None if they were never counted
     roots: Roots | None = None
 
 
 class MarkerFacts(NamedTuple):
-    """What a marker is decided on. ``roster``: the version that the workspace's agents have now."""
+    """The items that a marker is decided on."""
 
     settings: Settings
     direction: Direction
     remembered: Remembered | None
-    roster: int
+    roster: int  # the present version of the workspace's agents
 
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """What a claimer can do, as its queue tells it: a hint, checked again with the claim."""
+    """An agent's abilities as its queue index stores them. A hint: they are checked again with the claim."""
 
     accepts: tuple[str, ...]
     produces: tuple[str, ...]
@@ -119,57 +120,57 @@ class Skills:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """``requires``, ``source``: of open work, for claimers to choose by."""
+    """A task that is ready for a claim."""
 
     task_id: str
     ready_at: datetime
-    requires: tuple[str, ...] = ()
-    source: str = ""
+    requires: tuple[str, ...] = ()  # of open work: the claimers' filter
+    source: str = ""  # of open work: the claimers' filter
     priority: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """``cursor``: where the next page begins, None at the end."""
+    """A page of a list."""
 
     items: tuple[Any, ...]
-    cursor: str | None = None
+    cursor: str | None = None  # where the next page begins; None at the end
 
 
-# What may be written in the same transaction as a change of a task, or by itself.
+# Extra writes: each can be committed with a change of a task, or without one.
 
-# In one transaction, whatever it carries.
+# The most items in one transaction, all extra writes included.
 MAX_ITEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The handoff's payload, with a new task: never rewritten."""
+    """The handoff's payload. Written with a new task, never rewritten."""
 
     content: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """``completion``: the message that came with it, if one did."""
+    """The output of a completed task."""
 
     content: Json
-    completion: dict[str, Any] | None = None
+    completion: dict[str, Any] | None = None  # the completion message, if there was one
 
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Holds only if the key is new, or its answer over by the time of ``once``, else ``KeyTaken``. ``forget_at``: may
-    be forgotten from then on; None leaves it to ``once``."""
+    """Saves the response under an idempotency key. Raises ``KeyTaken`` unless the key is new, or its saved response is
+    expired at the time of ``once``."""
 
     once: Once
     answer: dict[str, Any]
-    forget_at: datetime | None = None
+    forget_at: datetime | None = None  # may be forgotten from then on; None: as ``once`` says
 
 
 @dataclass(frozen=True, slots=True)
 class EndedClaim:
-    """The answer to the verb that ended a claim, for its exact repeat (invariant 3)."""
+    """The saved response of the command that ended a claim, for its exact repeat (invariant 3)."""
 
     claim_id: str
     answer: Remembered
@@ -177,19 +178,18 @@ class EndedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A new escalation in a direction, as ``direction`` was read: else ``Conflict``. ``forget`` names entries outside
-    of every window. It also ends the direction's open review if ``ends_review``."""
+    """A new escalation in a direction. Raises ``Conflict`` if the direction isn't as read."""
 
-    direction: Direction
+    direction: Direction  # as read
     task_id: str
     at: datetime
-    forget: tuple[str, ...] = ()
-    ends_review: bool = False
+    forget: tuple[str, ...] = ()  # the entries that are outside of every window
+    ends_review: bool = False  # also ends the direction's open review
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """An escalation's end. Never refused: it may be told any number of times."""
+    """The end of an escalation. Never refused; may be written any number of times."""
 
     source: str
     target: str
@@ -198,9 +198,9 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something said about a task or a manual review (``about``), beside it: it changes neither."""
+    """A note about a task or a manual review, stored next to it. Changes neither."""
 
-    about: str
+    about: str  # the id of the task or review
     id: str
     at: datetime
     by: str
@@ -209,15 +209,15 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ReviewOpened:
-    """A first refusal: as ``direction`` was read, else ``Conflict``."""
+    """The first refusal in a direction opens a review. Raises ``Conflict`` if the direction isn't as read."""
 
     review: Review
-    direction: Direction
+    direction: Direction  # as read
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewChanged:
-    """``review`` in its next version: else ``Conflict``."""
+    """The next version of a review. Raises ``Conflict`` if it isn't the next."""
 
     review: Review
 
@@ -231,37 +231,37 @@ class AlertRaised:
 
 @dataclass(frozen=True, slots=True)
 class AlertCounted:
-    """Another alert of a caller (its key) in an hour: holds only while there are fewer than ``MAX_PER_HOUR``, else
-    ``TooManyAlerts``."""
+    """Counts one more alert of a caller within an hour. Raises ``TooManyAlerts`` at ``MAX_PER_HOUR``."""
 
-    by: str
+    by: str  # the caller's principal key
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class AlertSaved:
-    """``alert`` in its next version: else ``Conflict``."""
+    """The next version of an alert. Raises ``Conflict`` if it isn't the next."""
 
     alert: Alert
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorOpened:
-    """With a new task: its row in the outbox to the tracker."""
+    """The page synchronisation of a new task. Written with the task."""
 
     mirror: Mirror
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorBehind:
-    """With a change of a task that has a row: the page is to show it. Never refused, whoever holds the row."""
+    """Marks a task's page as out of date. Written with a change of a task that has a page synchronisation. Never
+    refused, also while a sender holds it."""
 
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class PageReported:
-    """Somebody says that the page of ``task_id`` changed: it is to be looked at. Never refused."""
+    """Counts a reported change of a task's page, so that the page is looked at. Never refused."""
 
     task_id: str
     at: datetime
@@ -269,14 +269,14 @@ class PageReported:
 
 @dataclass(frozen=True, slots=True)
 class MirrorSaved:
-    """``mirror`` in its next version: else ``Conflict``."""
+    """The next version of a page synchronisation. Raises ``Conflict`` if it isn't the next."""
 
     mirror: Mirror
 
 
 @dataclass(frozen=True, slots=True)
 class PageTaken:
-    """The page is this task's, and no other's: else ``PageHeld``."""
+    """Reserves a page for one task. Raises ``PageHeld`` if it is another task's."""
 
     page_id: str
     task_id: str
@@ -284,21 +284,21 @@ class PageTaken:
 
 @dataclass(frozen=True, slots=True)
 class GateSaved:
-    """``gate`` in its next version: else ``Conflict``."""
+    """The next version of a tracker circuit. Raises ``Conflict`` if it isn't the next."""
 
     gate: Gate
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookSaved:
-    """``webhook`` in its next version: else ``Conflict``."""
+    """The next version of a webhook. Raises ``Conflict`` if it isn't the next."""
 
     webhook: Webhook
 
 
 @dataclass(frozen=True, slots=True)
 class Also:
-    """Another task's change in the same write, with what is written along with it; it holds as ``commit`` says."""
+    """Another task's change in the same write, with its own extra writes. The conditions are those of ``commit``."""
 
     change: Change
     extras: tuple[Extra, ...] = ()
@@ -306,24 +306,25 @@ class Also:
 
 @dataclass(frozen=True, slots=True)
 class UnderClaim:
-    """Holds only while the claim is the task's current one, else ``Conflict``: what was decided under it is decided
-    again. ``kept_bytes``: so many more are counted on it; the task's version stays."""
+    """Checks that the claim is the task's current one. Raises ``Conflict`` if not, so that the use case decides again.
+    The task's version stays."""
 
     task_id: str
     claim_id: str
-    kept_bytes: int = 0
+    kept_bytes: int = 0  # added to the bytes counted on the claim
 
 
 @dataclass(frozen=True, slots=True)
 class NotCancelled:
-    """Holds only while the task isn't cancelled, else ``Conflict``: what would hang below it doesn't begin any more."""
+    """Checks that the task isn't cancelled, so that no new task begins below a cancelled one. Raises ``Conflict`` if it
+    is."""
 
     task_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """Holds only while the task is in this version, else ``Conflict``: what was decided on it is decided again."""
+    """Checks that the task is in this version. Raises ``Conflict`` if not, so that the use case decides again."""
 
     task_id: str
     version: int
@@ -331,27 +332,26 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class HandoffsCounted:
-    """``number`` more of a workflow. ``start``: how many it has had if nobody has counted yet. Holds only if there are
-    at most ``most`` then, else ``Conflict``. ``is_first``: holds only if nobody has counted yet, so that of all who
-    begin a workflow of one name exactly one does."""
+    """Counts handoffs of a workflow. Raises ``Conflict`` if the new count is above ``most``."""
 
     workflow_id: str
-    number: int
-    start: int
+    number: int  # how many more
+    start: int  # the count so far, if nothing was counted yet
     most: int
+    # Raises ``Conflict`` if the workflow has a count: of all that begin a workflow of one name, exactly one succeeds.
     is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RootsCounted:
-    """``roots`` in its next version: else ``Conflict``."""
+    """The next version of a root index. Raises ``Conflict`` if it isn't the next."""
 
     roots: Roots
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointKept:
-    """Listed for good, and the task's latest one."""
+    """A checkpoint, listed for good, and the task's latest one."""
 
     checkpoint: Checkpoint
 
@@ -363,30 +363,30 @@ class InboxPosted:
 
 @dataclass(frozen=True, slots=True)
 class ErrandDue:
-    """Replaces one of its kind for the same task. Never refused."""
+    """A background job that is due. Replaces a job of its kind for the same task. Never refused."""
 
     errand: DueErrand
 
 
 @dataclass(frozen=True, slots=True)
 class ErrandDone:
-    """Takes it away if it is still the one that was read, else leaves it. Never refused. Done by itself after the rest
-    of the write: should that be lost, the errand stays due and is run once more."""
+    """Deletes a finished background job. A job that isn't the one that was read stays. Never refused. Runs by itself
+    after the rest of the write: if it is lost, the job stays due and runs once more."""
 
     errand: DueErrand
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimCut:
-    """The claim of the changed task was ended by somebody else; so that a late word of its holder can be told from a
-    stranger's."""
+    """Keeps the changed task's claim when another principal ended it, so that a late result of its holder can be told
+    from a stranger's."""
 
     claim: Claim
 
 
 @dataclass(frozen=True, slots=True)
 class LateKept:
-    """The first late word under a claim stands: ``KeyTaken`` for another."""
+    """A late result under a claim. The first stands: raises ``KeyTaken`` for another."""
 
     task_id: str
     claim_id: str
@@ -395,27 +395,26 @@ class LateKept:
 
 @dataclass(frozen=True, slots=True)
 class RetryOpened:
-    """``task_id`` (what was tried first, where retries are retried) is retried by ``retry_id``. Holds only if its
-    latest retry is ``seen`` (None: none yet), else ``Conflict``."""
+    """A retry of a task. Raises ``Conflict`` if the task's latest retry isn't ``seen``."""
 
-    task_id: str
+    task_id: str  # the first task in a chain of retries
     retry_id: str
-    seen: str | None
+    seen: str | None  # None: no retry yet
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The conversation that ``task_id`` held goes on with another task. Holds only if its next one is ``seen`` (None:
-    none yet), else ``Conflict``."""
+    """Continues the conversation of ``task_id`` with another task. Raises ``Conflict`` if its next task isn't
+    ``seen``."""
 
     task_id: str
     next_id: str
-    seen: str | None = None
+    seen: str | None = None  # None: no next task yet
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """The whole of what a manual review would let through, beside it."""
+    """The whole request of a manual review, stored next to the review."""
 
     review_id: str
     content: dict[str, Any]
@@ -423,7 +422,7 @@ class ReviewRequest:
 
 @dataclass(frozen=True, slots=True)
 class EntryKept:
-    """Of a task's transcript: holds only if there is none with its number yet, else ``Conflict``."""
+    """An entry of a task's transcript. Raises ``Conflict`` if the entry's number is taken."""
 
     task_id: str
     entry: Entry
@@ -431,14 +430,14 @@ class EntryKept:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """``usage`` more of a task and of its workflow. ``most_calls``, ``most_tokens``: holds only if the workflow has had
-    fewer calls and tokens before, else ``Conflict``; None for no limit."""
+    """Adds usage to a task and to its workflow. Raises ``Conflict`` if the workflow's calls or tokens so far reach a
+    limit."""
 
     workflow_id: str
     task_id: str
     usage: Usage
-    most_calls: int | None = None
-    most_tokens: int | None = None
+    most_calls: int | None = None  # limit of the workflow; None: no limit
+    most_tokens: int | None = None  # limit of the workflow; None: no limit
 
 
 Extra = (
@@ -482,324 +481,329 @@ Extra = (
 
 
 class TaskStore(Protocol):
-    """Tasks, their trails and whatever is written along with them."""
+    """Tasks, their trails, and everything that is written with them."""
 
     def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
-        """The task, and the answer that ``once`` was given before. One reading. Raises ``Unknown``."""
+        """Returns the task, and the response saved under ``once``. One read. Raises ``Unknown``."""
 
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
-        """The task with everything beside it, as of one moment per item. One reading. Raises ``Unknown``."""
+        """Returns the task with its items, as of one moment per item. One read. Raises ``Unknown``."""
 
     def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
-        """The task with all that its claimer needs, and the agent as it is now. One reading, and one more for a task
-        that came back oftener than it has attempts. Raises ``Unknown``."""
+        """Returns the task with every item that its claimer needs, and the agent's present state. One read, and one
+        more for a task that was recovered more often than it has attempts. Raises ``Unknown``."""
 
     def read_bell(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
-        """The task and the agent that a bell names, in one reading."""
+        """Returns the task and the agent of a dispatch notice. One read."""
 
     def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
-        """All of it or nothing, in one write of at most ``MAX_ITEMS``, each once: else ``ValueError``. What makes an
-        item larger than the store takes is ``TooLarge``, named by its field. With a change,
-        holds only if the task's version is still that of ``change.before`` (or if it is new), else ``Conflict``; the
-        extras say what else they hold on. A claim that the change begins is ``held`` by its agent, and no more so with
-        its end; taking a ``slot`` that another claim holds is ``SlotTaken``. After a success, repeated or unclear
-        attempts included, there is exactly one effect."""
+        """Commits the change and all extra writes, or none of them, in one write of at most ``MAX_ITEMS`` items, each
+        written once. Raises ``ValueError`` beyond that, and ``TooLarge``, which names the field, for an item larger
+        than the store allows. With a change: raises ``Conflict`` if the task's version isn't that of ``change.before``
+        (or if the id exists, for a new task). Each extra write adds its own conditions. A claim that the change begins
+        is listed by ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds the claim's
+        ``slot``. A success is applied exactly once, repeated and unclear attempts included."""
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
     ) -> Claim:
-        """Extends the claim as ``Claim.renewed`` says and raises the task's version if that changed the claim (a repeat
-        within its millisecond may raise it too), in one write. Raises ``StaleClaim`` if it isn't the current one of
-        ``by``. Raises ``Unknown``."""
+        """Extends the claim's lease by the rule of ``Claim.renewed``, in one write. The task's version rises if the
+        claim changed (a repeat within its millisecond may raise it too). Raises ``StaleClaim`` if the claim isn't the
+        current one of ``by``, and ``Unknown``."""
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | Claim | None:
-        """The answer kept by ``EndedClaim``, or the claim kept by ``ClaimCut``."""
+        """Returns the response saved by ``EndedClaim``, or the claim kept by ``ClaimCut``."""
 
     def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
-        """The agent's live claims, by whoever made them."""
+        """Returns the agent's live claims, of every principal."""
 
     def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
-        """What was kept by ``LateKept`` of claims with a fence above ``after``, by that fence."""
+        """Returns the results kept by ``LateKept`` of claims with a fence above ``after``, ordered by the fence."""
 
     def retry_of(self, workspace: str, task_id: str) -> str | None:
-        """The latest task that was opened as a retry of this one."""
+        """Returns the id of the latest retry of the task."""
 
     def remembered(self, once: Once) -> Remembered | None:
-        """The answer kept by ``Remember``."""
+        """Returns the response saved by ``Remember``."""
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
-        """What the agent can do (None if it isn't known), and the tasks for it, best first: priority, then ready time.
-        Lags; what it names must be checked by the condition of the write. One reading for about 25 of them."""
+        """Returns the agent's abilities (None if they aren't known) and its ready tasks, best first: by priority, then
+        by ready time. Lags: every task must be checked by the condition of the write. One read for about 25 tasks."""
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[Ready]:
-        """The same for open work: who may take it is for the caller to see."""
+        """Returns ready open work, in the same way. The caller checks who may claim it."""
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """Tasks that wait for a human's approval, most urgent and oldest first. Finding them lags, what is shown of
-        them doesn't: those that have moved on meanwhile are left out."""
+        """Returns tasks that wait for a human's approval, the most urgent and oldest first. The index lags, the tasks
+        don't: tasks that have moved on since are left out."""
 
     def due(self, now: datetime) -> Iterator[tuple[str, str, Errand | None]]:
-        """``(workspace, task_id, None)`` of tasks whose ``wake_at`` has come, or with the errand that is due about the
-        task: claims first, then errands, the longest due first within a shard. Lags. Reads page by page, and nothing
-        that isn't due."""
+        """Yields ``(workspace, task_id, None)`` for tasks whose ``wake_at`` has passed, or with the kind of the task's
+        background job that is due: claims first, then jobs, the longest due first within a shard. Lags. Reads page by
+        page, and only items that are due."""
 
     def errand(self, workspace: str, kind: Errand, task_id: str) -> DueErrand | None:
-        """The one that is due, if any."""
+        """Returns the background job of that kind that is due for the task, if any."""
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
-        """The entries after ``after``, in order."""
+        """Returns the events with a number above ``after``, in order."""
 
     def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
-        """The newest notes about a task or review, newest first. ``cursor``: a note's id, any; those before it."""
+        """Returns the newest notes about a task or review, newest first. ``cursor``: any note id; the notes before
+        it."""
 
     def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
-        """Those that exist, by id; one reading for a hundred."""
+        """Returns the tasks that exist, by id. One read per hundred."""
 
     def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
-        """The same, and which task each was ``Followed`` by; one reading for fifty, as of one moment per item."""
+        """Returns the tasks that exist, by id, and the next task of each that was ``Followed``. One read per fifty, as
+        of one moment per item."""
 
     def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
-        """Tasks with output, completion and failure, but nothing else; one reading for about thirty."""
+        """Returns tasks with output, completion and failure, without their other items. One read per about thirty."""
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Their bodies, by task."""
+        """Returns the tasks' bodies, by task id."""
 
     def workflow(self, workspace: str, workflow_id: str) -> tuple[Member, ...]:
-        """Every task of a workflow, in the order of their ids."""
+        """Returns every task of a workflow, in the order of their ids."""
 
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
-        """Those kept by ``CheckpointKept``, newest first. ``cursor``: a checkpoint's id, any; those before it."""
+        """Returns the checkpoints kept by ``CheckpointKept``, newest first. ``cursor``: any checkpoint id; the
+        checkpoints before it."""
 
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        """What the agent hasn't acknowledged, oldest first."""
+        """Returns the items that the agent hasn't acknowledged, oldest first."""
 
     def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
-        """They are in the inbox no more; unknown ones never were. At most 100."""
+        """Removes items from the inbox; unknown ids are ignored. At most 100."""
 
     def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        """Tasks whose target is the agent, newest first."""
+        """Returns tasks whose target is the agent, newest first."""
 
     def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
-        """Tasks created on a day (UTC), newest first."""
+        """Returns tasks created on a day (UTC), newest first."""
 
 
 class HandoffStore(Protocol):
     def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
-        """All that is wanted, in one reading; what doesn't exist is left out. Where nobody has begun a workflow yet,
-        the wanted roots are none at version 0."""
+        """Returns the items that ``wanted`` names, in one read, without those that don't exist. The roots of a name
+        that was never used are empty, at version 0."""
 
 
 class MarkerStore(Protocol):
     def marker_facts(self, workspace: str, pair: tuple[str, str] | None, once: Once | None) -> MarkerFacts:
-        """What a marker is decided on, in one reading. ``pair``: source and target slug; without one, the direction
-        says nothing."""
+        """Returns the items that a marker is decided on, in one read. ``pair``: source and target slug; None: the
+        direction in the answer means nothing."""
 
     def review(self, workspace: str, review_id: str) -> Review:
-        """Raises ``Unknown``."""
+        """Returns the review. Raises ``Unknown``."""
 
     def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """Manual reviews, newest first."""
+        """Returns manual reviews, newest first."""
 
     def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
-        """What was kept by ``ReviewRequest``."""
+        """Returns the request kept by ``ReviewRequest``."""
 
 
 class AgentStore(Protocol):
     def roster(self, workspace: str) -> Roster:
-        """All agents of the workspace as they are now. In one small reading where this process has read them before
-        and none has changed since, else in two."""
+        """Returns the workspace's present agents. One small read if this process has read them before and none has
+        changed since, else two."""
 
     def known_roster(self, workspace: str) -> Roster:
-        """The agents as this process has read them last, without any reading; the first time as ``roster``. What is
-        decided on it holds only if the present version, read afterwards, is still that one."""
+        """Returns the agents as this process last read them, without a read; the first time like ``roster``. A decision
+        on them holds only if the present version, read afterwards, is still the same."""
 
     def agent(self, workspace: str, slug: str) -> Agent | None:
-        """One agent."""
+        """Returns one agent."""
 
     def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
-        """The agent and the workspace's settings, in one reading."""
+        """Returns the agent and the workspace's settings, in one read."""
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
-        """The agent in its next version, and its profile where that changed. Raises ``Conflict`` if any agent changed
+        """Saves the agent in its next version, and its profile if it changed. Raises ``Conflict`` if any agent changed
         since ``roster`` was read."""
 
     def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
-        """Keeps that the agent was heard of, unless a mark is less than a minute old. At most one write, tried once,
-        and none where this process has tried within the minute. May raise whatever a store may: who marks must be
-        ready to go on without (``services/mark_contact.py``)."""
+        """Saves the time of the agent's last contact, unless the saved one is less than a minute old. At most one
+        write, tried once; none if this process has tried within the minute. May raise any error of a store: callers
+        must be able to go on without it (``services/mark_contact.py``)."""
 
     def last_contact(self, workspace: str, agent: str) -> datetime | None:
-        """The last mark; None if there is none."""
+        """Returns the saved time; None if there is none."""
 
     def last_contacts(self, workspace: str) -> dict[str, datetime]:
-        """All marks of the workspace, by slug, in one reading."""
+        """Returns the saved times of all agents of the workspace, by slug, in one read."""
 
 
 class AlertStore(Protocol):
     def alert(self, workspace: str, alert_id: str) -> Alert:
-        """Raises ``Unknown``."""
+        """Returns the alert. Raises ``Unknown``."""
 
     def alerts(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """All alerts, newest first."""
+        """Returns all alerts, newest first."""
 
     def alerts_of_task(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
-        """Those about a task, newest first."""
+        """Returns the alerts about a task, newest first."""
 
     def unresolved_alerts(self, workspace: str, state: AlertState, limit: int, cursor: str | None) -> Page:
-        """Open or acknowledged ones, newest first, without reading any others. Finding them lags, what is shown of them
-        doesn't: those that have moved on meanwhile are left out."""
+        """Returns open or acknowledged alerts, newest first, and reads no others. The index lags, the alerts don't:
+        alerts that have moved on since are left out."""
 
 
 class RouteStore(Protocol):
     def route(self, workspace: str, work_type: str) -> Route | None:
-        """None where there is none, or none any more."""
+        """Returns the route; None if it doesn't exist or was deleted."""
 
     def routes(self, workspace: str) -> RoutingTable:
-        """All routes of the workspace, in one reading."""
+        """Returns all routes of the workspace, in one read."""
 
     def save_route(self, route: Route, table: RoutingTable) -> None:
-        """The route in its next version, which is kept for good. Raises ``Conflict`` if any route changed since
-        ``table`` was read."""
+        """Saves the route in its next version; every version is kept for good. Raises ``Conflict`` if any route changed
+        since ``table`` was read."""
 
 
 class ToolStore(Protocol):
     def toolbox(self, workspace: str) -> Toolbox:
-        """All tools of the workspace, in one reading."""
+        """Returns all tools of the workspace, in one read."""
 
     def listed_tools(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """By name; ``cursor``: a tool's name, any; those after it. At most 1 MB is read: a page may be shorter than
-        ``limit`` and still have a cursor."""
+        """Returns tools by name. ``cursor``: any tool name; the tools after it. Reads at most 1 MB: a page may be
+        shorter than ``limit`` and still have a cursor."""
 
     def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
-        """Those of the names that there are, in one reading."""
+        """Returns the tools that exist, by name, in one read."""
 
     def save_tool(self, tool: Tool, toolbox: Toolbox) -> None:
-        """The tool in its next version. Raises ``Conflict`` if any tool changed since ``toolbox`` was read."""
+        """Saves the tool in its next version. Raises ``Conflict`` if any tool changed since ``toolbox`` was read."""
 
 
 class RunStore(Protocol):
-    """What belongs to the running of agents."""
+    """The data of agents that Baton runs."""
 
     def profile(self, workspace: str, agent: str) -> RunProfile:
-        """The defaults where nothing was set."""
+        """Returns the agent's profile; the defaults if none was saved."""
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
-        """A task's entries that have a message with a number above ``after``, in order."""
+        """Returns the entries of a task's transcript that have a message and a number above ``after``, in order."""
 
     def usage(self, workspace: str, workflow_id: str, task_id: str) -> tuple[Usage, Usage]:
-        """What the task has spent so far, and its workflow. One reading."""
+        """Returns the usage so far of the task, and of its workflow. One read."""
 
 
 class SettingsStore(Protocol):
     def settings(self, workspace: str) -> Settings:
-        """The defaults, at version 0, where nothing was set."""
+        """Returns the settings; the defaults, at version 0, if none were saved."""
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
-        """The settings in their next version, else ``Conflict``."""
+        """Saves the settings in their next version. Raises ``Conflict`` if it isn't the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollPermit:
-    """Held by one long poll of a principal (its key). ``id``: whose it is, should it have been given to another
-    since."""
+    """A principal's permit for one long poll."""
 
     workspace: str
-    by: str
+    by: str  # the principal's key
     slot: int
-    id: str
+    id: str  # the holder: the slot may have been given to another poll since
 
 
 class UseStore(Protocol):
-    """What a principal asks for, whichever processes it asks: how much in a minute, how many long polls at once."""
+    """A principal's usage across all processes: requests per minute, and long polls at the same time."""
 
     def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
-        """So many more requests and bytes of the principal in a minute (counted since 1970); and how many it is with
-        them. At most one write, tried once: it may raise whatever a store may, and may have been counted all the same.
-        Forgotten some time after the minute."""
+        """Adds requests and bytes to the principal's count of a minute (numbered since 1970), and returns both counts.
+        At most one write, tried once. May raise any error of a store, and may have counted all the same. The count is
+        deleted some time after the minute."""
 
     def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
-        """One of the principal's ``MAX_POLLS`` permits, held until ``until`` or ``end_poll``: never more of them at
-        once. In one write, or a few where others of the principal wait. Raises ``TooManyPolls``, with when the first
-        of them will be free."""
+        """Returns one of the principal's ``MAX_POLLS`` permits, held until ``until`` or ``end_poll``: never more of
+        them at once. One write, or a few if other polls of the principal wait. Raises ``TooManyPolls`` with the time
+        when the first permit becomes free."""
 
     def end_poll(self, permit: PollPermit) -> None:
-        """It is free again; nothing, if somebody else holds it by now. One write."""
+        """Frees the permit. Does nothing if another poll holds the slot by now. One write."""
 
 
 class TokenStore(Protocol):
     def token(self, token_id: str) -> Token | None:
-        """Found by id alone: the caller's workspace isn't known before."""
+        """Returns the token, found by its id alone: the caller's workspace isn't known before."""
 
     def add_token(self, token: Token, once: Once | None = None) -> None:
-        """Raises ``KeyTaken``."""
+        """Saves a new token. Raises ``KeyTaken``."""
 
     def save_revocation(self, token: Token) -> None:
-        """Writes ``revoked_at`` and ``revoked_by``; the first revocation stands."""
+        """Saves ``revoked_at`` and ``revoked_by``. The first revocation stands."""
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """The workspace's tokens, newest first."""
+        """Returns the workspace's tokens, newest first."""
 
     def remembered(self, once: Once) -> Remembered | None:
-        """The answer kept with a token."""
+        """Returns the response saved with a token."""
 
 
 class TrackerStore(Protocol):
-    """The outbox to the tracker, and what is known of it."""
+    """The page synchronisations, and the tracker's state."""
 
     def mirror(self, workspace: str, task_id: str) -> Mirror | None:
-        """A task's row."""
+        """Returns a task's page synchronisation."""
 
     def mirrors(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Mirror]:
-        """The rows of those that have one, by task; at most 100, in one reading."""
+        """Returns the page synchronisations of the tasks that have one, by task id. At most 100, in one read."""
 
     def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
-        """Tasks whose rows may have something to send, the longest due first. Lags, and may name a row that is held."""
+        """Yields tasks whose page may have to be synchronised, the longest due first. Lags, and may name a task whose
+        synchronisation is held."""
 
     def mirrors_waiting(self, workspace: str, limit: int) -> int:
-        """How many rows wait to be sent, counted up to ``limit``. Lags."""
+        """Returns how many page synchronisations are waiting, counted up to ``limit``. Lags."""
 
     def dead_mirrors(self, workspace: str, limit: int, cursor: str | None) -> Page:
-        """Rows that were given up. Finding them lags, what is shown of them doesn't."""
+        """Returns page synchronisations that were given up. The index lags, the items don't."""
 
     def page_holders(self, workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
-        """Page id → the task whose page it is; at most 100. Others are left out."""
+        """Returns the task id by page id, for the pages that belong to a task. At most 100."""
 
     def gate(self, workspace: str) -> Gate:
-        """An open one, at version 0, where nothing was saved."""
+        """Returns the tracker circuit; one that allows calls, at version 0, if none was saved."""
 
     def gates_due(self, now: datetime) -> Iterator[str]:
-        """Workspaces whose tracker is to be seen to. Lags."""
+        """Yields workspaces whose tracker is due for a check. Lags."""
 
     def webhook(self, workspace: str) -> Webhook | None:
-        """The workspace's webhook, taken down ones included."""
+        """Returns the workspace's webhook, also if it was taken down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """An entry of a trail that the bus hasn't taken. ``at``: since when. ``telling``: None if it can't be read."""
+    """A pending event: an entry of a trail that the bus hasn't accepted."""
 
     workspace: str
     task_id: str
     seq: int
-    at: datetime
-    telling: Telling | None
+    at: datetime  # pending since then
+    telling: Telling | None  # None if it can't be read
 
 
 class EventStore(Protocol):
-    """The outbox of events: every entry of every trail is in it from its own transaction on, until ``mark_sent``."""
+    """The outbox of events. Every entry of every trail is in it from its own transaction until ``mark_sent``."""
 
     def unsent(self, until: datetime) -> Iterator[Sequence[Unsent]]:
-        """Page by page what is in it since ``until`` or earlier and not put off beyond, of one task in order. Finding
-        them lags; none is shown that was marked before its page was read. Reads nothing that isn't due."""
+        """Yields the pending events, page by page: those pending since ``until`` or earlier that aren't put off beyond
+        it, in order within a task. The index lags, but an event that was marked before its page was read is left out.
+        Reads only items that are due."""
 
     def heads(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Task]:
-        """The tasks named by workspace and id, at most 100, in one reading. Those that can't be read are left out."""
+        """Returns the tasks, by workspace and id. At most 100, in one read. Tasks that can't be read are left out."""
 
     def mark_sent(self, workspace: str, task_id: str, seq: int) -> None:
-        """The bus has it. May be said any number of times. Raises ``Busy``."""
+        """Marks an event as accepted by the bus. May be repeated any number of times. Raises ``Busy``."""
 
     def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
-        """Not shown again by an ``unsent`` of before ``until``. Nothing if it was marked meanwhile. Raises ``Busy``."""
+        """Hides an event from every ``unsent`` before ``until``. Does nothing if the event was marked meanwhile. Raises
+        ``Busy``."""
 
 
 class Store(
@@ -818,38 +822,39 @@ class Store(
     EventStore,
     Protocol,
 ):
-    """The whole of it: one table."""
+    """All stores: one table."""
 
 
 class Doorbell(Protocol):
     def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
-        """Tells process-task that the agent has work. Never raises: a bell may be lost, doubled, late or out of order,
-        and the sweeper rings again (invariant 12)."""
+        """Sends a dispatch notice to process-task: the agent has work. Never raises. A notice may be lost, doubled,
+        late or out of order; the sweeper sends it again (invariant 12)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Ids of what the bus took, and of what it refused with its word for why. In neither: it was out of reach, and may
-    have taken it all the same."""
+    """The bus's answer. An id in neither set: the bus was out of reach, and may have accepted the event all the
+    same."""
 
     accepted: frozenset[str] = frozenset()
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)  # id → the bus's error
 
 
 class Bus(Protocol):
     def publish(self, notices: Sequence[Notice]) -> Delivery:
-        """Tells whoever listens outside, in this order as far as the bus keeps one. Never raises; each notice is taken
-        or refused by itself."""
+        """Publishes events, in this order as far as the bus keeps one. Never raises. Each event is accepted or refused
+        by itself."""
 
 
 class DeadLetters(Protocol):
     def give_up(self, body: str, reason: str) -> None:
-        """Puts a message that can never be handled where humans are alarmed about it. Raises ``Busy``."""
+        """Moves a message that can never be handled to the queue that alarms humans. Raises ``Busy``."""
 
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """Aware, UTC, whole milliseconds. May be wrong by minutes: versions and fences decide, not clocks."""
+        """Returns the time: aware, UTC, whole milliseconds. May be wrong by minutes: versions and fences decide, not
+        clocks."""
 
     def sleep(self, seconds: float) -> None:
         """Only for jittered retries and long polls."""
@@ -857,102 +862,103 @@ class Clock(Protocol):
 
 class Ids(Protocol):
     def new(self, prefix: str, at: datetime) -> str:
-        """A new sortable id (``baton.domain.ids``)."""
+        """Returns a new sortable id (``baton.domain.ids``)."""
 
     def secret(self) -> str:
-        """64 hexadecimal characters from the operating system's randomness."""
+        """Returns 64 hexadecimal characters from the operating system's random source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A page as it was written. ``status``: what its status says now, None if it has none. ``without``: what had to be
-    left out, in words, with what to do about it; ``is_denied``: some of it because it isn't shared with us."""
+    """A page as it was written."""
 
     page: PageRef
-    status: str | None
-    without: tuple[str, ...] = ()
-    is_denied: bool = False
+    status: str | None  # the page's present status; None if it has none
+    without: tuple[str, ...] = ()  # the parts that were left out, in words, with what to do about each
+    is_denied: bool = False  # some parts were left out because they aren't shared with us
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong with a tracker. ``about``: the property, database or token; ``severity``: an ``error``
-    keeps tasks from being mirrored, a ``warning`` leaves something of them out."""
+    """A problem of a tracker's configuration."""
 
-    about: str
-    severity: str
+    about: str  # the property, database or token
+    severity: str  # ``error``: tasks can't be mirrored; ``warning``: a part of them is left out
     problem: str
     what_to_do: str
 
 
 class Tracker(Protocol):
-    """One workspace's tracker, for one errand: it asks for nothing after its budget. Every call may raise
-    ``TrackerAway`` (``unclear`` if the effect may have happened or may yet), ``TrackerDenies``, ``PageRefused`` and
-    ``PageGone``. Unknown or missing properties are no errors: they are left out, and ``Made`` says so."""
+    """One workspace's tracker, for one session: it sends no request after its time budget. Every call may raise
+    ``TrackerAway`` (``unclear`` if the request may have taken effect or still may), ``TrackerDenies``, ``PageRefused``
+    and ``PageGone``. Unknown or missing properties are no errors: they are left out, and ``Made`` lists them."""
 
     def create(self, sheet: Sheet) -> Made:
-        """A new page, whoever else has made one: never repeated by itself once it may have been heard."""
+        """Creates a new page, also if the task has one already. Never repeated by itself once the tracker may have
+        received it."""
 
     def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
-        """Pages that may have been made for the task, the likeliest first. They may be other tasks' pages."""
+        """Returns pages that may have been created for the task, the likeliest first. They may be other tasks'
+        pages."""
 
     def update(self, page_id: str, sheet: Sheet) -> Made:
-        """The page shows the task's state. Writing it twice is writing it once."""
+        """Writes the task's state to the page. Idempotent."""
 
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
-        """``unless_there``: looks first whether it says so already."""
+        """Adds a comment. ``unless_there``: checks first whether the page has it already."""
 
     def tasks_named(self, page_id: str) -> frozenset[str]:
-        """The tasks that the page's body names."""
+        """Returns the ids of the tasks that the page's body names."""
 
     def reach(self) -> None:
-        """Raises ``TrackerTrouble`` if it is there for no page."""
+        """Raises ``TrackerTrouble`` if the tracker can't be used for any page."""
 
     def look(self, page_id: str) -> Seen:
-        """The page as it is now."""
+        """Returns the page's present state."""
 
     def who(self, user_id: str) -> Editor:
-        """Unknown ones are no persons."""
+        """Returns the user. An unknown user is not a person."""
 
     def changed_since(self, since: datetime) -> Iterator[Seen]:
-        """Pages of the database that were edited since, the longest ago first; not those in its trash."""
+        """Yields pages of the database that were edited since, the longest ago first, without those in its trash."""
 
     def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
-        """Pages of the database that were made since and whose title begins with ``title``, the oldest first."""
+        """Yields pages of the database that were created since and whose title begins with ``title``, the oldest
+        first."""
 
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that is wrong with the database as it is configured; raises nothing but ``TrackerAway``."""
+        """Returns every problem of the database as it is configured. Raises only ``TrackerAway``."""
 
 
 class Trackers(Protocol):
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
-        """Asks for nothing yet, and raises nothing."""
+        """Returns the workspace's tracker. Sends no request yet, and never raises."""
 
 
 class TrackerBell(Protocol):
     def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
-        """Tells sync-tracker that there is something to send or to look at, for this task first. Never raises: a bell
-        may be lost, doubled, late or out of order, and the sweeper rings again."""
+        """Sends a dispatch notice to sync-tracker: a page is to be written or looked at, this task's first. Never
+        raises. A notice may be lost, doubled, late or out of order; the sweeper sends it again."""
 
 
 class CallbackKey(Protocol):
     def get(self) -> bytes:
-        """What only this deployment holds: callbacks' addresses are derived from it. Raises ``Busy``."""
+        """Returns the deployment's secret, from which the addresses of callbacks are derived. Raises ``Busy``."""
 
 
 class Secrets(Protocol):
-    """Where the trackers' tokens are kept, one per workspace."""
+    """The trackers' tokens, one per workspace."""
 
     def put(self, workspace: str, token: str) -> None:
-        """Replaces the present one. Raises ``Busy``."""
+        """Replaces the present token. Raises ``Busy``."""
 
     def get(self, workspace: str, *, afresh: bool = False) -> str | None:
-        """May be a few minutes old unless ``afresh``. Raises ``Busy``."""
+        """Returns the token, which may be a few minutes old unless ``afresh``. Raises ``Busy``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baton:
-    """Everything that a use case may need, wired once per process by ``bootstrap``."""
+    """All ports, wired once per process by ``bootstrap``."""
 
     store: Store
     doorbell: Doorbell
