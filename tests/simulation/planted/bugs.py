@@ -223,8 +223,8 @@ FAMILIES = (
         "no errand for the join",
         (
             SERVICES + "change_task.py",
-            "if task.has_branch_ended and task.join_parent is not None:\n        told",
-            "if False:\n        told",
+            "if task.has_branch_ended and task.join_parent is not None:\n        writes",
+            "if False:\n        writes",
         ),
     ),
     _bug(
@@ -316,7 +316,7 @@ RUNS = (
     ),
     _bug(
         "an event is marked before the bus has it",
-        (SERVICES + "publish_events.py", "if told.id in delivery.accepted:", "if True:"),
+        (SERVICES + "publish_events.py", "if event.id in delivery.accepted:", "if True:"),
     ),
 )
 BUGS = (*CLAIMS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS)

@@ -1,4 +1,4 @@
-"""A worker notes something about the task that it holds: beside it, for whoever reads it later."""
+"""A worker adds a note to the task that it holds, stored next to the task for later readers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str, once: Once | None = None) -> Note:
-    """It changes neither the task's version nor its content revision. Raises ``StaleClaim``, ``GuardrailRefused``,
-    ``ClaimFull``, ``Unknown``."""
+    """Saves the note. The task's version and content revision stay. Raises ``StaleClaim``, ``GuardrailRefused``,
+    ``ClaimFull`` and ``Unknown``."""
 
-    def again(first_answer: dict[str, Any]) -> Note:
-        return Note(task_id, first_answer["id"], parse_rfc3339(first_answer["at"]), by.key, first_answer["content"])
+    def replay(saved: dict[str, Any]) -> Note:
+        return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])
 
     def attempt() -> Note:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        first_answer = once.recall(facts.remembered) if once else None
-        if first_answer is not None:
-            return again(first_answer)
+        saved = once.recall(facts.remembered) if once else None
+        if saved is not None:
+            return replay(saved)
         if facts.parent is None:
             raise Unknown("task")
         claim = facts.parent.task.current_claim(claim_id, by)
@@ -37,11 +37,11 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
         now = baton.clock.now()
         content = checked({"text": text}, facts.settings.guardrails, "")
         note = Note(task_id, baton.ids.new("note", now), now, by.key, content)
-        remember = [Remember(once, {"id": note.id, "at": rfc3339(now), "content": content})] if once else []
+        save_response = [Remember(once, {"id": note.id, "at": rfc3339(now), "content": content})] if once else []
         size = len(text.encode())
         claim.keeping(size, facts.settings.kept_bytes_per_claim)
-        baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *remember])
+        baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *save_response])
         return note
 
     with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
-        return decided_once(baton, once, again, attempt)
+        return decided_once(baton, once, replay, attempt)

@@ -1,4 +1,4 @@
-"""A human approves many tasks at once; each has an answer of its own (docs/spec/lifecycle.md §1)."""
+"""A human approves many tasks at once; each gets its own answer (docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ MAX_APPROVALS = 25
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """``revision``: the content that was seen, None for the current one."""
+    """One task of the request."""
 
     task_id: str
-    revision: int | None = None
+    revision: int | None = None  # the content that was seen; None for the current one
     is_for_next: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """Either what became of the task, or why nothing did."""
+    """The outcome for one task: the task, or the refusal."""
 
     task_id: str
     dossier: Dossier | None = None
@@ -40,8 +40,9 @@ class Approved:
 def approve_many(
     baton: Baton, by: Principal, approvals: list[Approval], once: Once | None = None
 ) -> tuple[Approved, ...]:
-    """One after the other, in the order given. A repeat with the same key answers each as the first time, refusals
-    included, and goes on with those that the first didn't get to. Raises ``KeyReused`` before anything is approved."""
+    """Approves the tasks one after the other, in the order given. A repeat with the same key gets the same answer for
+    each, refusals included, and continues with the tasks that the first call didn't get to. Raises ``KeyReused`` before
+    anything is approved."""
     by.must_be_human("approve a task")
     if once:
         try:
@@ -51,25 +52,26 @@ def approve_many(
     return tuple(_approved(baton, by, each, _for_item(once, number)) for number, each in enumerate(approvals))
 
 
-def _approved(baton: Baton, by: Principal, asked: Approval, once: Once | None) -> Approved:
-    approve = approve_task_next if asked.is_for_next else approve_task
+def _approved(baton: Baton, by: Principal, approval: Approval, once: Once | None) -> Approved:
+    approve = approve_task_next if approval.is_for_next else approve_task
 
     def attempt() -> Approved:
         try:
-            return Approved(asked.task_id, approve(baton, by, asked.task_id, asked.revision, once))
+            return Approved(approval.task_id, approve(baton, by, approval.task_id, approval.revision, once))
         except Busy:
-            raise  # it says nothing about the task, and isn't what a repeat is told
+            raise  # it says nothing about the task, and isn't saved for a repeat
         except BatonError as refusal:
             if once and recalled(baton, once) is None:
                 baton.store.commit(by.workspace, None, [Remember(once, told(refusal))])
-            return Approved(asked.task_id, refusal=refusal)
+            return Approved(approval.task_id, refusal=refusal)
 
     try:
         return decided_again(baton.clock, attempt)
     except Busy as refusal:
-        return Approved(asked.task_id, refusal=refusal)
+        return Approved(approval.task_id, refusal=refusal)
 
 
 def _for_item(once: Once | None, number: int) -> Once | None:
-    """A key of its own for each item, under the caller's: the body's hash still tells another request from a repeat."""
+    """The idempotency key of one item, under the caller's key. The body's hash still tells another request from a
+    repeat."""
     return None if once is None else Once(once.principal, f"{once.route} {number}", once.key, once.body_hash, once.at)

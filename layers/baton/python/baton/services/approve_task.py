@@ -1,4 +1,4 @@
-"""A human lets a task go to work, or takes that back."""
+"""A human approves a task, or takes the approval back."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 
 def approve_task(baton: Baton, by: Principal, task_id: str, revision: int | None, once: Once | None = None) -> Dossier:
-    """For the dispatcher, after the undo window. ``revision``: the content that was seen, None for the current one."""
+    """Approves the task for dispatch after the undo window. ``revision``: the content that was seen; None for the
+    current one."""
     by.must_be_human("approve a task")
 
-    def verb(task: Task) -> Approve:
+    def command(task: Task) -> Approve:
         agent, settings = baton.store.dispatch_facts(by.workspace, task.target_agent or ANY_AGENT)
         return Approve(by=by, revision=revision, agent=agent, settings=settings)
 
-    return change_task(baton, by.workspace, task_id, verb, once)
+    return change_task(baton, by.workspace, task_id, command, once)
 
 
 def approve_task_next(
     baton: Baton, by: Principal, task_id: str, revision: int | None, once: Once | None = None
 ) -> Dossier:
-    """For whoever works on it right now; it is never dispatched."""
+    """Approves the task for the worker that takes it next; it is never dispatched."""
     by.must_be_human("approve a task")
     return change_task(baton, by.workspace, task_id, lambda _: ApproveNext(by=by, revision=revision), once)
 
 
 def undo_approval(baton: Baton, by: Principal, task_id: str, once: Once | None = None) -> Dossier:
-    """Raises ``UndoWindowOver`` once somebody may have taken the task."""
+    """Takes the approval back. Raises ``UndoWindowOver`` once the task may have been claimed."""
     by.must_be_human("undo an approval")
     return change_task(baton, by.workspace, task_id, lambda _: Undo(by=by), once)

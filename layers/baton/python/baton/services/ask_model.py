@@ -1,4 +1,4 @@
-"""A run asks its agent's model: within the budgets, with what of the conversation the agent sees, and again after a
+"""Asks an agent's model: within the budgets, with the part of the conversation that the agent sees, and again after a
 pause if the provider is throttled or out."""
 
 from __future__ import annotations
@@ -28,41 +28,41 @@ if TYPE_CHECKING:
     from baton.run_ports import Models, Reply
     from baton.services.run_scribe import Scribe
 
-# Less than that, and a model isn't asked any more.
+# With less time than that, the model isn't asked any more.
 MIN_TURN_SECONDS = 5.0
-# How often, and how long between, a provider is asked again before the task goes back.
+# How often a provider is asked before the task is released, and the pauses between.
 MAX_TRIES = 3
 FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Asker:
-    """``tools``: as the model sees them."""
+    """Asks the model for one run."""
 
     baton: Baton
     models: Models
     scribe: Scribe
     profile: RunProfile
     conversation: Conversation
-    tools: list[dict[str, Any]]
+    tools: list[dict[str, Any]]  # in the shape that the model gets
     earlier: list[tuple[Seen, Sequence[Entry]]] | None = field(default=None)
 
     def has_time(self) -> bool:
         return self.scribe.work.time_left() >= MIN_TURN_SECONDS
 
     def begun(self) -> str | None:
-        """Counts the call before it is made, so that no budget is passed however many run at once. Says which one
-        stands in the way. Raises ``StaleClaim``."""
+        """Counts the call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted
+        budget as text, or None. Raises ``StaleClaim``."""
         task, budget = self.scribe.task, budget_of(self.scribe.work.dossier.body)
         spent = Spent(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
 
         def attempt() -> str | None:
-            mine, all_ = self.baton.store.usage(task.workspace, task.workflow_id, task.id)
+            mine, total = self.baton.store.usage(task.workspace, task.workflow_id, task.id)
             if mine.tokens >= self.profile.max_tokens:
                 return f"The agent has used up its {self.profile.max_tokens} tokens."
-            if budget.max_model_calls is not None and all_.model_calls >= budget.max_model_calls:
+            if budget.max_model_calls is not None and total.model_calls >= budget.max_model_calls:
                 return f"The workflow's budget is {budget.max_model_calls} model calls, and it has had them."
-            if budget.max_tokens is not None and all_.tokens >= budget.max_tokens:
+            if budget.max_tokens is not None and total.tokens >= budget.max_tokens:
                 return f"The workflow's budget is {budget.max_tokens} tokens, and it has had them."
             self.scribe.under_claim(spent)
             return None
@@ -70,7 +70,7 @@ class Asker:
         return decided_again(self.baton.clock, attempt)
 
     def asked(self) -> Reply:
-        """Raises ``ModelAway`` once it is out of tries or of time, ``ModelRefuses``."""
+        """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, and ``ModelRefuses``."""
         provider, model_id, model = self.models.of(self.profile.model)
         tried = 0
         while True:
@@ -79,14 +79,14 @@ class Asker:
                 reply = model.converse(self._request(model_id))
                 reply = replace(reply, usage=reply.usage.bounded())
             except ModelAway as away:
-                if tried == MAX_TRIES or not self._paused(tried, away):
+                if tried == MAX_TRIES or not self._pause(tried, away):
                     raise
                 continue
-            self._logged(reply, provider, model_id)
+            self._log(reply, provider, model_id)
             return reply
 
-    def _paused(self, tried: int, away: ModelAway) -> bool:
-        """Whether it is worth waiting for."""
+    def _pause(self, tried: int, away: ModelAway) -> bool:
+        """Sleeps before the next try. False if the pause is too long."""
         pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
         pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
         if pause > LAST_PAUSE_SECONDS or pause + MIN_TURN_SECONDS > self.scribe.work.time_left():
@@ -112,7 +112,7 @@ class Asker:
         )
 
     def _history(self) -> list[dict[str, Any]]:
-        """Half as long for each time that it was too long."""
+        """The messages for the model, half as long for each time that they were too long."""
         if self.earlier is None:
             self.earlier = self._read_earlier()
         entries = self.scribe.transcript.entries
@@ -126,8 +126,8 @@ class Asker:
         )
 
     def _read_earlier(self) -> list[tuple[Seen, Sequence[Entry]]]:
-        """The newest first, and no further back than there is room for; without secrets, as nothing that goes from
-        agent to agent has any, unless the workspace wants it so."""
+        """The newest tasks that fit. Secrets are masked, as in everything between agents, unless the workspace turned
+        that off."""
         found: list[tuple[Seen, Sequence[Entry]]] = []
         if not self.conversation.earlier:
             return found
@@ -142,7 +142,7 @@ class Asker:
                 break
         return found
 
-    def _logged(self, reply: Reply, provider: str, model_id: str) -> None:
+    def _log(self, reply: Reply, provider: str, model_id: str) -> None:
         self.baton.log(
             "a model replied",
             action="model_replied",

@@ -1,4 +1,4 @@
-"""Who a bearer token speaks for."""
+"""The principal of a bearer token."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def authenticate(tokens: TokenStore, clock: Clock, header: str) -> Principal | None:
-    """None for everything but a token that was issued, has not expired and was not revoked."""
+    """Returns the token's principal. None unless the token was issued, hasn't expired and wasn't revoked."""
     parts = split(header)
     if parts is None:
         return None
     token_id, secret = parts
     token = tokens.token(token_id)
     if token is None:
-        # The same work as for a known id, so that the time of a refusal tells nothing.
+        # The same work as for a known id, so that a refusal's timing reveals nothing.
         digest(secret)
         return None
     return token.principal if token.admits(secret, clock.now()) else None

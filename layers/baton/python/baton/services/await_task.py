@@ -1,4 +1,4 @@
-"""Waiting for a task to get somewhere."""
+"""Waits for a task's state, or for its next events."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Awaited:
 
 
 def await_task(baton: Baton, by: Principal, task_id: str, state: str, timeout_seconds: float) -> Awaited:
-    """Answers at once if the task is in ``state`` (or has ``ended``), else when it is, else at the end of the time.
-    An ended task never changes again, so waiting for another state of one ends too. Raises ``Unknown``,
+    """Returns at once if the task is in ``state`` (or has ``ended``), else when it is, else when the time is over. An
+    ended task never changes again, so waiting for another of its states stops too. Raises ``Unknown`` and
     ``TooManyPolls``."""
 
     def holds(task: Task) -> bool:
@@ -44,7 +44,8 @@ def await_task(baton: Baton, by: Principal, task_id: str, state: str, timeout_se
 def wait_for_events(
     baton: Baton, by: Principal, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
 ) -> tuple[Event, ...]:
-    """The entries after ``after``, as soon as there are any. Raises ``Unknown``, ``TooManyPolls``."""
+    """Returns the events with a number above ``after``, as soon as there are any. Raises ``Unknown`` and
+    ``TooManyPolls``."""
     readable_task(baton, by, task_id)
 
     def read() -> tuple[Event, ...]:

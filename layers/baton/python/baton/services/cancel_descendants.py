@@ -1,5 +1,5 @@
-"""A cancelled task takes all that came of it along (docs/spec/lifecycle.md §1): repeated until nothing is open, however
-often it is interrupted, and whatever the descendants do meanwhile."""
+"""Cancels the descendants of a cancelled task (docs/spec/lifecycle.md §1). Repeats until none is open, however often it
+is interrupted and whatever the descendants do meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from baton.domain.workflow import DueErrand, Member
     from baton.ports import Baton
 
-# Of one run: whatever is left is due again at the next sweep.
+# Rounds of one run: the rest is due again at the next sweep.
 MAX_ROUNDS = 20
 HEADS_AT_ONCE = 100
 
@@ -28,8 +28,8 @@ HEADS_AT_ONCE = 100
 def cancel_descendants(
     baton: Baton, workspace: str, task_id: str, may_go_on: Callable[[], bool] = lambda: True
 ) -> bool:
-    """Whether nothing is open any more. What is found open is ended under its own version, so a descendant that hands
-    on at that moment has either done so, and its child is found in the next round, or can't any more."""
+    """True if no descendant is open any more. An open one is ended under its own version: if it hands off at that
+    moment, either its child is found in the next round, or the handoff fails."""
     errand = baton.store.errand(workspace, Errand.CASCADE, task_id)
     if errand is None:
         return True
@@ -40,7 +40,7 @@ def cancel_descendants(
         below = _descendants(baton.store.workflow(workspace, _workflow_of(baton, workspace, task_id)), task_id)
         found = _open_among(baton, workspace, sorted(below))
         if not found and below == seen:
-            # Twice the same, and all ended in between: an ended task makes no children.
+            # Found the same descendants twice, all ended in between: an ended task makes no children.
             baton.store.commit(workspace, None, [ErrandDone(errand)])
             return True
         seen = frozenset(below) if not found else None
@@ -77,12 +77,13 @@ def _open_among(baton: Baton, workspace: str, ids: list[str]) -> list[Task]:
 
 
 def _cancel(baton: Baton, errand: DueErrand, task: Task) -> None:
-    """In the name of whoever cancelled the ancestor. One that changed meanwhile is looked at in the next round."""
-    who = errand.data["by"]
-    by = Principal(task.workspace, Kind(who["kind"]), who["id"])
-    verb = Cancel(by=by, reason=errand.data.get("reason"), ancestor=errand.task_id)
+    """Cancels in the name of the principal that cancelled the ancestor. A task that changed meanwhile is left to the
+    next round."""
+    principal = errand.data["by"]
+    by = Principal(task.workspace, Kind(principal["kind"]), principal["id"])
+    command = Cancel(by=by, reason=errand.data.get("reason"), ancestor=errand.task_id)
     try:
-        commit(baton, transition(task, verb, baton.clock.now()))
+        commit(baton, transition(task, command, baton.clock.now()))
     except (Conflict, TaskEnded):
         return
     except (Busy, Unknown) as exc:

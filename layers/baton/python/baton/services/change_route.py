@@ -1,4 +1,4 @@
-"""A human says which agent gets the work of a type (docs/spec/lifecycle.md §2)."""
+"""A human decides which agent gets the work of a type (docs/spec/lifecycle.md §2)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 def change_route(
     baton: Baton, by: Principal, work_type: str, values: dict[str, Any], expected_version: int | None = None
 ) -> tuple[Route, bool]:
-    """The route in its new version, and whether it is new. Fields left out keep their value; ``agent`` is always given.
-    Raises ``UnknownAgent``, ``TargetInactive``, ``VersionConflict`` if ``expected_version`` (0: must not exist) isn't
-    the present one, ``LimitReached``."""
+    """Returns the route in its new version, and whether it is new. Fields left out keep their value; ``agent`` is
+    always given. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if
+    ``expected_version`` (0: must not exist) isn't the present one."""
     by.must_be_human("change a route")
 
     def attempt() -> tuple[Route, bool]:
-        _must_take_work(baton, by.workspace, values["agent"])
+        _must_be_active(baton, by.workspace, values["agent"])
         table, now = baton.store.routes(by.workspace), baton.clock.now()
         before = table.last(work_type)
         if before is None or before.removed:
-            before = _nothing_yet(by, work_type, before, now)
+            before = _blank(by, work_type, before, now)
         seen = 0 if before.removed else before.version
         if expected_version is not None and expected_version != seen:
             raise VersionConflict("route", seen)
@@ -42,7 +42,7 @@ def change_route(
 
 
 def remove_route(baton: Baton, by: Principal, work_type: str) -> None:
-    """Work of this type is routed no more. Raises ``Unknown``."""
+    """Deletes the route for this type of work. Raises ``Unknown``."""
     by.must_be_human("change a route")
 
     def attempt() -> None:
@@ -55,8 +55,8 @@ def remove_route(baton: Baton, by: Principal, work_type: str) -> None:
     return decided_again(baton.clock, attempt)
 
 
-def _nothing_yet(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:
-    """What a new route begins from: nothing of a removed one but its version."""
+def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:
+    """The start of a new route. Of a removed route it keeps the version only."""
     return Route(
         workspace=by.workspace,
         work_type=work_type,
@@ -68,7 +68,7 @@ def _nothing_yet(by: Principal, work_type: str, removed: Route | None, now: date
     )
 
 
-def _must_take_work(baton: Baton, workspace: str, slug: str) -> None:
+def _must_be_active(baton: Baton, workspace: str, slug: str) -> None:
     agent = baton.store.agent(workspace, slug)
     if agent is None:
         raise UnknownAgent(slug)

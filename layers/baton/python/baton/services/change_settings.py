@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def change_settings(
     baton: Baton, by: Principal, values: dict[str, Any], expected_version: int | None = None
 ) -> Settings:
-    """The settings in their new version; fields left out keep their value. Raises ``InvalidInput``,
+    """Returns the settings in their new version; fields left out keep their value. Raises ``InvalidInput`` and
     ``VersionConflict``."""
     by.must_be_human("change the workspace's settings")
 
@@ -28,11 +28,11 @@ def change_settings(
         after = before.changed(**values, version=before.version + 1)
         opens = after.tracker is not None and after.tracker != before.tracker
         if opens:
-            # Before the settings: a tracker that nobody ever wakes would be worse than a wake-up without one.
+            # Before the settings: a wake-up without a tracker is harmless, a tracker that is never woken isn't.
             change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
         baton.store.save_settings(by.workspace, after, by, baton.clock.now())
         if opens:
-            # And after them: who looked in between found no tracker, and is about to put the gate to sleep.
+            # And after them: a process that looked in between saw no tracker, and is about to clear the wake-up.
             change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
         return after
 

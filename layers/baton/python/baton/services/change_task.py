@@ -1,4 +1,4 @@
-"""What every verb on a task has in common: load, let the domain decide, commit, ring."""
+"""The steps that every command on a task shares: load, let the domain decide, commit, notify."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def change_task(
     failure: dict[str, Any] | None = None,
     also: Callable[[Change], list[Extra]] = lambda _: [],
 ) -> Dossier:
-    """The task after the verb, or as it was after the first call that ``once`` repeats. ``output`` and ``failure`` are
-    what the caller gave, and is answered again; ``also`` is written along.
-    Raises what the domain raises, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
+    """Returns the task after the command; for a repeat under ``once``, the task as it was after the first call.
+    ``output`` and ``failure`` are the caller's, and part of the answer; ``also`` returns extra writes for the same
+    transaction. Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
 
-    def again(first_answer: dict[str, Any]) -> Dossier:
-        must_not_be_refused(first_answer)
-        return answered(baton, from_snapshot(first_answer), output, failure)
+    def replay(saved: dict[str, Any]) -> Dossier:
+        must_not_be_refused(saved)
+        return answered(baton, from_snapshot(saved), output, failure)
 
     def attempt() -> Dossier:
         task, remembered = baton.store.load(workspace, task_id, once)
-        first_answer = once.recall(remembered) if once else None
-        if first_answer is not None:
-            return again(first_answer)
+        saved = once.recall(remembered) if once else None
+        if saved is not None:
+            return replay(saved)
         change = transition(task, verb_for(task), baton.clock.now())
         extras = also(change)
         if change.task.has_output:
@@ -73,23 +73,24 @@ def change_task(
         commit_and_ring(baton, change, extras)
         return answered(baton, change.task, output, failure)
 
-    return decided_once(baton, once, again, attempt)
+    return decided_once(baton, once, replay, attempt)
 
 
 def commit_and_ring(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
-    """A crash between the two costs time, nothing else: the task's ``wake_at`` brings the sweeper."""
+    """Commits the change, then sends the dispatch notice. A crash between the two costs only time: the sweeper finds
+    the task by its ``wake_at``."""
     commit(baton, change, extras)
     if change.ring:
         ring(baton, change.task)
 
 
 def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
-    """The change, with what always goes along with it. A bell that is lost here costs time only: what it would have
-    told is due in the table."""
+    """Commits the change with every write that belongs to it. A dispatch notice that is lost here costs only time: the
+    work is due in the table."""
     task = change.task
     is_behind = task.mirrored and change.before is not None and bool(change.events)
     joins = change.ends and task.has_branch_ended
-    extras = [*extras, *_always_along(baton, change, extras)]
+    extras = [*extras, *_required_writes(baton, change, extras)]
     if is_behind:
         extras.append(MirrorBehind(task.updated_at))
     baton.store.commit(task.workspace, change, extras)
@@ -99,46 +100,48 @@ def commit(baton: Baton, change: Change, extras: Sequence[Extra] = ()) -> None:
         baton.tracker_bell.ring(task.workspace, task.id)
     if joins and task.join_parent is not None:
         baton.doorbell.ring(task.workspace, task.source_agent, task.join_parent)
-    _ring_for_permit(baton, change)
+    _notify_waiting_agent(baton, change)
 
 
-def _ring_for_permit(baton: Baton, change: Change) -> None:
-    """An agent that was at its limit isn't any more: a bell that found it so has gone by."""
+def _notify_waiting_agent(baton: Baton, change: Change) -> None:
+    """Sends a dispatch notice for an agent that was at its limit until this claim ended: an earlier notice may have
+    found no free slot."""
     before, after = change.before and change.before.claim, change.task.claim
     if before and before.slot is not None and after is None and change.task.runtime is Runtime.RUN:
         baton.doorbell.ring(change.task.workspace, before.agent, change.task.id)
 
 
-def _always_along(baton: Baton, change: Change, extras: Sequence[Extra]) -> list[Extra]:
-    """What nobody who changes a task may forget."""
+def _required_writes(baton: Baton, change: Change, extras: Sequence[Extra]) -> list[Extra]:
+    """The writes that no change of a task may go without."""
     task, before = change.task, change.before
-    along = _alerts(baton, change)
+    writes = _alerts(baton, change)
     is_by_its_holder = any(isinstance(each, EndedClaim) for each in extras)
     if before is not None and before.claim is not None and task.claim is None and not is_by_its_holder:
-        along.append(ClaimCut(before.claim))
+        writes.append(ClaimCut(before.claim))
     if change.ends:
-        along += _told_of_end(baton, change)
-    return along
+        writes += _end_writes(baton, change)
+    return writes
 
 
-def _told_of_end(baton: Baton, change: Change) -> list[Extra]:
-    """Its direction, the agent that it comes from, the task that waits for its branch, its descendants."""
+def _end_writes(baton: Baton, change: Change) -> list[Extra]:
+    """Writes for the task's direction, the agent that it comes from, the task that waits for its branch, and its
+    descendants."""
     task, at = change.task, change.task.updated_at
-    told: list[Extra] = []
+    writes: list[Extra] = []
     if task.is_escalation and task.target_agent is not None:
-        told.append(Closed(task.source_agent, task.target_agent, task.id))
+        writes.append(Closed(task.source_agent, task.target_agent, task.id))
     if is_slug(task.source_agent):
-        told.append(InboxPosted(inbox_item(change, baton.ids.new("inbox", at))))
+        writes.append(InboxPosted(inbox_item(change, baton.ids.new("inbox", at))))
     if task.has_branch_ended and task.join_parent is not None:
-        told.append(ErrandDue(errand(baton, Errand.JOIN, task.join_parent, at)))
+        writes.append(ErrandDue(errand(baton, Errand.JOIN, task.join_parent, at)))
     last = change.events[-1]
-    is_taken_along = last.data.get("ancestor") is not None
-    if task.state is State.CANCELLED and task.fence > 0 and not task.successors and not is_taken_along:
-        # Only under a claim has anything come of it; an ancestor's cascade goes all the way down by itself. What was
-        # split goes on in its parts.
+    is_by_cascade = last.data.get("ancestor") is not None
+    if task.state is State.CANCELLED and task.fence > 0 and not task.successors and not is_by_cascade:
+        # Only a claimed task can have descendants. An ancestor's cascade reaches all levels by itself. A split task
+        # goes on in its parts.
         by = {"kind": last.principal_kind, "id": last.principal_id}
-        told.append(ErrandDue(errand(baton, Errand.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
-    return told
+        writes.append(ErrandDue(errand(baton, Errand.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
+    return writes
 
 
 def errand(baton: Baton, kind: Errand, task_id: str, at: datetime, **data: Any) -> DueErrand:
@@ -146,29 +149,31 @@ def errand(baton: Baton, kind: Errand, task_id: str, at: datetime, **data: Any) 
 
 
 def _alerts(baton: Baton, change: Change) -> list[Extra]:
-    """What a human should know is where humans look, from the moment on at which it is so."""
-    told = [event for event in change.events if event.type == ALERT_RAISED]
-    return [AlertRaised(system_alert(change.task, event, baton.ids.new("alert", event.at))) for event in told]
+    """Alerts for humans, saved in the same transaction as their cause."""
+    raised = [event for event in change.events if event.type == ALERT_RAISED]
+    return [AlertRaised(system_alert(change.task, event, baton.ids.new("alert", event.at))) for event in raised]
 
 
 def ring(baton: Baton, task: Task) -> None:
-    """One bell for the task's agent, due when the task is."""
+    """Sends one dispatch notice for the task's agent, due when the task is."""
     if task.target_agent is None:
-        return  # open work isn't rung for
+        return  # open work has no agent to notify
     now = baton.clock.now()
     delay = bell_delay(task.ready_at or now, now)
     baton.doorbell.ring(task.workspace, task.target_agent, task.id, delay)
 
 
 def answered(baton: Baton, task: Task, output: Any = None, failure: dict[str, Any] | None = None) -> Dossier:
-    """A verb's answer. A failure that an earlier attempt left behind is read for it: rare, and not worth carrying."""
+    """The answer of a command. The failure of an earlier attempt is read from the store: it is rare, and not worth
+    carrying along."""
     if task.has_failure and not task.has_output and failure is None:
         failure = baton.store.read(task.workspace, task.id).failure
     return Dossier(task=task, output=output if task.has_output else None, failure=failure, mirror=row_of(baton, task))
 
 
 def row_of(baton: Baton, task: Task) -> Mirror | None:
-    """For an answer about what is done already: it isn't refused because of a row that can't be read now."""
+    """The task's page synchronisation, for the answer about a commit that is done already: None if it can't be read
+    now, as the answer isn't refused for it."""
     try:
         return baton.store.mirror(task.workspace, task.id) if task.mirrored else None
     except Busy:

@@ -1,4 +1,4 @@
-"""Exactly one worker takes a task. The condition that makes it so is ``version_unchanged`` on the task's HEAD."""
+"""Claims tasks: exactly one worker gets a task. The condition behind it is ``version_unchanged`` on the task's HEAD."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
-# Less than one page of the queue, so that spreading takes no further reading.
+# Less than one page of the queue, so that shuffling takes no further read.
 SPREAD_OVER = 20
-# Why an agent doesn't get a task, though it may well get another.
+# Errors because of which an agent doesn't get this task, though it may get another.
 NOT_THIS_ONE = (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown)
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What a worker needs in one answer. Only here is the claim's id ever shown."""
+    """A claimed task with its items. No other answer shows the claim's id."""
 
     dossier: Dossier
     claim_id: str
@@ -62,7 +62,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimer:
-    """``agent``: whom ``by`` claims for; None means itself."""
+    """The agent that ``by`` claims for, with the worker's name and the lease."""
 
     by: Principal
     agent: str
@@ -71,32 +71,32 @@ class Claimer:
 
 
 def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None = None) -> Claimed:
-    """One task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
-    ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``; ``ClaimOver`` for a repeat of
-    a claim that has ended since."""
+    """Claims one task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
+    ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``, and ``ClaimOver`` for a
+    repeat of a claim that has ended since."""
 
     def attempt() -> Claimed:
         earlier = _earlier_claim(baton, claimer, once) if once else None
         return earlier or _take(baton, claimer, task_id, once)
 
     with refused_as_unknown(baton, claimer.by, task_id, unless=is_open_offer):
-        claimed = decided_once(baton, once, lambda first: _as_before(baton, claimer, first), attempt)
+        claimed = decided_once(baton, once, lambda first: _replayed(baton, claimer, first), attempt)
     mark_contact(baton, claimer.by, claimer.agent)
     return claimed
 
 
 def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
-    """The best ready task of the agent, or None. Losing a race for one means trying the next, never an error. A repeat
-    with the same key answers with the same claim while it lives. Raises ``Unknown``, ``InactiveAgent`` and
+    """Claims the best ready task of the agent, or returns None. A lost race means that the next task is tried, never an
+    error. A repeat with the same key returns the same claim while it lives. Raises ``Unknown``, ``InactiveAgent`` and
     ``GuardrailRefused``, so that no worker polls for ever under a name that gets no work."""
     claimed = claim_if_any(baton, claimer, once)
     if claimed is None:
-        _must_get_work(baton, claimer)
+        _must_be_eligible(baton, claimer)
     mark_contact(baton, claimer.by, claimer.agent)
     return claimed
 
 
-def _must_get_work(baton: Baton, claimer: Claimer) -> None:
+def _must_be_eligible(baton: Baton, claimer: Claimer) -> None:
     agent = baton.store.agent(claimer.by.workspace, claimer.agent)
     if agent is None:
         raise Unknown("agent")
@@ -107,24 +107,25 @@ def _must_get_work(baton: Baton, claimer: Claimer) -> None:
 def claim_next_waiting(
     baton: Baton, claimer: Claimer, timeout_seconds: float, once: Once | None = None
 ) -> Claimed | None:
-    """The same, waiting up to ``timeout_seconds`` for a task to become ready. Raises ``TooManyPolls``, and
-    ``InactiveAgent`` where the agent was switched off meanwhile. Those who wait
-    for the same agent's work look at moments of their own, and each begins with another task of the best priority."""
+    """Like ``claim_next``, but waits up to ``timeout_seconds`` for a task to become ready. Raises ``TooManyPolls``, and
+    ``InactiveAgent`` if the agent was switched off meanwhile. Workers that wait for the same agent's work look at
+    jittered moments, and each begins with another task of the best priority."""
 
-    def again() -> Claimed | None:
+    def poll() -> Claimed | None:
         return claim_if_any(baton, claimer, once, is_contended=True)
 
     found = claim_next(baton, claimer, once)
-    claimed = waited(baton, claimer.by, timeout_seconds, found, again, bool, jittered=True)
+    claimed = waited(baton, claimer.by, timeout_seconds, found, poll, bool, jittered=True)
     if claimed is None and timeout_seconds > 0:
-        _must_get_work(baton, claimer)
+        _must_be_eligible(baton, claimer)
     return claimed
 
 
 def claim_if_any(
     baton: Baton, claimer: Claimer, once: Once | None = None, *, is_contended: bool = False
 ) -> Claimed | None:
-    """``is_contended``: others are likely to look for the same work at this moment."""
+    """Like ``claim_next``, but also returns None for an agent that is unknown, switched off or at its limit.
+    ``is_contended``: other workers are likely to look for the same work now."""
     claimer.by.acting_for(claimer.agent)
     try:
         claimed = _Search(baton, claimer, once, is_contended=is_contended).claim()
@@ -136,9 +137,9 @@ def claim_if_any(
 
 
 class _Search:
-    """Through the candidates: the agent's own queue first, then open work that it has declared the capabilities for,
-    and didn't hand off itself; by priority, then first in, first out. Once a race was lost, those of one priority come
-    in any order, so that many who search at once don't meet at each of them in turn."""
+    """A search through the candidates: first the agent's own queue, then open work within its declared capabilities
+    that it didn't hand off itself; by priority, then first in, first out. After a lost race, candidates of one priority
+    come in random order, so that many concurrent searches don't meet at each task in turn."""
 
     def __init__(self, baton: Baton, claimer: Claimer, once: Once | None, *, is_contended: bool) -> None:
         self._baton, self._claimer, self._once = baton, claimer, once
@@ -149,13 +150,13 @@ class _Search:
         """Raises ``KeyTaken``, ``InactiveAgent``, ``AtCapacity``."""
         for ready in islice(self._candidates(), MAX_CANDIDATES):
             if self._lost and self._lost[0].priority != ready.priority:
-                claimed = self._look_again()
+                claimed = self._retry_lost()
                 if claimed is not None:
                     return claimed
             claimed = self._try(ready)
             if claimed is not None:
                 return claimed
-        return self._look_again()
+        return self._retry_lost()
 
     def _candidates(self) -> Iterator[Ready]:
         workspace, now = self._claimer.by.workspace, self._baton.clock.now()
@@ -186,9 +187,9 @@ class _Search:
             self._lost.append(ready)
             return None
 
-    def _look_again(self) -> Claimed | None:
-        """A lost race may have been against the sweeper's bookkeeping, which leaves the task as ready as it was: looked
-        at again, after the others of its priority, it tells."""
+    def _retry_lost(self) -> Claimed | None:
+        """Tries the lost tasks again, after the others of their priority: the race may have been lost to the sweeper's
+        bookkeeping, which leaves the task ready."""
         for _ in range(LOOKS_AGAIN):
             lost, self._lost = self._lost, []
             for ready in lost:
@@ -210,12 +211,12 @@ def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Cl
 
 
 def _any_slot(agent: Agent) -> int | None:
-    """One of its permits, where it has a limit: most of the time it is free, and no reading is needed to know."""
+    """A random slot if the agent has a limit: it is mostly free, and needs no read."""
     return None if agent.max_concurrent is None else random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
 
 
 def _free_slot(baton: Baton, agent: Agent) -> int:
-    """Raises ``AtCapacity``."""
+    """A slot that no live claim holds. Raises ``AtCapacity``."""
     taken = {held.slot for held in baton.store.held(agent.workspace, agent.slug)}
     free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
     if not free:
@@ -227,7 +228,7 @@ def _claimed(
     baton: Baton, claimer: Claimer, dossier: Dossier, agent: Agent, slot: int | None, once: Once | None
 ) -> Claimed:
     now, task_id = baton.clock.now(), dossier.task.id
-    verb = ClaimTask(
+    command = ClaimTask(
         by=claimer.by,
         agent=claimer.agent,
         worker=guarded_name(baton, claimer.by.workspace, "worker", claimer.worker),
@@ -236,21 +237,21 @@ def _claimed(
         skills=agent,
         slot=slot,
     )
-    change = transition(dossier.task, verb, now)
+    change = transition(dossier.task, command, now)
     extras: list[Extra] = []
     if once:
-        answer: dict[str, Any] = {"task_id": task_id, "claim_id": verb.claim_id, "task": snapshot(change.task)}
+        answer: dict[str, Any] = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
         extras.append(Remember(once, answer))
     commit(baton, change, extras)
-    return Claimed(replace(dossier, task=change.task, mirror=row_of(baton, change.task)), verb.claim_id)
+    return Claimed(replace(dossier, task=change.task, mirror=row_of(baton, change.task)), command.claim_id)
 
 
 def _earlier_claim(baton: Baton, claimer: Claimer, once: Once) -> Claimed | None:
     answer = recalled(baton, once)
-    return None if answer is None else _as_before(baton, claimer, answer)
+    return None if answer is None else _replayed(baton, claimer, answer)
 
 
-def _as_before(baton: Baton, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
+def _replayed(baton: Baton, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
     dossier = baton.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
     claim = dossier.task.claim
     if claim is None or claim.claim_id != answer["claim_id"]:

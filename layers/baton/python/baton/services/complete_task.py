@@ -1,4 +1,4 @@
-"""A worker has done its task, and says what it did and what of the criteria is met (docs/spec/protocol.md §4)."""
+"""Completes a task: the worker reports its output and which acceptance criteria are met (docs/spec/protocol.md §4)."""
 
 from __future__ import annotations
 
@@ -35,48 +35,48 @@ def complete_task(
     told: tuple[Extra, ...] = (),
     envelope: Message | None = None,
 ) -> Dossier:
-    """``completion``: deliverables, verification, notes, results, continuation; ``envelope``: what else its message
-    says of the task and the claim. Raises ``InvalidInput`` where that isn't so, ``CriteriaUnreported``,
-    ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat from a second, different
-    completion; ``told``: written along."""
-    said = {"output": output, "completion": completion or {}}
-    word = Word(
+    """``completion``: deliverables, verification, notes, results, continuation. ``envelope``: the message's other
+    statements about the task and the claim; raises ``InvalidInput`` if they aren't true. Also raises
+    ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat
+    from a second, different completion. ``told``: extra writes."""
+    payload = {"output": output, "completion": completion or {}}
+    request = Word(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
         verb=Complete.name,
         body_hash=body_hash,
         once=once,
-        said=said,
+        said=payload,
         told=told,
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        return _completed(baton, word, facts, now, envelope or {})
+        return _completed(baton, request, facts, now, envelope or {})
 
-    return end_claim(baton, word, decide)
+    return end_claim(baton, request, decide)
 
 
-def _completed(baton: Baton, word: Word, facts: Facts, now: datetime, envelope: Message) -> Ending:
+def _completed(baton: Baton, request: Word, facts: Facts, now: datetime, envelope: Message) -> Ending:
     task, body = _known(facts)
     rules = facts.settings.guardrails
-    output = checked({"output": word.said["output"]}, rules, "")["output"]
-    said = checked(word.said["completion"], rules, "")
-    reports = tuple((each["criterion"], each["met"]) for each in _reports(said))
+    output = checked({"output": request.said["output"]}, rules, "")["output"]
+    completion = checked(request.said["completion"], rules, "")
+    reports = tuple((each["criterion"], each["met"]) for each in _reports(completion))
     status = "success" if all(met for _, met in reports) else "partial"
-    source = sender(baton, word.by.workspace, facts, envelope, status)
+    source = sender(baton, request.by.workspace, facts, envelope, status)
     completion_id = baton.ids.new("comp", now)
-    verb = Complete(
-        by=word.by,
-        claim_id=word.claim_id,
+    command = Complete(
+        by=request.by,
+        claim_id=request.claim_id,
         has_output=output is not None,
         completion_id=completion_id,
         criteria=criteria_of(body),
         reports=reports,
     )
-    next_ = _next(baton, word.by, task, body, said, completion_id, now)
+    next_ = _next(baton, request.by, task, body, completion, completion_id, now)
     record = {
-        **said,
+        **completion,
         "completion_id": completion_id,
         "handoff_id": task.handoff_id,
         "timestamp": rfc3339(now),
@@ -84,25 +84,31 @@ def _completed(baton: Baton, word: Word, facts: Facts, now: datetime, envelope: 
         "source": source,
     }
     if next_.outcome:
-        record["continuation"] = {**said["continuation"], **next_.outcome}
-    return Ending(verb=verb, output=output, completion=record, children=next_.children, extras=next_.extras)
+        record["continuation"] = {**completion["continuation"], **next_.outcome}
+    return Ending(verb=command, output=output, completion=record, children=next_.children, extras=next_.extras)
 
 
 def _next(
-    baton: Baton, by: Principal, task: Task, body: Message | None, said: Message, completion_id: str, now: datetime
+    baton: Baton,
+    by: Principal,
+    task: Task,
+    body: Message | None,
+    completion: Message,
+    completion_id: str,
+    now: datetime,
 ) -> FollowUp:
-    asked = said.get("continuation") or {}
-    if not asked.get("suggested_next") or task.claim is None:
+    suggestion = completion.get("continuation") or {}
+    if not suggestion.get("suggested_next") or task.claim is None:
         return FollowUp()
-    return continuation(baton, by, task, body, asked, task.claim.agent, completion_id, now)
+    return continuation(baton, by, task, body, suggestion, task.claim.agent, completion_id, now)
 
 
-def _reports(said: Message) -> list[Message]:
-    return (said.get("verification") or {}).get("acceptance_criteria_met") or []
+def _reports(completion: Message) -> list[Message]:
+    return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
 
 
 def _known(facts: Facts) -> tuple[Task, Message | None]:
-    """``end_claim`` has looked: there is one."""
+    """The task and its body: ``end_claim`` has checked that there is one."""
     if facts.parent is None:
         raise ValueError("no task was read")
     return facts.parent.task, facts.parent.body

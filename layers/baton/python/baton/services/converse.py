@@ -1,5 +1,5 @@
-"""Somebody talks to agents (docs/spec/tools.md §2): a message begins a task or goes on with the agent that holds the
-conversation, and whoever watches reads along."""
+"""Conversations with agents (docs/spec/tools.md §2): a message begins a task, or continues with the agent that holds
+the conversation, and its participants read the messages."""
 
 from __future__ import annotations
 
@@ -43,35 +43,34 @@ __all__ = ["MAX_TEXT", "Opening", "Said", "asked_in", "going_on", "read_messages
 
 MAX_TEXT = 100_000
 REASON = "A user's message"
-# Open tasks beside it that nobody has approved; one transaction asks of each.
+# Open tasks of the conversation that wait for approval; the transaction checks each.
 MAX_PASSED_OVER = 50
-# What the request calls what the handoff's record calls otherwise.
-_ASKED_AS = {"target.agent": "agent", "input.message": "message"}
+# The field of the request for a field of the handoff's record.
+_REQUEST_FIELDS = {"target.agent": "agent", "input.message": "message"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """``agent``: a slug, name or alias; ``context``: what its prompt shows of it; ``budget``: of the whole
-    conversation, as with a handoff."""
+    """The first message of a conversation."""
 
-    agent: str
+    agent: str  # a slug, name or alias
     message: str
-    context: dict[str, Any]
-    budget: dict[str, Any] | None = None
+    context: dict[str, Any]  # the part of it that the agent's prompt shows
+    budget: dict[str, Any] | None = None  # of the whole conversation, as with a handoff
 
 
 def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once | None = None) -> Dossier:
-    """The root task. Raises ``ScopeNeeded``, and what ``create_handoff`` does."""
+    """Returns the root task. Raises ``ScopeNeeded``, and the errors of ``create_handoff``."""
     by.must_be_let_converse()
     for key in opening.context:
         if key.startswith(RESERVED):
             raise InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
     conversation = Conversation(opening.message)
-    asked = Asked(
+    request = Asked(
         message={
             "source": {"agent": by.key if ACT_AS in by.scopes else by.id},
             "target": {"agent": opening.agent, "reason": REASON},
-            "rollback": {"on_failure": None},  # whoever asked reads along, and sees that it failed
+            "rollback": {"on_failure": None},  # the caller reads the conversation, and sees that it failed
             **({"context": opening.context} if opening.context else {}),
             **({"budget": opening.budget} if opening.budget else {}),
             **conversation.plain(),
@@ -79,44 +78,44 @@ def start_conversation(baton: Baton, by: Principal, opening: Opening, once: Once
         told=lambda new: (asked_in(new, by.key),),
     )
     try:
-        return create_handoff(baton, by, asked, once)
+        return create_handoff(baton, by, request, once)
     except InvalidInput as refusal:
-        refusal.rename(_ASKED_AS)
+        refusal.rename(_REQUEST_FIELDS)
         raise
 
 
 def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once | None = None) -> Dossier:
-    """The task that answers. A handoff like any other: it counts in its workflow, agents and services say as much an
-    hour as they may begin workflows, and an agent that holds claims says nothing beside them. Raises
-    ``ConversationBusy`` while the last one isn't ended, ``Unknown`` for what no user's message began,
-    ``ClaimRequired``, ``LoopTripped``, ``TargetInactive``, ``GuardrailRefused``, ``ScopeNeeded``."""
+    """Returns the task that answers the message. It is a handoff like any other: it counts in its workflow, agents and
+    services have the same limit per hour as for new workflows, and an agent that holds claims can't send one. Raises
+    ``ConversationBusy`` while the last task isn't ended, ``Unknown`` for a workflow that no user's message began,
+    ``ClaimRequired``, ``LoopTripped``, ``TargetInactive``, ``GuardrailRefused`` and ``ScopeNeeded``."""
     by.must_be_let_converse()
     workspace = by.workspace
 
-    def again(first_answer: dict[str, Any]) -> Dossier:
-        must_not_be_refused(first_answer)
-        task = from_snapshot(first_answer)
+    def replay(saved: dict[str, Any]) -> Dossier:
+        must_not_be_refused(saved)
+        task = from_snapshot(saved)
         return Dossier(task=task, mirror=row_of(baton, task))
 
     def attempt() -> Dossier:
-        first_answer = recalled(baton, once)
-        if first_answer is not None:
-            return again(first_answer)
+        saved = recalled(baton, once)
+        if saved is not None:
+            return replay(saved)
         found = find_conversation(baton, workspace, conversation_id)
         if heard(baton, by, found) != found.tasks:
             raise Unknown("conversation")
         holder = found.holder
         facts = baton.store.handoff_facts(workspace, _wanted(by, holder))
-        _must_be_a_conversations(baton, found, facts)
+        _must_be_a_conversation(baton, found, facts)
         if found.thread.is_torn:
             raise Conflict("conversation")
         if by.kind is Who.AGENT and baton.store.held(workspace, by.id):
             raise ClaimRequired(by.id)
         if not holder.is_ended:
             raise ConversationBusy(conversation_id, holder.id, str(holder.state))
-        return _gone_on(baton, by, found, facts, text, once)
+        return _continue(baton, by, found, facts, text, once)
 
-    return decided_once(baton, once, again, attempt)
+    return decided_once(baton, once, replay, attempt)
 
 
 def _wanted(by: Principal, holder: Task) -> Wanted:
@@ -133,8 +132,8 @@ def _speaker(by: Principal) -> str:
     return by.id if by.kind is Who.AGENT else by.key
 
 
-def _must_be_a_conversations(baton: Baton, found: Found, facts: Facts) -> None:
-    """Raises ``Unknown``: what was handed off isn't talked into."""
+def _must_be_a_conversation(baton: Baton, found: Found, facts: Facts) -> None:
+    """Raises ``Unknown`` for a workflow that began with a handoff: it takes no messages."""
     body = found.root_body
     if body is None and facts.parent is not None and found.root.id == facts.parent.task.id:
         body = facts.parent.body
@@ -144,11 +143,11 @@ def _must_be_a_conversations(baton: Baton, found: Found, facts: Facts) -> None:
         raise Unknown("conversation")
 
 
-def _gone_on(baton: Baton, by: Principal, found: Found, facts: Facts, text: str, once: Once | None) -> Dossier:
+def _continue(baton: Baton, by: Principal, found: Found, facts: Facts, text: str, once: Once | None) -> Dossier:
     workspace, now = by.workspace, baton.clock.now()
     said = checked({"message": text}, facts.settings.guardrails, "")["message"]
     agent = named(baton, workspace, facts.agents, found.holder.agent or "", "agent")
-    draft = _drafted(found, facts, _speaker(by), agent, said)
+    draft = _draft(found, facts, _speaker(by), agent, said)
     handoffs = facts.handoffs if facts.handoffs is not None else len(found.tasks)
     extras: list[Extra] = []
     try:
@@ -167,8 +166,8 @@ def _gone_on(baton: Baton, by: Principal, found: Found, facts: Facts, text: str,
     return new.dossier
 
 
-def _drafted(found: Found, facts: Facts, source: str, agent: Agent, said: str) -> Draft:
-    """Beside whoever holds it: with all that it was told, and no more than it may spend."""
+def _draft(found: Found, facts: Facts, source: str, agent: Agent, text: str) -> Draft:
+    """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
     holder, body = found.holder, (facts.parent.body if facts.parent else None) or {}
     before = conversation_in(body) or Conversation(ask_in(body))
     earlier = (*before.earlier, Seen(holder.id, WHOLE))[-MAX_EARLIER_TASKS:]
@@ -177,22 +176,24 @@ def _drafted(found: Found, facts: Facts, source: str, agent: Agent, said: str) -
         "target": {"agent": agent.slug, "reason": REASON},
         "rollback": {"on_failure": None},
         **({"context": body["context"]} if body.get("context") else {}),
-        **Conversation(said, History.FULL, earlier, before.source, before.instructions).plain(),
+        **Conversation(text, History.FULL, earlier, before.source, before.instructions).plain(),
     }
     lineage = Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=budget_of(body))
     return Draft(kind=Kind.TRANSFER, source=source, target=agent.slug, message=message, lineage=lineage)
 
 
 def going_on(found: Found, new: New, asked_by: str) -> list[Extra]:
-    """With ``new`` it goes on, if nobody else has gone on with it and nothing was approved meanwhile that would."""
+    """The extra writes for ``new`` as the conversation's next task: they fail if another task has continued it, or if
+    an open task in it was changed (an approval, say) meanwhile."""
     thread = found.thread
-    still = [Unchanged(task.id, task.version) for task in thread.passed_over[-MAX_PASSED_OVER:]]
-    return [Followed(thread.holder.id, new.change.task.id, thread.followed_by), *still, asked_in(new, asked_by)]
+    unchanged = [Unchanged(task.id, task.version) for task in thread.passed_over[-MAX_PASSED_OVER:]]
+    return [Followed(thread.holder.id, new.change.task.id, thread.followed_by), *unchanged, asked_in(new, asked_by)]
 
 
 def heard(baton: Baton, by: Principal, found: Found) -> tuple[Task, ...]:
-    """The tasks whose messages the caller may read: all of them, if it takes part in the conversation itself; who does
-    a part aside for it, or takes part in a workflow that is no conversation, reads its own. Raises ``Unknown``."""
+    """The tasks whose messages the caller may read: all of them if it takes part in the conversation itself. A caller
+    that works on a separate part of it, or takes part in a workflow that is no conversation, reads its own tasks.
+    Raises ``Unknown``."""
     rights = Rights(baton, by)
     if rights.reads_all or (
         rights.may_read_any(task for task in found.tasks if task.id in found.thread.walked)
@@ -205,8 +206,8 @@ def heard(baton: Baton, by: Principal, found: Found) -> tuple[Task, ...]:
     return own
 
 
-def _heard_in(baton: Baton, by: Principal, conversation_id: str) -> list[Task]:
-    """The same by its id; for who reads all, without looking who holds it."""
+def _readable_tasks(baton: Baton, by: Principal, conversation_id: str) -> list[Task]:
+    """``heard`` by the conversation's id. A caller that reads all needs no search for the holder."""
     if not Rights(baton, by).reads_all:
         return list(heard(baton, by, find_conversation(baton, by.workspace, conversation_id)))
     ids = [each.task_id for each in baton.store.workflow(by.workspace, conversation_id)]
@@ -219,21 +220,21 @@ def _heard_in(baton: Baton, by: Principal, conversation_id: str) -> list[Task]:
 def read_messages(
     baton: Baton, by: Principal, conversation_id: str, limit: int, cursor: str | None
 ) -> tuple[tuple[Said, ...], str]:
-    """Task by task in the order of their creation, but what others did of a task's parts before what it made of that;
-    and where to go on: a cursor says how far each task was read, so that none that is written late is skipped. May be
-    fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for a cursor that isn't one."""
+    """Returns messages task by task in the order of creation, but the messages of a task's branches before the task's
+    own that follow them; and the read cursor, which holds how far each task was read, so that a late message isn't
+    skipped. May return fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for an invalid cursor."""
     workspace = by.workspace
-    tasks = _heard_in(baton, by, conversation_id)
+    tasks = _readable_tasks(baton, by, conversation_id)
     is_open = baton.store.settings(workspace).guardrails.secrets == OFF
     shelf = Shelf(baton, workspace, conversation_id)
     before = shelf.told_by(cursor)
     reader = Reader(baton, places_in(before), tasks, is_open=is_open)
     read = tuple(reader.read(limit))
-    told = reader.places.told(tasks, baton.clock.now())
-    return read, cursor if cursor is not None and told == before else shelf.kept(told)
+    after = reader.places.told(tasks, baton.clock.now())
+    return read, cursor if cursor is not None and after == before else shelf.kept(after)
 
 
 def asked_in(new: New, by: str) -> Extra:
-    """The user's message as it was let in. ``by``: the key of whoever said it."""
+    """The user's message after the guardrails. ``by``: the principal key of its author."""
     task, blocks = new.change.task, ({"text": new.body["input"]["message"]},)
     return EntryKept(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks))

@@ -1,4 +1,4 @@
-"""Work is handed from one agent to another (docs/spec/protocol.md §1 to §3)."""
+"""Hands work from one agent to another (docs/spec/protocol.md §1 to §3)."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ if TYPE_CHECKING:
     from baton.ports import Baton, Extra
     from baton.services.make_handoff import New
 
-# What anybody may ask for; the other kinds come of something that happened.
+# The kinds that a caller may ask for. Baton creates the other kinds itself.
 ASKABLE = (Kind.TRANSFER, Kind.DELEGATION, Kind.CONTINUATION, Kind.ROLLBACK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """``message``: as it was sent. ``claim_id``: under which claim; None for a root. ``work_type``: routed by it where
-    no target is named; ``told``: written along with the new task."""
+    """A request for a new handoff."""
 
-    message: Message
+    message: Message  # as it was sent
     kind: Kind = Kind.TRANSFER
-    claim_id: str | None = None
-    work_type: str | None = None
-    told: Callable[[New], tuple[Extra, ...]] = lambda _: ()
+    claim_id: str | None = None  # of the claim that it is made under; None for a root
+    work_type: str | None = None  # decides the route if no target is named
+    told: Callable[[New], tuple[Extra, ...]] = lambda _: ()  # extra writes for the new task
 
     @property
     def source(self) -> str:
@@ -70,26 +69,26 @@ class Asked:
 
 
 def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None = None) -> Dossier:
-    """The handoff (as the body) and its task; durable, or nothing was written. Raises ``NotYourAgent``,
+    """Returns the handoff (as the body) and its task. It is durable, or nothing was written. Raises ``NotYourAgent``,
     ``ScopeNeeded``, ``UnknownAgent``, ``TargetInactive``, ``CapabilityMismatch``, ``ClaimRequired``, ``StaleClaim``,
-    ``GuardrailRefused``, ``TooLarge``, ``KeyReused``; ``LoopTripped``, which leaves an entry for a human."""
+    ``GuardrailRefused``, ``TooLarge``, ``KeyReused``, and ``LoopTripped``, which leaves an entry for a human."""
 
     def attempt() -> Dossier:
         source = speaker(baton, by, asked.source)
         held = _held(baton, by, asked, source)
         facts = baton.store.handoff_facts(by.workspace, _wanted(asked, source, held, once))
-        first_answer = once.recall(facts.remembered) if once else None
-        if first_answer is not None:
-            return _answered_again(baton, by.workspace, first_answer)
+        saved = once.recall(facts.remembered) if once else None
+        if saved is not None:
+            return _replayed(baton, by.workspace, saved)
         source = registered(baton, by, facts.agents, source)
         must_be_let_act(baton, by, source, facts.agents)
         return _hand_off(baton, by, asked, source, held, _routed(baton, by.workspace, asked, source, facts), once)
 
-    return decided_once(baton, once, lambda first: _answered_again(baton, by.workspace, first), attempt)
+    return decided_once(baton, once, lambda first: _replayed(baton, by.workspace, first), attempt)
 
 
 def _routed(baton: Baton, workspace: str, asked: Asked, source: str, facts: Facts) -> Facts:
-    """With what there is to know of the agent that a route names, in one reading more."""
+    """Adds the agent that a route names to the inputs, with one more read."""
     if asked.target is not None or facts.route is None:
         return facts
     target = facts.route.agent
@@ -98,7 +97,7 @@ def _routed(baton: Baton, workspace: str, asked: Asked, source: str, facts: Fact
 
 
 def _held(baton: Baton, by: Principal, asked: Asked, source: str) -> tuple[Held, ...]:
-    """The source's live claims. A human answers for what is handed off outside of them."""
+    """The source's live claims. None for a human who names no claim: a human answers for handoffs outside of them."""
     if asked.claim_id is None and by.is_human:
         return ()
     return baton.store.held(by.workspace, source)
@@ -128,14 +127,14 @@ def _hand_off(
     if parent is None and by.kind is not Who.HUMAN and asked.claim_id is None and held:
         raise ClaimRequired(source)
     start = _so_far(baton, by, asked, parent, facts)
-    draft, agent = _drafted(baton, by, asked, source, parent, facts)
+    draft, agent = _draft(baton, by, asked, source, parent, facts)
     now = baton.clock.now()
     is_agents_root = parent is None and by.kind is not Who.HUMAN
     extras: list[Extra] = []
     try:
         if is_agents_root:
-            # By the agent that it goes to in the end: a route's, where no target was named. What the guard stops counts
-            # too, or else nothing would bound the entries that it leaves for humans.
+            # Counted for the agent that it goes to in the end: the route's, if no target was named. A stopped handoff
+            # counts too: otherwise nothing limits the entries that it leaves for humans.
             extras.append(RootsCounted(_roots(baton, by.workspace, draft, facts).one_more(now, facts.settings)))
         draft.check(facts.settings, start, now)
     except LoopTripped as trip:
@@ -154,7 +153,7 @@ def _hand_off(
 
 
 def _parent(by: Principal, asked: Asked, source: str, held: tuple[Held, ...], facts: Facts) -> Task | None:
-    """The task under whose claim it is handed off. Raises ``StaleClaim`` for a claim that isn't the caller's, or
+    """The task under whose claim the handoff is made. Raises ``StaleClaim`` for a claim that is another caller's, or
     over."""
     if asked.claim_id is None:
         return None
@@ -170,7 +169,7 @@ def _parent(by: Principal, asked: Asked, source: str, held: tuple[Held, ...], fa
     return task
 
 
-def _drafted(
+def _draft(
     baton: Baton, by: Principal, asked: Asked, source: str, parent: Task | None, facts: Facts
 ) -> tuple[Draft, Agent | None]:
     message = checked(asked.message, facts.settings.guardrails, "")
@@ -191,7 +190,7 @@ def _drafted(
             kind=asked.kind,
             source=source,
             target=agent.slug if agent else None,
-            message=_completed(baton, by, message, asked, body, facts),
+            message=_with_context(baton, by, message, asked, body, facts),
             lineage=lineage,
             requires=requires,
             mode=mode,
@@ -208,21 +207,22 @@ def _lineage(baton: Baton, asked: Asked, parent: Task | None, body: Message | No
     return Lineage(workflow_id=asked.workflow_id or baton.ids.new("wf", baton.clock.now()))
 
 
-def _completed(
+def _with_context(
     baton: Baton, by: Principal, message: Message, asked: Asked, body: Message | None, facts: Facts
 ) -> dict[str, Any]:
-    """With what was known before, and with the canonical name of whom a failure goes back to."""
+    """The message with the parent's context merged in, and with the canonical name of the agent that a failure goes
+    back to."""
     context = merged((body or {}).get("context"), message.get("context"))
-    said = {**message, **({"context": context} if context else {})}
+    completed = {**message, **({"context": context} if context else {})}
     if asked.on_failure is not None:
         back_to = named(baton, by.workspace, facts.agents, asked.on_failure, "rollback.on_failure")
-        said["rollback"] = {**message["rollback"], "on_failure": back_to.slug}
-    return said
+        completed["rollback"] = {**message["rollback"], "on_failure": back_to.slug}
+    return completed
 
 
 def _so_far(baton: Baton, by: Principal, asked: Asked, parent: Task | None, facts: Facts) -> int:
-    """How many handoffs the workflow has had; none of one that begins with this. Raises ``InvalidInput`` where it is a
-    stranger's."""
+    """The number of the workflow's handoffs so far; 0 if it begins with this one. Raises ``InvalidInput`` if another
+    principal began it."""
     if parent is not None:
         return facts.handoffs or 1
     if asked.workflow_id is None:
@@ -234,12 +234,13 @@ def _so_far(baton: Baton, by: Principal, asked: Asked, parent: Task | None, fact
 
 
 def _must_have_begun(baton: Baton, by: Principal, ids: list[str]) -> None:
-    """Else whoever learns its name would fill it, spend what it may cost, and stand in its conversation. Roots beside
-    the first are humans' and its own, so any of them tells."""
+    """Raises ``InvalidInput`` unless the caller began the workflow. Otherwise a stranger that learns its name could
+    fill it, spend its budget, and appear in its conversation. Later roots are humans' or the first principal's own, so
+    any root of the caller proves it."""
     found = baton.store.tasks(by.workspace, ids).values()
     if not any(task.is_root and task.created_by == by.key for task in found):
-        told = "is of a workflow that somebody else began: leave it out, or name the claim that you hold in it"
-        raise InvalidInput("metadata.workflow_id", told)
+        message = "is of a workflow that somebody else began: leave it out, or name the claim that you hold in it"
+        raise InvalidInput("metadata.workflow_id", message)
 
 
 def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Roots:
@@ -250,7 +251,7 @@ def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Roots:
     return found or Roots(draft.source, target)
 
 
-def _answered_again(baton: Baton, workspace: str, first: dict[str, Any]) -> Dossier:
+def _replayed(baton: Baton, workspace: str, first: dict[str, Any]) -> Dossier:
     must_not_be_refused(first)
     task = from_snapshot(first)
     body = baton.store.bodies(workspace, [task.id])[task.id]

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from baton.ports import Baton
     from baton.services.page_delivery import Sent
 
-# Of the agents, until none has changed between reading them and reading what else counts.
+# Reads of the agents, until none changes between that read and the read of the other inputs.
 READINGS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkerAnswer:
-    """What of docs/spec/marker.md §2 is remembered. The URLs are the tracker's; where there is none, the edge knows
-    ours."""
+    """The part of the answer (docs/spec/marker.md §2) that is saved. The URLs are the tracker's; without a tracker, the
+    edge adds Baton's own."""
 
     handoff_block: str
     task_id: str | None = None
@@ -49,19 +49,20 @@ class MarkerAnswer:
 
 
 def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], once: Once | None = None) -> MarkerAnswer:
-    """The block, and the task if one was asked for and nothing stands in its way. Raises ``InvalidMarker``,
-    ``NotYourAgent``, ``GuardrailRefused``, ``KeyReused``; nothing was written then. What is answered is durable."""
+    """Returns the block, and the task if one was asked for and no rule prevents it. Raises ``InvalidMarker``,
+    ``NotYourAgent``, ``GuardrailRefused`` and ``KeyReused``; nothing was written then. Everything in the answer is
+    durable."""
 
-    def again(first_answer: dict[str, Any], settings: Settings | None = None) -> MarkerAnswer:
+    def replay(saved: dict[str, Any], settings: Settings | None = None) -> MarkerAnswer:
         known = settings or baton.store.settings(by.workspace)
-        return _with_present_page(baton, known, by.workspace, MarkerAnswer(**first_answer))
+        return _with_present_page(baton, known, by.workspace, MarkerAnswer(**saved))
 
     def attempt() -> MarkerAnswer:
-        marker, facts = _understood(baton, by.workspace, body, once)
+        marker, facts = _parse_with_inputs(baton, by.workspace, body, once)
         settings, direction = facts.settings, facts.direction
-        first_answer = once.recall(facts.remembered) if once else None
-        if first_answer is not None:
-            return again(first_answer, settings)
+        saved = once.recall(facts.remembered) if once else None
+        if saved is not None:
+            return replay(saved, settings)
         if isinstance(marker, InvalidMarker):
             raise marker
         by.acting_for(marker.source.slug)
@@ -69,18 +70,18 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
             return _text_only(baton, by, _guarded(marker, settings), once)
         return _escalate(baton, by, _guarded(marker, settings), settings, direction, once)
 
-    return decided_once(baton, once, again, attempt)
+    return decided_once(baton, once, replay, attempt)
 
 
-def _understood(
+def _parse_with_inputs(
     baton: Baton, workspace: str, body: dict[str, Any], once: Once | None
 ) -> tuple[Marker | InvalidMarker, MarkerFacts]:
-    """What is asked, or why that can't be: not refused yet, as a repeat gets its first answer whatever has become of
-    the agents since. Understood by the agents that this process knows, and once more where any has changed since: one
-    that was switched off a moment ago takes nothing."""
+    """Returns the marker, or why it is invalid: not raised yet, as a repeat gets its first answer whatever has become
+    of the agents since. Parsed with the agents that this process knows, and again if any has changed since: an agent
+    that was just switched off takes no work."""
     roster = baton.store.known_roster(workspace)
     for _ in range(READINGS):
-        marker = _parsed(body, roster)
+        marker = _parse(body, roster)
         pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
         facts = baton.store.marker_facts(workspace, pair, once)
         if facts.roster == roster.version:
@@ -89,7 +90,7 @@ def _understood(
     raise Conflict("roster")
 
 
-def _parsed(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
+def _parse(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
     try:
         return parse_marker(body, roster)
     except InvalidMarker as refusal:
@@ -97,15 +98,15 @@ def _parsed(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
 
 
 def _guarded(marker: Marker, settings: Settings) -> Marker:
-    """As far as the workspace's rules let it into a task. Raises ``GuardrailRefused``."""
-    said = {
+    """The marker after the workspace's guardrails. Raises ``GuardrailRefused``."""
+    content = {
         "escalation_reason": marker.reason,
         "source_digest_url": marker.digest_url,
         "client_relation_ids": marker.client_relation_ids,
         "project_relation_ids": marker.project_relation_ids,
     }
-    kept = checked(said, settings.guardrails, "")
-    return replace(marker, reason=kept["escalation_reason"], digest_url=kept["source_digest_url"])
+    passed = checked(content, settings.guardrails, "")
+    return replace(marker, reason=passed["escalation_reason"], digest_url=passed["source_digest_url"])
 
 
 def _text_only(baton: Baton, by: Principal, marker: Marker, once: Once | None) -> MarkerAnswer:
@@ -126,7 +127,7 @@ def _escalate(
             answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id, existing_task_url=url)
             extras: list[Extra] = [_note(baton, by, marker, task_id, now)]
         case Capped(review_id, _):
-            opened = _knock(baton, by, marker, direction, review_id, now)
+            opened = _record_capped(baton, by, marker, direction, review_id, now)
             answer = MarkerAnswer(handoff_block=marker.block, review_id=opened.review.id)
             extras = [opened, _note(baton, by, marker, opened.review.id, now)]
         case _:
@@ -164,11 +165,11 @@ def _with_page(answer: MarkerAnswer, sent: Sent) -> MarkerAnswer:
     )
 
 
-def _knock(
+def _record_capped(
     baton: Baton, by: Principal, marker: Marker, direction: Direction, review_id: str | None, now: datetime
 ) -> ReviewOpened | ReviewChanged:
-    """The first refusal in a direction opens a review, the next ones count on it. Raises ``Conflict`` if it was
-    released since ``direction`` was read: nobody would see what is added to it now."""
+    """The first capped request in a direction opens a review, the next ones count on it. Raises ``Conflict`` if the
+    review was released since ``direction`` was read: an addition would go unseen."""
     if review_id is None:
         return ReviewOpened(review_of(baton, by, marker, now), direction)
     review = baton.store.review(by.workspace, review_id)
@@ -178,5 +179,5 @@ def _knock(
 
 
 def _note(baton: Baton, by: Principal, marker: Marker, about: str, now: datetime) -> Note:
-    said = {"escalation_reason": marker.reason, "source_digest_url": marker.digest_url}
-    return Note(about, baton.ids.new("note", now), now, by.key, said)
+    content = {"escalation_reason": marker.reason, "source_digest_url": marker.digest_url}
+    return Note(about, baton.ids.new("note", now), now, by.key, content)

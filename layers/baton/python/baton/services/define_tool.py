@@ -1,5 +1,4 @@
-"""A human defines a handoff tool: from then on, whoever is given it may hand work to its target
-(docs/spec/tools.md §1)."""
+"""A human defines a handoff tool: every agent that has it may hand work to its target (docs/spec/tools.md §1)."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from baton.services.reading import Rights
 from baton.services.retrying import decided_again
 from baton.services.who_takes_it import named, slugs_among
 
-# In one reading, beside the settings.
+# In one read, next to the settings.
 TARGETS_AT_ONCE = 90
 
 if TYPE_CHECKING:
@@ -35,10 +34,11 @@ def define_tool(
     expected_version: int | None = None,
     seen_target: int | None = None,
 ) -> tuple[Tool, bool]:
-    """The tool in its new version, and whether it is new. Fields left out keep their value; a new one needs
-    ``target_agent``. It approves its target as that is now, and so resumes a suspended tool, unless it only switches
-    the tool off. ``seen_target``: the target's version that the human saw. Raises ``UnknownAgent``, ``TargetInactive``,
-    ``VersionConflict`` if that or ``expected_version`` (0: must not exist) isn't the present one, ``LimitReached``."""
+    """Returns the tool in its new version, and whether it is new. Fields left out keep their value; a new tool needs
+    ``target_agent``. The call approves the target as it is now, and so resumes a suspended tool, unless it only
+    switches the tool off. ``seen_target``: the target's version that the human saw. Raises ``UnknownAgent``,
+    ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if ``seen_target`` or ``expected_version`` (0: must
+    not exist) isn't the present one."""
     by.must_be_human("define a handoff tool")
     check_tool(name, values)
 
@@ -64,7 +64,7 @@ def define_tool(
 
 
 def _target(baton: Baton, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:
-    """It has to be active, unless the tool is only switched off: nobody is approved then."""
+    """The target, which must be active. None if the tool is only switched off: no target is approved then."""
     wanted: str = values.get("target_agent") or before.target_agent
     if not wanted:
         raise InvalidInput("config.target_agent", "is required")
@@ -75,7 +75,7 @@ def _target(baton: Baton, workspace: str, before: Tool, values: dict[str, Any]) 
 
 
 def suspensions(baton: Baton, workspace: str, tools: Iterable[Tool]) -> dict[str, Suspension]:
-    """Of those that are suspended, by name."""
+    """Returns the suspensions of the tools that are suspended, by name."""
     shown = list(tools)
     targets = sorted({tool.target_agent for tool in shown})
     agents: dict[str, Agent] = {}
@@ -87,7 +87,7 @@ def suspensions(baton: Baton, workspace: str, tools: Iterable[Tool]) -> dict[str
 
 
 def find_tool(baton: Baton, by: Principal, name: str) -> Tool:
-    """Raises ``Unknown``."""
+    """Returns the tool. Raises ``Unknown``."""
     found = baton.store.tools(by.workspace, [name])
     if name not in found or not Rights(baton, by).may_read_tool(name):
         raise Unknown("tool")
@@ -95,13 +95,14 @@ def find_tool(baton: Baton, by: Principal, name: str) -> Tool:
 
 
 def readable_tools(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
-    """Those that the caller may read, by name. A page may be shorter than ``limit``."""
+    """Returns the tools that the caller may read, by name. A page may be shorter than ``limit``."""
     rights, page = Rights(baton, by), baton.store.listed_tools(by.workspace, limit, cursor)
     return Page(tuple(tool for tool in page.items if rights.may_read_tool(tool.name)), page.cursor)
 
 
 def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str, Any]:
-    """What a call of the tool with these arguments would come to now. Nothing is done. Raises ``Unknown``."""
+    """Returns the outcome that a call of the tool with these arguments would have now. Changes nothing. Raises
+    ``Unknown``."""
     tool = find_tool(baton, by, name)
     facts = baton.store.handoff_facts(by.workspace, Wanted(agents=frozenset({tool.target_agent})))
     target = facts.agents.get(tool.target_agent)
@@ -120,11 +121,11 @@ def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str,
             problems += refusal.fields["errors"]
     is_transfer = tool.mode is ToolMode.TRANSFER
     shown = target.name if target else tool.target_agent
-    would = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None
+    preview = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None
     return {
         "ok": not problems,
         "errors": problems,
-        "would": would,
+        "would": preview,
         "mode": str(tool.mode),
         "target_agent": tool.target_agent,
         "target_agent_name": shown,

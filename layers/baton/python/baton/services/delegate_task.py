@@ -1,4 +1,4 @@
-"""A worker gives parts of its task to others, and waits for what comes of them (docs/spec/lifecycle.md §1)."""
+"""A worker delegates parts of its task, and the task waits for their results (docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 
@@ -36,45 +36,46 @@ def delegate_task(
     body_hash: str,
     once: Once | None = None,
 ) -> Dossier:
-    """``branches``: 1 to 10 messages, each with a ``call_id`` of its own. The claim is given up until the branches have
-    ended, as ``policy`` says. Raises what ``create_handoff`` does; a tripped loop guard leaves the task as it was."""
+    """``branches``: 1 to 10 messages, each with its own ``call_id``. Ends the claim; the task waits until the branches
+    have ended, as ``policy`` says. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it
+    was."""
     if policy is Policy.QUORUM and not 1 <= (quorum or 0) <= len(branches):
         raise InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
     if len({each["call_id"] for each in branches}) < len(branches):
         raise InvalidInput("branches", "must each have a call_id of their own")
-    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
+    request = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        drafts = [_drafted(baton, by, each, number, facts) for number, each in enumerate(branches)]
+        drafts = [_draft(baton, by, each, number, facts) for number, each in enumerate(branches)]
         children = make_all(baton, by, drafts, facts.settings, now, once)
         wait = wait_for(_claimed(facts).task, children, policy, quorum, facts.settings, now)
-        verb = WaitFor(by=by, claim_id=claim_id, wait=wait)
+        command = WaitFor(by=by, claim_id=claim_id, wait=wait)
         extras = counted(drafts[0][0], facts.settings, len(drafts))
-        return Ending(verb=verb, children=children, extras=tuple(extras))
+        return Ending(verb=command, children=children, extras=tuple(extras))
 
     names = [each["target"].get("agent") for each in branches]
-    return end_claim(baton, word, decide, Wanted(agents=slugs_among(*names)))
+    return end_claim(baton, request, decide, Wanted(agents=slugs_among(*names)))
 
 
-def _drafted(baton: Baton, by: Principal, asked: Message, number: int, facts: Facts) -> Planned:
+def _draft(baton: Baton, by: Principal, branch: Message, number: int, facts: Facts) -> Planned:
     parent = _claimed(facts)
     task, body = parent.task, parent.body or {}
     source = task.claim.agent if task.claim else by.id
     field = f"branches.{number}"
-    said = checked(asked, facts.settings.guardrails, field)
-    call_id = said["call_id"]
-    said = {name: value for name, value in said.items() if name != "call_id"}
-    must_be_ahead(said, baton.clock.now(), field)
-    name = said["target"].get("agent")
+    content = checked(branch, facts.settings.guardrails, field)
+    call_id = content["call_id"]
+    content = {name: value for name, value in content.items() if name != "call_id"}
+    must_be_ahead(content, baton.clock.now(), field)
+    name = content["target"].get("agent")
     agent = named(baton, by.workspace, facts.agents, name, f"{field}.target.agent") if name is not None else None
-    requires = requires_of(said)
+    requires = requires_of(content)
     must_be_able(baton, by.workspace, agent, requires, source)
     message = {
-        **said,
+        **content,
         "source": {"agent": source},
-        "metadata": {"priority": str(task.priority), **(said.get("metadata") or {})},
+        "metadata": {"priority": str(task.priority), **(content.get("metadata") or {})},
     }
-    if context := merged(body.get("context"), said.get("context")):
+    if context := merged(body.get("context"), content.get("context")):
         message["context"] = context
     draft = Draft(
         kind=Kind.DELEGATION,

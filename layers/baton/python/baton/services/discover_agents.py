@@ -1,4 +1,4 @@
-"""Who is there, and who is made for what (docs/spec/protocol.md §8)."""
+"""The agents of a workspace, and the agents that match a list of capabilities (docs/spec/protocol.md §8)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class SeenAgent:
 
 @dataclass(frozen=True, slots=True)
 class MatchingAgent(SeenAgent):
-    """``match``: the share of the asked types that it declares."""
+    """An agent that matches."""
 
-    match: float
+    match: float  # the share of the requested types that it declares
 
     @property
     def score(self) -> float:
@@ -39,17 +39,17 @@ class MatchingAgent(SeenAgent):
 
 
 def seen_agent(baton: Baton, workspace: str, slug: str) -> SeenAgent:
-    """Raises ``Unknown``."""
+    """Returns the agent with its liveness. Raises ``Unknown``."""
     agent = baton.store.agent(workspace, slug)
     if agent is None:
         raise Unknown("agent")
     last_contact_at = baton.store.last_contact(workspace, slug)
     contacts = {slug: last_contact_at} if last_contact_at else {}
-    return SeenAgent(agent, _looked_after(baton, workspace, [slug], contacts)[slug])
+    return SeenAgent(agent, _livenesses(baton, workspace, [slug], contacts)[slug])
 
 
 def whole_agent(baton: Baton, by: Principal, slug: str) -> tuple[SeenAgent, RunProfile | None]:
-    """With what process-task runs it with, for who may see that. Raises ``Unknown``."""
+    """Returns the agent, and its run profile if the caller may see that. Raises ``Unknown``."""
     return seen_agent(baton, by.workspace, slug), profile_for(baton, by, slug)
 
 
@@ -58,32 +58,32 @@ def profile_for(baton: Baton, by: Principal, slug: str) -> RunProfile | None:
 
 
 def seen_agents(baton: Baton, workspace: str, *, after: str | None = None, most: int | None = None) -> list[SeenAgent]:
-    """All of them, inactive ones too, by slug; or the first ``most`` after a slug, and nothing is looked up of
-    others."""
+    """Returns all agents by slug, inactive ones too; or the first ``most`` after a slug, without reading the liveness
+    of others."""
     ordered = sorted(baton.store.roster(workspace), key=lambda agent: agent.slug)
     agents = [agent for agent in ordered if after is None or agent.slug > after][:most]
     contacts = baton.store.last_contacts(workspace)
-    seen = _looked_after(baton, workspace, [agent.slug for agent in agents], contacts)
+    seen = _livenesses(baton, workspace, [agent.slug for agent in agents], contacts)
     return [SeenAgent(agent, seen[agent.slug]) for agent in agents]
 
 
 def agents_for(baton: Baton, workspace: str, requires: Iterable[str]) -> list[MatchingAgent]:
-    """The active agents that declare some of ``requires`` (spelt as ``requirements`` does) or nothing at all, best
-    first: by match and liveness, then by slug."""
+    """Returns the active agents that declare some of ``requires`` (in the spelling of ``requirements``) or declare
+    nothing, best first: by match and liveness, then by slug."""
     wanted = tuple(requires)
     rated = [(agent.match(wanted), agent) for agent in baton.store.roster(workspace) if agent.active]
     likely = sorted(((match, agent) for match, agent in rated if match), key=lambda each: (-each[0], each[1].slug))
     contacts = baton.store.last_contacts(workspace)
-    seen = _looked_after(baton, workspace, [agent.slug for _, agent in likely], contacts)
+    seen = _livenesses(baton, workspace, [agent.slug for _, agent in likely], contacts)
     found = [MatchingAgent(agent, seen[agent.slug], match) for match, agent in likely]
     return sorted(found, key=lambda each: (-each.score, each.agent.slug))
 
 
-def _looked_after(
+def _livenesses(
     baton: Baton, workspace: str, slugs: list[str], contacts: Mapping[str, datetime]
 ) -> dict[str, Liveness]:
-    """By slug. Claims are looked for where the mark alone doesn't tell that the agent is active, and for the first 50
-    of those; the others are judged by their marks."""
+    """Liveness by slug. Claims are read only if the last contact alone doesn't show that the agent is active, and for
+    the first 50 such agents; the others are judged by their last contact."""
     now = baton.clock.now()
     seen = {slug: liveness(contacts.get(slug), now) for slug in slugs}
     quiet = [slug for slug in slugs if seen[slug].status is not Presence.ACTIVE]

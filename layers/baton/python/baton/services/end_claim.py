@@ -1,5 +1,5 @@
-"""What the verbs that end a claim have in common: the exact repeat of one gets the first answer again (invariant 3),
-and a word that comes too late is refused, and kept beside the trail."""
+"""The steps that the commands ending a claim share. The exact repeat of a command gets the first answer again
+(invariant 3). A result that comes too late is refused, and kept outside of the trail."""
 
 from __future__ import annotations
 
@@ -37,19 +37,17 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """What a worker sends to end its claim. ``body_hash`` tells an exact repeat from a second, different word;
-    ``said``: what of it is kept if it comes too late; ``told``: written along with whatever it comes to; ``while_off``:
-    taken for an agent that is switched off."""
+    """A worker's request to end its claim."""
 
     by: Principal
     task_id: str
     claim_id: str
     verb: str
-    body_hash: str
+    body_hash: str  # tells an exact repeat from a second, different request
     once: Once | None = None
-    said: Message = field(default_factory=dict)
-    told: tuple[Extra, ...] = ()
-    while_off: bool = False
+    said: Message = field(default_factory=dict)  # the part that is kept if the request comes too late
+    told: tuple[Extra, ...] = ()  # extra writes, committed with whatever the outcome is
+    while_off: bool = False  # also accepted from an agent that is switched off
 
     @property
     def fingerprint(self) -> str:
@@ -58,15 +56,15 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What a word comes to. ``output``, ``completion``, ``failure``: what is kept and answered; ``computed``: what of
-    a failure Baton added, and a repeat is to be answered with; ``children``: handoffs that come of it."""
+    """The outcome of a request to end a claim."""
 
     verb: WorkerVerb
-    output: Json = None
-    completion: Message | None = None
-    failure: Message | None = None
+    output: Json = None  # saved, and part of the answer
+    completion: Message | None = None  # saved, and part of the answer
+    failure: Message | None = None  # saved, and part of the answer
+    # the fields of a failure that Baton added; a repeat is answered with them
     computed: Message = field(default_factory=dict)
-    children: tuple[New, ...] = ()
+    children: tuple[New, ...] = ()  # new handoffs that follow from it
     extras: tuple[Extra, ...] = ()
 
 
@@ -76,63 +74,64 @@ def end_claim(
     decide: Callable[[Facts, datetime], Ending],
     wanted: Wanted | None = None,
 ) -> Dossier:
-    """``decide`` gets the task as it is now, under the claim that ``word`` names, and what else was ``wanted``. Raises
-    ``StaleClaim`` for every other use of a claim that is over, and what ``decide`` raises."""
+    """Ends the claim that ``word`` names. ``decide`` gets the task in its present state, and the other items that
+    ``wanted`` names. Raises ``StaleClaim`` for every other request under a claim that is over, and the errors of
+    ``decide``."""
     by, workspace = word.by, word.by.workspace
 
-    def again(first_answer: Message) -> Dossier:
-        must_not_be_refused(first_answer)
-        return _again(baton, word, first_answer)
+    def replay(saved: Message) -> Dossier:
+        must_not_be_refused(saved)
+        return _replayed(baton, word, saved)
 
     def attempt() -> Dossier:
         facts = baton.store.handoff_facts(workspace, _with_task(wanted, word))
-        first_answer = word.once.recall(facts.remembered) if word.once else None
-        if first_answer is not None:
-            return again(first_answer)
+        saved = word.once.recall(facts.remembered) if word.once else None
+        if saved is not None:
+            return replay(saved)
         task = _task(facts).task
         claim = task.current_claim(word.claim_id, by)
         if not word.while_off:
             must_be_let_act(baton, by, claim.agent)
         now = baton.clock.now()
-        ending = decide(facts, now)
-        change = transition(task, ending.verb, now)
-        answer = {**snapshot(change.task), "computed": ending.computed}
+        outcome = decide(facts, now)
+        change = transition(task, outcome.verb, now)
+        answer = {**snapshot(change.task), "computed": outcome.computed}
         extras: list[Extra] = [
             EndedClaim(word.claim_id, Remembered(word.fingerprint, answer, forgotten_at(now))),
-            *ending.extras,
+            *outcome.extras,
             *word.told,
         ]
-        extras += [child.also for child in ending.children]
-        if ending.output is not None or ending.completion:
-            extras.append(Output(ending.output, ending.completion))
+        extras += [child.also for child in outcome.children]
+        if outcome.output is not None or outcome.completion:
+            extras.append(Output(outcome.output, outcome.completion))
         if word.once:
             extras.append(Remember(word.once, answer))
         commit_and_ring(baton, change, extras)
-        _ring_for(baton, ending.children)
+        _notify_children(baton, outcome.children)
         return Dossier(
             task=change.task,
-            output=ending.output,
-            completion=ending.completion,
-            failure=ending.failure or _earlier_failure(baton, change.task),
+            output=outcome.output,
+            completion=outcome.completion,
+            failure=outcome.failure or _earlier_failure(baton, change.task),
             mirror=row_of(baton, change.task),
         )
 
     with refused_as_unknown(baton, by, word.task_id, unless=knows_claim(word.claim_id)):
         try:
-            return decided_once(baton, word.once, again, attempt)
+            return decided_once(baton, word.once, replay, attempt)
         except StaleClaim:
-            return _first_answer(baton, word)
+            return _replay_or_stale(baton, word)
 
 
 def _earlier_failure(baton: Baton, task: Task) -> Message | None:
-    """What an earlier attempt left behind: rare, and not worth carrying."""
+    """The failure of an earlier attempt, read from the store: it is rare, and not worth carrying along."""
     is_shown = task.has_failure and task.state is not State.DONE
     return baton.store.read(task.workspace, task.id).failure if is_shown else None
 
 
-def _with_task(wanted: Wanted | None, word: Word) -> Wanted:
+def _with_task(wanted: Wanted | None, request: Word) -> Wanted:
     more = wanted or Wanted()
-    return Wanted(agents=more.agents, parent_id=word.task_id, once=word.once)
+    return Wanted(agents=more.agents, parent_id=request.task_id, once=request.once)
 
 
 def _task(facts: Facts) -> Dossier:
@@ -141,47 +140,52 @@ def _task(facts: Facts) -> Dossier:
     return facts.parent
 
 
-def _first_answer(baton: Baton, word: Word) -> Dossier:
-    """Raises ``StaleClaim`` unless this is the exact repeat of the word that ended the claim."""
-    first = baton.store.ended_claim(word.by.workspace, word.task_id, word.claim_id)
-    if isinstance(first, Claim) and first.principal == word.by.key and word.said:
-        _keep_late(baton, word, first)
-    if not isinstance(first, Remembered) or first.body_hash != word.fingerprint or first.is_over(baton.clock.now()):
-        raise StaleClaim(word.task_id)
-    return _again(baton, word, first.answer)
+def _replay_or_stale(baton: Baton, request: Word) -> Dossier:
+    """Returns the first answer for the exact repeat of the request that ended the claim. Raises ``StaleClaim``
+    otherwise."""
+    first = baton.store.ended_claim(request.by.workspace, request.task_id, request.claim_id)
+    if isinstance(first, Claim) and first.principal == request.by.key and request.said:
+        _keep_late(baton, request, first)
+    if not isinstance(first, Remembered) or first.body_hash != request.fingerprint or first.is_over(baton.clock.now()):
+        raise StaleClaim(request.task_id)
+    return _replayed(baton, request, first.answer)
 
 
-def _keep_late(baton: Baton, word: Word, claim: Claim) -> None:
-    """The first one: whoever repeats itself is refused as before. No rule of the workspace was asked, so secrets are
-    masked whatever it says; what can't be masked isn't kept, and is no less late for that."""
+def _keep_late(baton: Baton, request: Word, claim: Claim) -> None:
+    """Keeps the first late result under the claim; a repeat is only refused. The workspace's settings aren't read:
+    secrets are always masked. If the guardrails refuse the payload, the result is kept without it."""
     try:
-        said = checked(word.said, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")
+        payload = checked(request.said, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")
     except GuardrailRefused as refusal:
-        said = {"left_out": refusal.rule}
-    result = LateResult(claim.fence, claim.agent, baton.clock.now(), word.verb, said)
-    kept = [LateKept(word.task_id, word.claim_id, result)]
+        payload = {"left_out": refusal.rule}
+    result = LateResult(claim.fence, claim.agent, baton.clock.now(), request.verb, payload)
+    extras = [LateKept(request.task_id, request.claim_id, result)]
 
     def attempt() -> None:
         with suppress(KeyTaken):
-            baton.store.commit(word.by.workspace, None, kept)
+            baton.store.commit(request.by.workspace, None, extras)
 
     decided_again(baton.clock, attempt)
 
 
-def _again(baton: Baton, word: Word, first: Message) -> Dossier:
-    """As it was answered: what lies beside an ended task stays as it is; what a task that goes on was told is what is
-    said again now."""
+def _replayed(baton: Baton, request: Word, first: Message) -> Dossier:
+    """The first answer. The items of an ended task don't change, so they are read. For a task that goes on, the failure
+    is taken from this repeat."""
     task, computed = from_snapshot(first), first.get("computed", {})
     if task.is_ended:
-        kept = baton.store.read(task.workspace, task.id)
+        items = baton.store.read(task.workspace, task.id)
         return Dossier(
-            task=task, output=kept.output, completion=kept.completion, failure=kept.failure, mirror=row_of(baton, task)
+            task=task,
+            output=items.output,
+            completion=items.completion,
+            failure=items.failure,
+            mirror=row_of(baton, task),
         )
-    failure = {**word.said, **computed} if computed else _earlier_failure(baton, task)
+    failure = {**request.said, **computed} if computed else _earlier_failure(baton, task)
     return Dossier(task=task, failure=failure, mirror=row_of(baton, task))
 
 
-def _ring_for(baton: Baton, children: tuple[New, ...]) -> None:
+def _notify_children(baton: Baton, children: tuple[New, ...]) -> None:
     for child in children:
         if child.change.ring:
             ring(baton, child.change.task)

@@ -1,4 +1,4 @@
-"""Ending a task from outside of its work."""
+"""Ends a task without its worker."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ AT_ONCE_SECONDS = 5
 def resolve_task(
     baton: Baton, by: Principal, task_id: str, output: Any, reason: str | None, once: Once | None = None
 ) -> Dossier:
-    """The work turned out to be done elsewhere: ``done``, with what came of it. Human only."""
+    """Sets the task to ``done`` with its output: the work was done elsewhere. Human only."""
     by.must_be_human("resolve a task")
-    said = guarded(baton, by.workspace, {"output": output, "reason": reason})
-    verb = Resolve(by=by, reason=said["reason"], has_output=output is not None)
-    return change_task(baton, by.workspace, task_id, lambda _: verb, once, said["output"])
+    content = guarded(baton, by.workspace, {"output": output, "reason": reason})
+    command = Resolve(by=by, reason=content["reason"], has_output=output is not None)
+    return change_task(baton, by.workspace, task_id, lambda _: command, once, content["output"])
 
 
 def cancel_task(baton: Baton, by: Principal, task_id: str, reason: str | None, once: Once | None = None) -> Dossier:
-    """By a human or the task's creator. What came of it goes along; a worker that still holds any of it learns so at
-    its next verb. What isn't reached here and now is due for the sweeper."""
+    """Cancels the task, for a human or the task's creator. Its descendants are cancelled too; a worker that holds one
+    gets ``StaleClaim`` at its next call. Descendants that aren't reached in time are due for the sweeper."""
 
     def cancel(_: Task) -> Cancel:
         return Cancel(by=by, reason=guarded(baton, by.workspace, {"reason": reason})["reason"])
@@ -46,7 +46,7 @@ def cancel_task(baton: Baton, by: Principal, task_id: str, reason: str | None, o
 
 
 def take_along(baton: Baton, task: Task) -> None:
-    """What came of a task that is cancelled, if anything did: what goes wrong here costs time, nothing else."""
+    """Cancels the descendants of a cancelled task, if it can have any. An error here only costs time."""
     if task.fence == 0:
         return
     until = baton.clock.now() + seconds(AT_ONCE_SECONDS)

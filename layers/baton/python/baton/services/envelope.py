@@ -1,5 +1,5 @@
-"""The envelope of a completion or a failure (docs/spec/protocol.md §4 and §5): what it says of
-the task and the claim has to be so."""
+"""The envelope of a completion or a failure (docs/spec/protocol.md §4 and §5): its statements about the task and the
+claim must be true."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Message = dict[str, Any]
 
 
 def sender(baton: Baton, workspace: str, facts: Facts, envelope: Message, status: str) -> Message:
-    """Who sends it, for the record. ``envelope``: ``handoff_id``, ``source``, ``status``, as far as they were given;
-    ``status``: what it comes to. Raises ``InvalidInput`` for a contradiction, ``GuardrailRefused``."""
+    """Returns the sender, for the record. ``envelope``: ``handoff_id``, ``source`` and ``status``, as far as they were
+    given. ``status``: the outcome. Raises ``InvalidInput`` for a contradiction, and ``GuardrailRefused``."""
     task = facts.parent.task if facts.parent else None
     if task is None or task.claim is None:
         raise ValueError("no claim was read")
@@ -25,11 +25,11 @@ def sender(baton: Baton, workspace: str, facts: Facts, envelope: Message, status
         raise InvalidInput("handoff_id", f"must be that of the task: {task.handoff_id}")
     if envelope.get("status", status) != status:
         raise InvalidInput("status", f"must be {status!r}, which is what the rest of it comes to")
-    said = checked({"source": envelope.get("source") or {}}, facts.settings.guardrails, "")["source"]
-    agent = said.get("agent", task.claim.agent)
+    source = checked({"source": envelope.get("source") or {}}, facts.settings.guardrails, "")["source"]
+    agent = source.get("agent", task.claim.agent)
     if agent != task.claim.agent and not _is_called(baton, workspace, task.claim.agent, agent):
         raise InvalidInput("source.agent", f"must be the agent that holds the claim: {task.claim.agent}")
-    return {**said, "agent": task.claim.agent}
+    return {**source, "agent": task.claim.agent}
 
 
 def _is_called(baton: Baton, workspace: str, slug: str, name: str) -> bool:

@@ -1,5 +1,5 @@
-"""A worker could not do its task, or won't: tried again with backoff while it may be, else ended for all to see, and
-handed back to whoever can do something about it (docs/spec/protocol.md §5)."""
+"""Fails or rejects a task. A failed task is tried again with backoff while attempts are left; otherwise it ends, and
+goes back to an agent that can act on it (docs/spec/protocol.md §5)."""
 
 from __future__ import annotations
 
@@ -40,51 +40,52 @@ def fail_task(
     envelope: Message | None = None,
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description, blockers,
-    partial_progress}``; ``rollback_request``: ``{target_agent, reason, questions}``; ``told``: written along;
-    ``envelope``: what else its message says of the task and the claim, ``InvalidInput`` where that isn't so. An agent
-    that is switched off may fail its task, but not say who goes on: ``InactiveAgent``."""
-    said = _said(failure, rollback_request)
-    word = Word(
+    partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``. ``told``: extra writes.
+    ``envelope``: the message's other statements about the task and the claim; raises ``InvalidInput`` if they aren't
+    true. An agent that is switched off may fail its task, but not name the agent that continues: raises
+    ``InactiveAgent``."""
+    payload = _payload(failure, rollback_request)
+    request = Word(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
         verb=Fail.name,
         body_hash=body_hash,
         once=once,
-        said=said,
+        said=payload,
         told=told,
         while_off=True,
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:
         task = _task(facts)
-        told = _told(baton, word, facts, now, "failure")
-        told["source"] = sender(baton, by.workspace, facts, envelope or {}, "failed")
-        kept = _partial_progress(baton, word, task, told, now)
-        told["checkpoint_id"] = kept.id if kept else None
+        base = _base_record(baton, request, facts, now, "failure")
+        base["source"] = sender(baton, by.workspace, facts, envelope or {}, "failed")
+        kept = _partial_progress(baton, request, task, base, now)
+        base["checkpoint_id"] = kept.id if kept else None
         is_over = not retryable or task.attempt >= task.max_attempts
-        back = rollback(baton, by, task, _body(facts), told, now) if is_over else FollowUp()
-        record = {**told, **({"rollback": back.outcome} if back.outcome else {})}
-        verb = Fail(
+        back = rollback(baton, by, task, _body(facts), base, now) if is_over else FollowUp()
+        record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
+        command = Fail(
             by=by,
             claim_id=claim_id,
             failure=record,
             retryable=retryable,
-            failure_id=told["failure_id"],
+            failure_id=base["failure_id"],
             checkpoint_id=kept.id if kept else None,
             rollback=_initiated(back),
             successor=_successor(task, back),
         )
         extras = (*([CheckpointKept(kept)] if kept else []), *back.extras)
         return Ending(
-            verb=verb,
+            verb=command,
             failure=record,
-            computed={name: value for name, value in record.items() if name not in said},
+            computed={name: value for name, value in record.items() if name not in payload},
             children=back.children,
             extras=extras,
         )
 
-    return end_claim(baton, word, decide)
+    return end_claim(baton, request, decide)
 
 
 def reject_task(
@@ -99,50 +100,52 @@ def reject_task(
 ) -> Dossier:
     """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     failure: Message = {"type": "capability", "description": reason}
-    said = _said(failure, rollback_request)
-    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=Reject.name, body_hash=body_hash, once=once, said=said)
+    payload = _payload(failure, rollback_request)
+    request = Word(
+        by=by, task_id=task_id, claim_id=claim_id, verb=Reject.name, body_hash=body_hash, once=once, said=payload
+    )
 
     def decide(facts: Facts, now: datetime) -> Ending:
         task = _task(facts)
-        told = _told(baton, word, facts, now, "reason")
-        back = rollback(baton, by, task, _body(facts), told, now)
-        record = {**told, **({"rollback": back.outcome} if back.outcome else {})}
-        verb = Reject(
+        base = _base_record(baton, request, facts, now, "reason")
+        back = rollback(baton, by, task, _body(facts), base, now)
+        record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
+        command = Reject(
             by=by,
             claim_id=claim_id,
-            reason=told["failure"]["description"],
+            reason=base["failure"]["description"],
             failure=record,
-            failure_id=told["failure_id"],
+            failure_id=base["failure_id"],
             rollback=_initiated(back),
             successor=_successor(task, back),
         )
-        return Ending(verb=verb, failure=record, children=back.children, extras=back.extras)
+        return Ending(verb=command, failure=record, children=back.children, extras=back.extras)
 
-    return end_claim(baton, word, decide)
+    return end_claim(baton, request, decide)
 
 
-def _said(failure: Message, rollback_request: Message | None) -> Message:
+def _payload(failure: Message, rollback_request: Message | None) -> Message:
     return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
 
 
-def _told(baton: Baton, word: Word, facts: Facts, now: datetime, at: str) -> Message:
-    """The failure's record. ``at``: what the request calls the failure itself."""
+def _base_record(baton: Baton, request: Word, facts: Facts, now: datetime, at: str) -> Message:
+    """The record of the failure. ``at``: the field of the request that describes the failure."""
     task, rules = _task(facts), facts.settings.guardrails
-    asked = word.said.get("rollback_request")
+    rollback_request = request.said.get("rollback_request")
     return {
         "failure_id": baton.ids.new("fail", now),
         "handoff_id": task.handoff_id,
         "timestamp": rfc3339(now),
-        "source": {"agent": task.claim.agent if task.claim else word.by.id},
-        "failure": checked(word.said["failure"], rules, at),
-        **({"rollback_request": checked(asked, rules, "rollback_request")} if asked else {}),
+        "source": {"agent": task.claim.agent if task.claim else request.by.id},
+        "failure": checked(request.said["failure"], rules, at),
+        **({"rollback_request": checked(rollback_request, rules, "rollback_request")} if rollback_request else {}),
         "checkpoint_id": None,
     }
 
 
-def _partial_progress(baton: Baton, word: Word, task: Task, told: Message, now: datetime) -> Checkpoint | None:
-    """Saved, so that whoever goes on doesn't begin anew."""
-    progress = told["failure"].get("partial_progress") or {}
+def _partial_progress(baton: Baton, request: Word, task: Task, base: Message, now: datetime) -> Checkpoint | None:
+    """A checkpoint with the partial progress, so that the next worker doesn't begin anew."""
+    progress = base["failure"].get("partial_progress") or {}
     if not any(progress.values()) or task.claim is None:
         return None
     return Checkpoint(
@@ -152,17 +155,17 @@ def _partial_progress(baton: Baton, word: Word, task: Task, told: Message, now: 
         step_name=f"partial_{task.claim.agent}",
         state={"partial_progress": progress},
         at=now,
-        by=word.by.key,
+        by=request.by.key,
     )
 
 
 def _initiated(back: FollowUp) -> Message | None:
-    """For the trail, if there is a handoff."""
+    """The rollback's entry in the trail, if there is a new handoff."""
     return {name: back.outcome[name] for name in ("target_agent", "handoff_id", "task_id")} if back.child else None
 
 
 def _successor(task: Task, back: FollowUp) -> str | None:
-    """A branch that somebody waits for goes on with its rollback."""
+    """The rollback continues a branch that a task waits for."""
     return back.child.change.task.id if back.child and task.join_parent is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Pages of what a filter takes, read from pages that know nothing of the filter."""
+"""Filtered pages, from pages that are read without the filter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from baton.ports import Page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A filter that takes little must not read without end: the cursor lets the caller go on.
+# A filter with few hits must not read without end: the caller continues with the cursor.
 MAX_READS = 5
 
 
@@ -21,8 +21,8 @@ def filtered(
     *,
     is_past: Callable[[Any], bool] = lambda _: False,
 ) -> Page:
-    """At most ``limit`` that ``takes`` says yes to, and often fewer. ``read``: the page of a size at a cursor;
-    ``is_past``: behind this one nothing can be wanted."""
+    """Returns at most ``limit`` items that ``takes`` accepts, and often fewer. ``read``: returns the page of a size at
+    a cursor. ``is_past``: true if no later item can be accepted."""
     found: list[Any] = []
     for _ in range(MAX_READS):
         page = read(limit - len(found), cursor)

@@ -1,4 +1,4 @@
-"""A conversation's tasks, its root, and who holds it."""
+"""A conversation's tasks, its root, and the task that holds it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``tasks``: in the order of their creation. ``root_body``: the root's record, where it had to be read."""
+    """The tasks of a conversation."""
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]  # in the order of their creation
     root: Task
     thread: Thread
-    root_body: dict[str, Any] | None = None
+    root_body: dict[str, Any] | None = None  # the root's record, if it had to be read
 
     @property
     def holder(self) -> Task:
@@ -30,7 +30,8 @@ class Found:
 
 
 def find_conversation(baton: Baton, workspace: str, conversation_id: str) -> Found:
-    """Of any workflow, to be read along; two readings, and one more where it has several roots. Raises ``Unknown``."""
+    """Returns the tasks of any workflow, for its readers. Two reads, and one more if it has several roots. Raises
+    ``Unknown``."""
     ids = [each.task_id for each in baton.store.workflow(workspace, conversation_id)]
     tasks, followed = baton.store.talk(workspace, ids) if ids else ({}, {})
     if not tasks:
@@ -41,16 +42,16 @@ def find_conversation(baton: Baton, workspace: str, conversation_id: str) -> Fou
 
 
 def root_body(baton: Baton, found: Found) -> dict[str, Any] | None:
-    """One reading, unless it was read before."""
+    """Returns the root's record. One read, unless it was read before."""
     return found.root_body or baton.store.bodies(found.root.workspace, [found.root.id]).get(found.root.id)
 
 
 def _root(baton: Baton, tasks: tuple[Task, ...]) -> tuple[Task, dict[str, Any] | None]:
-    """The one that a user's message began, or else the first: others may hang more roots into a workflow."""
+    """The root that a user's message began, else the first: later roots may belong to others."""
     roots = sorted((task for task in tasks if task.is_root), key=lambda task: (task.created_at, task.id)) or [tasks[0]]
     if len(roots) == 1:
         return roots[0], None
     bodies = baton.store.bodies(roots[0].workspace, [each.id for each in roots])
-    talked = [each for each in roots if conversation_in(bodies.get(each.id)) is not None]
-    root = (talked or roots)[0]
+    conversations = [each for each in roots if conversation_in(bodies.get(each.id)) is not None]
+    root = (conversations or roots)[0]
     return root, bodies.get(root.id)

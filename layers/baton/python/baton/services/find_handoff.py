@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def find_handoff(baton: Baton, by: Principal, handoff_id: str) -> Dossier:
-    """Its record as the body, and its task with what became of it. Raises ``Unknown``."""
+    """Returns the handoff's record as the body, and its task with its outcome. Raises ``Unknown``."""
     task_id = task_of(handoff_id)
     try:
         found = baton.store.read(by.workspace, task_id, with_body=True)
@@ -25,7 +25,7 @@ def find_handoff(baton: Baton, by: Principal, handoff_id: str) -> Dossier:
 
 
 def task_of(handoff_id: str) -> str:
-    """The id of the task that it would have. Raises ``Unknown`` for what is no handoff's id."""
+    """Returns the id of the handoff's task. Raises ``Unknown`` for a text that is no handoff id."""
     task_id = task_id_of(handoff_id)
     if handoff_id_of(task_id) != handoff_id:
         raise Unknown("handoff")

@@ -1,5 +1,5 @@
-"""What comes of a task's end: a continuation, a rollback. The loop guard never refuses an end: an entry for a human
-takes the place of the child that it stops (docs/spec/protocol.md §3)."""
+"""Handoffs that follow from a task's end: a continuation, a rollback. The loop guard never refuses an end: an entry for
+a human takes the place of the stopped child (docs/spec/protocol.md §3)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ TO_ITS_SOURCE = "rollback_to_its_source"
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """``outcome``: what is answered and kept of it."""
+    """A handoff that follows, and its record."""
 
-    outcome: dict[str, Any] = field(default_factory=dict)
+    outcome: dict[str, Any] = field(default_factory=dict)  # saved, and part of the answer
     child: New | None = None
     extras: tuple[Extra, ...] = ()
 
@@ -50,7 +50,7 @@ def continuation(
     completion_id: str,
     now: datetime,
 ) -> FollowUp:
-    """The next agent that a completion suggests. An unknown suggestion is recorded, not fatal
+    """Returns the handoff to the agent that a completion suggests. An unknown agent is recorded, not an error
     (docs/spec/protocol.md §4)."""
     name = asked["suggested_next"]
     facts = _facts(baton, task, name)
@@ -71,24 +71,25 @@ def continuation(
         },
         lineage=under(task, body),
     )
-    return _made(baton, by, draft, agent, facts, now)
+    return _check_and_make(baton, by, draft, agent, facts, now)
 
 
 def rollback(
     baton: Baton, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime
 ) -> FollowUp:
-    """Back to whoever can do something about it (docs/spec/protocol.md §5). ``failure``: its record."""
-    asked = failure.get("rollback_request") or {}
-    back_to = asked.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
+    """Returns the rollback to an agent that can act on the failure (docs/spec/protocol.md §5). ``failure``: its
+    record."""
+    request = failure.get("rollback_request") or {}
+    back_to = request.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
     if back_to is None or task.claim is None:
-        return FollowUp()  # an escalation says nothing of rolling back
-    is_its_own = task.join_parent is not None and task.join_parent == task.parent_id  # else it was handed on since
-    if is_its_own and back_to == task.source_agent and asked.get("target_agent") is None:
+        return FollowUp()  # an escalation names no agent to roll back to
+    is_its_own = task.join_parent is not None and task.join_parent == task.parent_id  # else it was transferred since
+    if is_its_own and back_to == task.source_agent and request.get("target_agent") is None:
         return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
     source = task.claim.agent
-    names_it = asked.get("target_agent") is not None
+    names_it = request.get("target_agent") is not None
     facts = _facts(baton, task, back_to, *([source] if names_it else []))
-    if names_it and source in facts.agents:  # while it is off, the handoff says who goes on, and the agent doesn't
+    if names_it and source in facts.agents:  # while it is off, the handoff names the next agent, not the agent itself
         facts.agents[source].must_be_active()
     agent: Agent | None = None
     trip: LoopTripped | None = None
@@ -96,7 +97,7 @@ def rollback(
         agent = named(baton, task.workspace, facts.agents, back_to, "rollback_request.target_agent")
     except InvalidInput as refusal:
         trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
-    is_rollback = "rolls_back" in (body or {})  # or the retry of one
+    is_rollback = "rolls_back" in (body or {})  # or the retry of a rollback
     if agent is not None and is_rollback and agent.slug == task.source_agent:
         trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
     draft = Draft(
@@ -107,12 +108,12 @@ def rollback(
             body,
             {
                 "source": {"agent": source},
-                "target": {"agent": back_to, "reason": asked.get("reason") or failure["failure"]["description"]},
-                "summary": asked.get("reason") or f"Rollback: {task.title}",
+                "target": {"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]},
+                "summary": request.get("reason") or f"Rollback: {task.title}",
                 "metadata": {"priority": str(task.priority)},
                 "failure": failure["failure"],
                 "failure_id": failure["failure_id"],
-                "rollback_request": asked,
+                "rollback_request": request,
                 "rolls_back": {
                     "handoff_id": task.handoff_id,
                     "task_id": task.id,
@@ -126,12 +127,12 @@ def rollback(
     )
     if trip is not None:
         return _entry(baton, by, draft, trip, now)
-    return _made(baton, by, draft, agent, facts, now)
+    return _check_and_make(baton, by, draft, agent, facts, now)
 
 
 def _with_context(body: Message | None, message: Message) -> Message:
-    """A failure is told whatever its size: where both are too large to keep, what was known before stays with the
-    handoff that failed."""
+    """A failure is reported whatever its size: if both are too large to store, the earlier context stays with the
+    failed handoff."""
     context = (body or {}).get("context") or {}
     whole = {**message, "context": context}
     return whole if fits(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
@@ -142,15 +143,22 @@ def _facts(baton: Baton, task: Task, *agents: str) -> Facts:
     return baton.store.handoff_facts(task.workspace, Wanted(agents=names, workflow_id=task.workflow_id))
 
 
-def _made(baton: Baton, by: Principal, draft: Draft, agent: Agent | None, facts: Facts, now: datetime) -> FollowUp:
+def _check_and_make(
+    baton: Baton, by: Principal, draft: Draft, agent: Agent | None, facts: Facts, now: datetime
+) -> FollowUp:
     try:
         draft.check(facts.settings, facts.handoffs or 1, now)
     except LoopTripped as trip:
         return _entry(baton, by, draft, trip, now)
     new = make(baton, by, draft, agent, facts.settings, now, asked_directly=False)
     task = new.change.task
-    told = {"status": "created", "handoff_id": task.handoff_id, "task_id": task.id, "target_agent": task.target_agent}
-    return FollowUp(told, new, tuple(counted(draft, facts.settings)))
+    outcome = {
+        "status": "created",
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "target_agent": task.target_agent,
+    }
+    return FollowUp(outcome, new, tuple(counted(draft, facts.settings)))
 
 
 def _entry(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> FollowUp:

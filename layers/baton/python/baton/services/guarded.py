@@ -1,4 +1,4 @@
-"""The workspace's guardrails for what is said where its settings aren't read anyway."""
+"""The workspace's guardrails, for use cases that don't read its settings otherwise."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Message = dict[str, Any]
 
 
 def guarded(baton: Baton, workspace: str, said: Message) -> Message:
-    """``said``, by the names that the request has for it, as far as the rules let it in. One reading, and none where
-    nothing is said. Raises ``GuardrailRefused``."""
+    """Returns ``said`` after the guardrails. Its keys are the request's field names. One read; none if there is no
+    text. Raises ``GuardrailRefused``."""
     if not any(_has_text(value) for value in said.values()):
         return said
     return checked(said, baton.store.settings(workspace).guardrails, "")
 
 
 def guarded_name(baton: Baton, workspace: str, field: str, name: str) -> str:
-    """For a name that comes with every claim: the settings are read only if it looks like a secret. Raises
+    """Returns the name that comes with every claim. The settings are read only if it looks like a secret. Raises
     ``GuardrailRefused``."""
     is_suspect = any(secrets_in(name, field))
     return str(guarded(baton, workspace, {field: name})[field]) if is_suspect else name

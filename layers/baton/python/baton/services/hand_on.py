@@ -1,5 +1,6 @@
-"""An agent that Baton runs calls a handoff tool (docs/spec/tools.md §4): its task is done and another one goes on, or
-it waits for what others make of parts of it. One transaction either way, with all that whoever watches is told."""
+"""An agent that Baton runs calls a handoff tool (docs/spec/tools.md §4). In a transfer its task ends and another one
+continues; in a delegation it waits for the branches. Each is one transaction, with the messages for readers of the
+conversation."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ _TIME = ("deadline", "fail_on_deadline")
 
 @dataclass(frozen=True, slots=True)
 class HandoffCall:
-    """A model's call of a handoff tool, with arguments that the tool takes."""
+    """A model's call of a handoff tool, with arguments that match the tool's schema."""
 
     call_id: str
     tool: Tool
@@ -49,12 +50,12 @@ class HandoffCall:
 
 @dataclass(frozen=True, slots=True)
 class Handing:
-    """Who hands on, and in what: ``turns``: those of its transcript that a target may see."""
+    """The run that hands off."""
 
     baton: Baton
     work: Work
     conversation: Conversation
-    turns: int
+    turns: int  # the turns of its transcript that a target may see
 
     def word(self, verb: str, *call_ids: str) -> Word:
         body_hash = hashlib.sha256(canonical_json(call_ids).encode()).hexdigest()
@@ -63,19 +64,19 @@ class Handing:
 
 
 def transfer_by(handing: Handing, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], Entry]) -> Dossier:
-    """The conversation goes over to the tool's target. ``entry``: what is told of the call as it was let through (with
-    its secrets masked where the workspace's rules say so), the new task and its agent. Raises
-    ``TargetInactive``, ``LoopTripped`` and other ``InvalidInput``: the task is as it was then; ``StaleClaim``."""
+    """Transfers the conversation to the tool's target. ``entry`` makes the transcript's entry from the call as it was
+    permitted (with its secrets masked if the workspace says so), the new task and its agent. Raises ``TargetInactive``,
+    ``LoopTripped`` and other ``InvalidInput``, which leave the task as it was, and ``StaleClaim``."""
     baton, by = handing.baton, handing.work.by
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        draft, agent, let_through = _drafted(handing, call, facts, Kind.TRANSFER)
+        draft, agent, permitted = _draft(handing, call, facts, Kind.TRANSFER)
         (child,) = make_all(baton, by, [(draft, agent, call.tool.standing)], facts.settings, now, None)
         task = child.change.task
-        verb = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
-        told = EntryKept(handing.work.dossier.task.id, entry(let_through, task, agent))
+        command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
+        extra = EntryKept(handing.work.dossier.task.id, entry(permitted, task, agent))
         return Ending(
-            verb=verb, output=over_to(child), children=(child,), extras=(told, *counted(draft, facts.settings))
+            verb=command, output=over_to(child), children=(child,), extras=(extra, *counted(draft, facts.settings))
         )
 
     return end_claim(baton, handing.word(Transfer.name, call.call_id), decide, _wanted([call]))
@@ -87,29 +88,32 @@ def delegate_by(
     profile: RunProfile,
     entry: Callable[[Sequence[tuple[HandoffCall, Task, Agent]]], Entry],
 ) -> Dossier:
-    """The task waits for what the targets make of it, each under its call's id. Raises as ``transfer_by``; all of them
-    begin, or none."""
+    """Makes the task wait for its branches, one per call, each under its call's id. Raises the errors of
+    ``transfer_by``. All branches begin, or none."""
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        drafts = [_drafted(handing, call, facts, Kind.DELEGATION) for call in calls]
+        drafts = [_draft(handing, call, facts, Kind.DELEGATION) for call in calls]
         planned = [(draft, agent, call.tool.standing) for draft, agent, call in drafts]
         children = make_all(handing.baton, handing.work.by, planned, facts.settings, now, None)
         quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
         wait = wait_for(_task(facts), children, profile.join, quorum, facts.settings, now)
         begun = zip(drafts, children, strict=True)
-        told = entry([(call, child.change.task, agent) for (_, agent, call), child in begun])
+        transcript_entry = entry([(call, child.change.task, agent) for (_, agent, call), child in begun])
         return Ending(
             verb=WaitFor(by=handing.work.by, claim_id=handing.work.claim_id, wait=wait),
             children=children,
-            extras=(EntryKept(handing.work.dossier.task.id, told), *counted(drafts[0][0], facts.settings, len(drafts))),
+            extras=(
+                EntryKept(handing.work.dossier.task.id, transcript_entry),
+                *counted(drafts[0][0], facts.settings, len(drafts)),
+            ),
         )
 
-    word = handing.word(WaitFor.name, *(call.call_id for call in calls))
-    return end_claim(handing.baton, word, decide, _wanted(calls))
+    request = handing.word(WaitFor.name, *(call.call_id for call in calls))
+    return end_claim(handing.baton, request, decide, _wanted(calls))
 
 
 def handed_over(call: HandoffCall, task: Task, agent: Agent) -> Message:
-    """What whoever watches is told of a transfer."""
+    """The message about a transfer, for readers of the conversation."""
     data = {
         "new_task_id": task.id,
         "tool_name": call.tool.name,
@@ -121,7 +125,7 @@ def handed_over(call: HandoffCall, task: Task, agent: Agent) -> Message:
 
 
 def asked_of(call: HandoffCall, task: Task, agent: Agent) -> Message:
-    """The same of a delegation."""
+    """The message about a delegation, for readers of the conversation."""
     data = {**handed_over(call, task, agent).data, "call_id": call.call_id}
     return Message(MessageType.SUBTASK, f"Asked {agent.name}", data)
 
@@ -135,17 +139,17 @@ def _wanted(calls: Sequence[HandoffCall]) -> Wanted:
 
 
 def _task(facts: Facts) -> Task:
-    """``end_claim`` has looked: there is one, claimed."""
+    """``end_claim`` has checked that there is one, and that it is claimed."""
     if facts.parent is None:
         raise ValueError("no task was read")
     return facts.parent.task
 
 
-def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> tuple[Draft, Agent, HandoffCall]:
+def _draft(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> tuple[Draft, Agent, HandoffCall]:
     task, body, tool = _task(facts), (facts.parent.body if facts.parent else None) or {}, call.tool
     source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
     agent = named(handing.baton, task.workspace, facts.agents, tool.target_agent, "target_agent")
-    # Read with the task, in this very attempt: what changed while the model thought counts.
+    # Read with the task in this very attempt: a change during the model's reply counts.
     if suspension := tool.suspended_by(agent):
         raise ToolSuspended(tool.name, suspension.reason)
     variables = checked(call.variables, facts.settings.guardrails, "arguments")
@@ -162,7 +166,7 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
             tool.history, task.id, handing.turns, source, tool.handoff_instructions
         ).plain(),
         **_expected(body, is_transfer=is_transfer),
-        # Whoever watches sees that it failed, or the waiting task is told: nobody's approval is waited for.
+        # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
         **({"rollback": {"on_failure": None}} if is_transfer else {}),
     }
     draft = Draft(
@@ -178,7 +182,7 @@ def _drafted(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> t
 
 
 def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:
-    """Who goes on has the same expectations; of a part, only the time that there is."""
+    """The successor of a transfer inherits the expectations; a branch only their times."""
     expected = body.get("expectations") or {}
     kept = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
     return {"expectations": kept} if kept else {}

@@ -1,4 +1,4 @@
-"""A human sees to an alert, or says that it is dealt with."""
+"""A human acknowledges or resolves an alert."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def acknowledge_alert(
     baton: Baton, by: Principal, alert_id: str, note: str | None = None, once: Once | None = None
 ) -> Alert:
-    """Somebody is at it. What was dealt with before stays as it is: the first who and when stand. Raises
-    ``Unknown``."""
+    """Acknowledges the alert. An earlier acknowledgement or resolution stays. Raises ``Unknown``."""
     by.must_be_human("acknowledge an alert")
     return _changed(baton, by, alert_id, lambda alert, now: alert.acknowledged(by, now, _note(baton, by, note)), once)
 
@@ -31,14 +30,14 @@ def acknowledge_alert(
 def resolve_alert(
     baton: Baton, by: Principal, alert_id: str, note: str | None = None, once: Once | None = None
 ) -> Alert:
-    """It is dealt with, acknowledged or not. What was resolved before stays as it is. Raises ``Unknown``."""
+    """Resolves the alert, acknowledged or not. An earlier resolution stays. Raises ``Unknown``."""
     by.must_be_human("resolve an alert")
     return _changed(baton, by, alert_id, lambda alert, now: alert.resolved(by, now, _note(baton, by, note)), once)
 
 
 def _note(baton: Baton, by: Principal, note: str | None) -> str | None:
-    said: str | None = guarded(baton, by.workspace, {"note": note})["note"]
-    return said
+    text: str | None = guarded(baton, by.workspace, {"note": note})["note"]
+    return text
 
 
 def _changed(
@@ -49,9 +48,9 @@ def _changed(
     once: Once | None,
 ) -> Alert:
     def attempt() -> Alert:
-        first_answer = once.recall(baton.store.remembered(once)) if once else None
-        if first_answer is not None:
-            return from_snapshot(first_answer)
+        saved = once.recall(baton.store.remembered(once)) if once else None
+        if saved is not None:
+            return from_snapshot(saved)
         before = baton.store.alert(by.workspace, alert_id)
         after = change(before, baton.clock.now())
         extras: list[Extra] = [Remember(once, snapshot(after))] if once else []

@@ -1,4 +1,4 @@
-"""What agents accept and produce is taken over from a file (docs/spec/protocol.md §8)."""
+"""Imports from a file what agents accept and produce (docs/spec/protocol.md §8)."""
 
 from __future__ import annotations
 
@@ -32,46 +32,47 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportedAgent:
-    """``version``: the agent's, afterwards."""
+    """The outcome for one agent."""
 
     slug: str
     status: Outcome
-    version: int
+    version: int  # the agent's, afterwards
 
 
 def import_agents(
     baton: Baton, by: Principal, declared: Mapping[str, Mapping[str, Types]], once: Once | None = None
 ) -> list[ImportedAgent]:
-    """Slug → ``accepts`` and ``produces``, each left as it is where it isn't given. Unknown agents are registered with
-    the defaults; known ones keep everything else, but for a standing approval that a service's change ends
-    (invariant 8). What says nothing new changes nothing. By humans and services.
+    """``declared``: slug → ``accepts`` and ``produces``; a list that isn't given stays as it is. Unknown agents are
+    registered with the defaults. Known agents keep everything else, but for a standing approval that a service's change
+    ends (invariant 8). Declarations without a difference change nothing. For humans and services.
 
-    All is checked before the first write; then one transaction per agent. An import that was interrupted may be sent
-    again and goes on: what it had done is unchanged by then. Raises ``InvalidInput``, ``NameTaken``, ``LimitReached``,
-    ``KeyReused``."""
+    Everything is checked before the first write; then there is one transaction per agent. An interrupted import may be
+    sent again and continues: its finished part is then unchanged. Raises ``InvalidInput``, ``NameTaken``,
+    ``LimitReached`` and ``KeyReused``.
+    """
     by.must_not_be_agent("import agents")
     _check(declared)
-    saved: dict[str, ImportedAgent] = {}
+    written: dict[str, ImportedAgent] = {}
 
-    def again(first_answer: dict[str, Any]) -> list[ImportedAgent]:
-        return [_from_answer(each) for each in first_answer["agents"]]
+    def replay(response: dict[str, Any]) -> list[ImportedAgent]:
+        return [_from_answer(each) for each in response["agents"]]
 
     def attempt() -> list[ImportedAgent]:
         earlier = recalled(baton, once)
         if earlier is not None:
-            return again(earlier)
+            return replay(earlier)
         roster = baton.store.roster(by.workspace)
-        for agent in _planned(roster, by, declared, baton.clock.now()):
+        for agent in _changed_agents(roster, by, declared, baton.clock.now()):
             baton.store.save_agent(agent, roster)
             roster = roster.saved(agent)
-            saved[agent.slug] = ImportedAgent(agent.slug, _outcome(agent), agent.version)
-        imported = [saved.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
+            written[agent.slug] = ImportedAgent(agent.slug, _outcome(agent), agent.version)
+        imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
         if once:
             answer = {"agents": [asdict(each) for each in imported]}
             baton.store.commit(by.workspace, None, [Remember(once, answer)])
         return imported
 
-    return decided_once(baton, once, again, attempt)
+    return decided_once(baton, once, replay, attempt)
 
 
 def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:
@@ -87,13 +88,15 @@ def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:
                 raise InvalidInput(field, "must name each type once")
 
 
-def _planned(roster: Roster, by: Principal, declared: Mapping[str, Mapping[str, Types]], now: datetime) -> list[Agent]:
-    """The next versions of those that change."""
+def _changed_agents(
+    roster: Roster, by: Principal, declared: Mapping[str, Mapping[str, Types]], now: datetime
+) -> list[Agent]:
+    """The next versions of the agents that change."""
     known = {agent.slug: agent for agent in roster}
     changed = [
         (known.get(slug) or unregistered(slug, by, now)).changed(by, now, **types)
         for slug, types in declared.items()
-        if slug not in known or _is_news(known[slug], types)
+        if slug not in known or _differs(known[slug], types)
     ]
     newcomers = [agent for agent in changed if agent.slug not in known]
     roster.must_have_room(len(newcomers))
@@ -102,8 +105,8 @@ def _planned(roster: Roster, by: Principal, declared: Mapping[str, Mapping[str, 
     return changed
 
 
-def _is_news(agent: Agent, types: Mapping[str, Types]) -> bool:
-    """In which order types are named says nothing."""
+def _differs(agent: Agent, types: Mapping[str, Types]) -> bool:
+    """True if a list differs. The order of types doesn't count."""
     return any(set(distinct(getattr(agent, name))) != set(distinct(values)) for name, values in types.items())
 
 

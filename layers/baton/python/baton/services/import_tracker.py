@@ -1,4 +1,4 @@
-"""The switch-over: handoff tasks that exist only in the tracker become tasks, and count in their directions
+"""The switch-over: handoffs that exist only in the tracker become tasks, and count in their directions
 (docs/spec/marker.md §4)."""
 
 from __future__ import annotations
@@ -38,49 +38,48 @@ TITLE = re.compile(r"Handoff: (?P<source>.+) → (?P<target>.+) — (?P<due>\d{4
 
 
 class NoHandoff(Exception):
-    """What looked like a handoff's page isn't one; says why."""
+    """The page isn't a handoff; the message says why."""
 
 
 @dataclass
 class Imported:
-    """``opened`` and ``closed``: pages that became tasks, open and ended ones. ``known``: pages that are a task's
-    already. ``skipped``: the first of those that look like handoffs and are none, with why. ``complete``: False if time
-    ran out: call again."""
+    """The result of an import."""
 
-    opened: int = 0
-    closed: int = 0
-    known: int = 0
+    opened: int = 0  # pages that became open tasks
+    closed: int = 0  # pages that became ended tasks
+    known: int = 0  # pages that belong to a task already
+    # the first pages that look like handoffs and aren't, with the reason
     skipped: list[dict[str, str]] = field(default_factory=list)
-    complete: bool = True
+    complete: bool = True  # False if time ran out: call again
 
     def public(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("opened", "closed", "known", "skipped", "complete")}
 
 
 def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], once: Once | None = None) -> Imported:
-    """Reads the handoffs of the window, all pages of them. What was imported isn't imported again, so it may be stopped
-    anywhere and repeated. Raises ``NoTracker``, ``TrackerTrouble``."""
+    """Reads all pages of the window's handoffs. A page is imported once, so the import may be stopped anywhere and
+    repeated. Raises ``NoTracker`` and ``TrackerTrouble``."""
     by.must_be_human("import the tracker's handoffs")
-    first_answer = recalled(baton, once)
-    if first_answer is not None:
-        return Imported(**first_answer)
+    saved = recalled(baton, once)
+    if saved is not None:
+        return Imported(**saved)
     settings = baton.store.settings(by.workspace)
     if settings.tracker is None:
         raise NoTracker
     tracker = baton.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(baton.clock.now() - settings.window, PREFIX)
-    this = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace), tracker)
+    importer = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace), tracker)
     try:
-        while this.tally.complete and (batch := list(islice(pages, BATCH))):
-            this.take(batch, may_go_on)
+        while importer.tally.complete and (batch := list(islice(pages, BATCH))):
+            importer.take(batch, may_go_on)
     except (TrackerTrouble, Busy) as trouble:
-        if this.tally == Imported():
+        if importer.tally == Imported():
             raise
-        this.tally.complete = False  # what is done is done, and told
+        importer.tally.complete = False  # the finished part stands, and is reported
         baton.log("an import was cut short", action="import_cut_short", reason=trouble.code)
-    if once and this.tally.complete:
-        return Imported(**first_said(baton, once, this.tally.public()))
-    return this.tally
+    if once and importer.tally.complete:
+        return Imported(**first_said(baton, once, importer.tally.public()))
+    return importer.tally
 
 
 @dataclass
@@ -100,7 +99,7 @@ class Importer:
                 return
             if seen.page_id in holders:
                 self.tally.known += 1
-                self._end_what_was_closed(holders[seen.page_id], seen)
+                self._end_if_closed(holders[seen.page_id], seen)
             else:
                 self._import(seen)
 
@@ -108,7 +107,7 @@ class Importer:
         try:
             agents = self._agents(seen.title)
             if seen.task_id or self.tracker.tasks_named(seen.page_id):
-                # Baton's own, of another workspace or not kept yet: whoever made it will find it.
+                # Baton's own, of another workspace or not saved yet: its sender will find it.
                 self.tally.known += 1
                 return
             task_id = decided_again(self.baton.clock, lambda: self._make(agents, seen))
@@ -121,7 +120,7 @@ class Importer:
             is_open = self.settings.meaning(seen.status) is None
             self.tally.opened += is_open
             self.tally.closed += not is_open
-            self._end_what_was_closed(task_id, seen)
+            self._end_if_closed(task_id, seen)
 
     def _agents(self, title: str) -> tuple[Agent, Agent, date]:
         """Source and target of an exact title, and its date. Raises ``NoHandoff``."""
@@ -139,7 +138,7 @@ class Importer:
             raise NoHandoff(f"{match['due']} is not a day of the calendar") from exc
 
     def _make(self, agents: tuple[Agent, Agent, date], seen: Seen) -> str:
-        """Task, direction and page in one transaction. It waits for a human: nobody has approved it here."""
+        """Writes task, direction and page in one transaction. The task waits for a human: nobody approved it here."""
         source, target, due = agents
         baton, workspace, now = self.baton, self.by.workspace, self.baton.clock.now()
         direction = baton.store.marker_facts(workspace, (source.slug, target.slug), None).direction
@@ -164,19 +163,20 @@ class Importer:
         )
         change = imported(new, self.by, now, seen.url)
         is_closed = self.settings.meaning(seen.status) is not None
-        row = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
+        sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
         counted = Opened(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
-        commit(baton, change, [Body(body), counted, MirrorOpened(row), PageTaken(seen.page_id, task_id)])
+        commit(baton, change, [Body(body), counted, MirrorOpened(sync), PageTaken(seen.page_id, task_id)])
         return task_id
 
-    def _end_what_was_closed(self, task_id: str, seen: Seen) -> None:
-        """Apart from making it, as one transaction can't write a direction twice; made up for by the next import."""
+    def _end_if_closed(self, task_id: str, seen: Seen) -> None:
+        """Ends the task of a closed page, in a transaction of its own, as one transaction can't write a direction
+        twice. If it is lost, the next import does it."""
         meaning = self.settings.meaning(seen.status)
-        row = self.baton.store.mirror(self.by.workspace, task_id) if meaning else None
-        if meaning is None or row is None or not row.is_settled:
+        sync = self.baton.store.mirror(self.by.workspace, task_id) if meaning else None
+        if meaning is None or sync is None or not sync.is_settled:
             return
         reason = f"was {seen.status!r} in Notion when it was imported"
-        verb = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
+        command = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
         with suppress(TaskEnded):
-            change_task(self.baton, self.by.workspace, task_id, lambda _: verb)
+            change_task(self.baton, self.by.workspace, task_id, lambda _: command)

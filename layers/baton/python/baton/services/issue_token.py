@@ -1,4 +1,4 @@
-"""Tokens are made, and revoked, by humans."""
+"""Humans issue and revoke tokens."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequest:
-    """``subject``: an agent's slug, or a human's or service's name."""
+    """A request for a token."""
 
     kind: Kind
-    subject: str
+    subject: str  # an agent's slug, or a human's or service's name
     scopes: frozenset[str] = frozenset()
     expires_at: datetime | None = None
 
 
 def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once | None = None) -> tuple[Token, str]:
-    """The token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the same key,
-    ``SecretAlreadyShown``."""
+    """Returns the token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the
+    same key, ``SecretAlreadyShown``."""
     by.must_be_human("make a token")
 
-    def again(first_answer: dict[str, Any]) -> NoReturn:
-        raise SecretAlreadyShown(first_answer["token_id"])
+    def refuse(saved: dict[str, Any]) -> NoReturn:
+        raise SecretAlreadyShown(saved["token_id"])
 
     def attempt() -> tuple[Token, str]:
-        first_answer = recalled(baton, once)
-        if first_answer is not None:
-            again(first_answer)
+        saved = recalled(baton, once)
+        if saved is not None:
+            refuse(saved)
         token, secret = _new_token(baton, by, request)
         baton.store.add_token(token, once)
         return token, spell(token.id, secret)
 
-    return decided_once(baton, once, again, attempt)
+    return decided_once(baton, once, refuse, attempt)
 
 
 def _new_token(baton: Baton, by: Principal, request: TokenRequest) -> tuple[Token, str]:
@@ -67,7 +67,7 @@ def _new_token(baton: Baton, by: Principal, request: TokenRequest) -> tuple[Toke
 
 
 def revoke_token(baton: Baton, by: Principal, token_id: str) -> Token:
-    """Takes effect with the next request. Revoking twice changes nothing. Raises ``Unknown``."""
+    """Revokes the token from the next request on. Revoking twice changes nothing. Raises ``Unknown``."""
     by.must_be_human("revoke a token")
 
     def attempt() -> Token:

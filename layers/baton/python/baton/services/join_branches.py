@@ -1,5 +1,5 @@
-"""A task that waits goes on once its branches have come to enough (docs/spec/lifecycle.md §9). Run whenever a branch
-has ended, and any number of times: everything is read anew, and the task's version lets it go on exactly once."""
+"""Resumes a waiting task once its branches satisfy its join policy (docs/spec/lifecycle.md §9). Runs whenever a branch
+has ended, and any number of times: everything is read anew, and the task's version lets it resume exactly once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from baton.domain.task import Task, Wait
     from baton.ports import Baton, Dossier
 
-# What all results may weigh in what the next claimer gets, so that the store takes it.
+# The most bytes of all results in the resume payload, so that the store can take it.
 MAX_RESULTS_BYTES = 300_000
 
 
 def join_branches(baton: Baton, workspace: str, task_id: str) -> bool:
-    """Whether the task goes on now. The errand is done with as it was read before the branches were: a branch that ends
-    meanwhile leaves another."""
+    """True if the task resumes now. The background job is read before the branches, and finished in that version: a
+    branch that ends meanwhile leaves another job."""
 
     def attempt() -> bool:
         errand = baton.store.errand(workspace, Errand.JOIN, task_id)
@@ -53,43 +53,42 @@ def _join(baton: Baton, workspace: str, task_id: str) -> bool:
     done = [branch for branch in ended if all(each.state is State.DONE for each in branch)]
     if not wait.is_met(len(done), len(ended)):
         return False
-    brought = {"wait": wait.number, "policy": str(wait.policy), "results": _results(baton, workspace, leaves)}
-    verb = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", brought=brought)
-    commit_and_ring(baton, transition(task, verb, baton.clock.now()))
+    resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(baton, workspace, leaves)}
+    command = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", brought=resume_payload)
+    commit_and_ring(baton, transition(task, command, baton.clock.now()))
     return True
 
 
 def _leaves(baton: Baton, workspace: str, wait: Wait) -> dict[str, list[Task]]:
-    """The last tasks of each branch: nobody goes on with them, or not yet. Successors are made after what they succeed,
-    so this ends."""
+    """The last tasks of each branch: without a successor, or without one yet."""
     leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
-    looking = {branch.task_id: branch.call_id for branch in wait.branches}
-    while looking:  # successors are always newer: it comes to an end, however often a branch was handed on
-        found = baton.store.tasks(workspace, list(looking))
-        further: dict[str, str] = {}
-        for task_id, call_id in looking.items():
+    pending = {branch.task_id: branch.call_id for branch in wait.branches}
+    while pending:  # successors are always newer: this ends, however often a branch was handed off
+        found = baton.store.tasks(workspace, list(pending))
+        successors: dict[str, str] = {}
+        for task_id, call_id in pending.items():
             task = found[task_id]
             if not task.successors:
                 leaves[call_id].append(task)
-            further |= dict.fromkeys(task.successors, call_id)
-        looking = further
+            successors |= dict.fromkeys(task.successors, call_id)
+        pending = successors
     return leaves
 
 
 def _results(baton: Baton, workspace: str, leaves: dict[str, list[Task]]) -> list[dict[str, Any]]:
-    """What each branch came to, in the order in which they were asked for; those that go on say so."""
+    """The results of the branches in the order of their calls, with the state of those that still run."""
     ids = [task.id for branch in leaves.values() for task in branch]
-    papers = baton.store.papers(workspace, ids)
+    details = baton.store.papers(workspace, ids)
     most = MAX_RESULTS_BYTES // max(len(ids), 1)
     return [
-        _within(most, _result(call_id, papers[task.id]))
+        _within(most, _result(call_id, details[task.id]))
         for call_id, branch in leaves.items()
         for task in _in_order(branch)
     ]
 
 
 def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
-    """Without what is too large, which the task itself shows."""
+    """The result without its largest parts, which the task itself shows."""
     left_out: list[str] = []
     for name in ("output", "completion", "failure"):
         if len(canonical_json(result).encode()) > most:

@@ -1,8 +1,9 @@
 """The kill switch (docs/decisions/020-what-an-approval-holds-to.md). An agent that is switched off (``active: false``)
-may release what it holds, fail it, and read its inbox. Nothing else is done with its token, or in its name.
+may release its tasks, fail them, and read its inbox. Nothing else is done with its token, or in its name.
 
-An agent's own token is asked once per request, by the dispatcher of every function (``rest.app``). Who speaks for
-another agent is asked where it is known for which one. Runs ask before each call of a model and before each effect."""
+The dispatcher of every function (``rest.app``) checks an agent's own token once per request. A principal that acts for
+another agent is checked where that agent is known. Runs check before each model call and before each effect.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 
 
 def caller_must_be_on(baton: Baton, by: Principal) -> None:
-    """One reading for an agent, none for anybody else. Raises ``InactiveAgent``. A token for an agent that was never
-    registered is taken: there is nothing to switch off."""
+    """Raises ``InactiveAgent``. One read for an agent, none for others. A token of an agent that was never registered
+    is accepted: there is nothing to switch off."""
     if by.kind is Kind.AGENT and is_off(baton, by.workspace, by.id):
         raise InactiveAgent(by.id)
 
 
 def must_be_let_act(baton: Baton, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:
-    """What a human or service does in the name of ``agent``; one reading unless it is among ``known``. Raises
-    ``InactiveAgent``. No reading for the agent itself, which the dispatcher has asked, nor for Baton's own parts."""
+    """Checks an action of a human or service in the name of ``agent``. One read, unless it is among ``known``. Raises
+    ``InactiveAgent``. No read for the agent itself, which the dispatcher has checked, nor for Baton's own parts."""
     if by.kind is Kind.AGENT or by.is_own_part or agent == by.key:
         return
     found = (known or {}).get(agent)

@@ -1,4 +1,4 @@
-"""What somebody else's change of a task's page does to the task (domain/page_news.py has the rule)."""
+"""The effect of a person's or bot's change of a task's page on the task (the rule is in domain/page_news.py)."""
 
 from __future__ import annotations
 
@@ -32,40 +32,41 @@ MAX_NAME = 100
 
 
 def end_task(baton: Baton, task: Task, news: Ended, seen: Seen, editor: Editor) -> None:
-    """By the person who did it. Whoever was first stays it."""
+    """Ends the task in the name of the person who closed the page. The first end stands."""
     by = tracker_human(task.workspace, editor.id)
     name = one_line(plain(editor.name)).strip()[:MAX_NAME]
     reason = f"set to {seen.status!r} in Notion" + (f" by {name}" if name else "")
-    verb = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
+    command = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
     with suppress(TaskEnded):
-        change_task(baton, task.workspace, task.id, lambda _: verb)
+        change_task(baton, task.workspace, task.id, lambda _: command)
 
 
 def flag_closed_by_bot(baton: Baton, task: Task, news: Ended | News) -> None:
-    """A bot's closing frees the direction, but ends nothing (docs/spec/lifecycle.md §1)."""
+    """A bot's closing frees the direction, but doesn't end the task (docs/spec/lifecycle.md §1)."""
     if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
         return
-    verb = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
-    freed: list[Extra] = _freed(task)
+    command = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
+    freed: list[Extra] = _direction_freed(task)
     with suppress(TaskEnded):
-        change_task(baton, task.workspace, task.id, lambda _: verb, also=lambda _: freed)
+        change_task(baton, task.workspace, task.id, lambda _: command, also=lambda _: freed)
 
 
-def _freed(task: Task) -> list[Extra]:
-    """An escalation has a target."""
+def _direction_freed(task: Task) -> list[Extra]:
+    """The extra write that frees the direction of an escalation with a target."""
     if not task.is_escalation or task.target_agent is None:
         return []
     return [Closed(task.source_agent, task.target_agent, task.id)]
 
 
 def free_direction(baton: Baton, task: Task, seen: Seen) -> None:
-    """It counts as closed, whoever closed it (docs/spec/marker.md §4), though nobody can tell who that was."""
+    """The escalation counts as closed, whoever closed it (docs/spec/marker.md §4), also if its author can't be
+    known."""
     if task.is_escalation and not task.is_ended:
-        once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, _freed(task))
+        once_for_edit(baton, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, _direction_freed(task))
 
 
 def note_reopening(baton: Baton, task: Task, seen: Seen, editor: Editor) -> None:
-    """An ended task never changes again: it is noted beside it."""
+    """An ended task never changes again: the reopening is saved as a note."""
     now = baton.clock.now()
     by = tracker_human(task.workspace, editor.id)
     note = Note(task.id, baton.ids.new("note", now), now, by.key, {"reopened_in_tracker": seen.status})
@@ -73,18 +74,18 @@ def note_reopening(baton: Baton, task: Task, seen: Seen, editor: Editor) -> None
 
 
 def once_for_edit(baton: Baton, by: Principal, what: str, seen: Seen, extras: Sequence[Extra]) -> bool:
-    """Writes ``extras`` once per edit of a page, however often it is come upon; False if that was done before."""
+    """Commits ``extras`` once per edit of a page, however often the edit is seen. False if that was done before."""
     edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
     return once_only(baton, Once(by, what, edit, ""), extras)
 
 
 def once_only(baton: Baton, once: Once, extras: Sequence[Extra]) -> bool:
-    """For as long as the same may come again."""
+    """Commits ``extras`` once, for as long as a repeat is possible. False if that was done before."""
 
     def attempt() -> bool:
-        remember = Remember(once, {}, baton.clock.now() + 2 * REPLAY_WINDOW)
+        saved = Remember(once, {}, baton.clock.now() + 2 * REPLAY_WINDOW)
         try:
-            baton.store.commit(once.principal.workspace, None, [*extras, remember])
+            baton.store.commit(once.principal.workspace, None, [*extras, saved])
         except KeyTaken:
             return False
         return True

@@ -1,4 +1,4 @@
-"""A caller that asks for more than its workspace allows is refused before anything of its request is looked at
+"""The rate limit: a caller above its workspace's limits is refused before its request is looked at
 (docs/decisions/022-what-one-caller-may-cost.md)."""
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def caller_must_have_room(baton: Baton, by: Principal, size: int) -> None:
-    """For one more request that sends ``size`` bytes to be kept. Raises ``RateLimited``, which costs nothing. A caller
-    that asks this process for little costs no reading and no write; else it is one reading a minute, and one write for
+    """Counts one more request that sends ``size`` bytes to be stored. Raises ``RateLimited``, which costs nothing. A
+    caller with few requests to this process costs no read and no write; else it is one read a minute, and one write for
     each twentieth request or each 64 KB."""
     now = baton.clock.now()
     use = baton.meter.use_of(by, now)
@@ -40,7 +40,7 @@ def caller_must_have_room(baton: Baton, by: Principal, size: int) -> None:
 
 
 def _limits(baton: Baton, by: Principal, now: datetime) -> Limits:
-    """As the workspace has set them, at most a minute ago."""
+    """The workspace's limits, at most a minute old."""
     known = baton.meter.settings.get(by.workspace)
     if known is None or not now - SETTINGS_ARE_GOOD_FOR < known[0] <= now:
         known = now, baton.store.settings(by.workspace)
@@ -49,15 +49,15 @@ def _limits(baton: Baton, by: Principal, now: datetime) -> Limits:
 
 
 def _report(baton: Baton, by: Principal, use: Use, size: int, limits: Limits, now: datetime) -> None:
-    """To the count of this minute that all processes share; the one that finds it over its limit lets nothing through
-    until the minute ends. Raises ``RateLimited``. A count that can't be had is in nobody's way."""
+    """Adds to the count of this minute, which all processes share. The process that finds it above the limit refuses
+    the caller until the minute ends. Raises ``RateLimited``. A count that can't be written hinders nobody."""
     number = sampled(size)
     if not number:
         return
     try:
         requests, in_all = baton.store.count_use(by, minute_of(now), number, number * size)
-    except Exception as exc:  # noqa: BLE001 - whatever a store raises; this process has its own buckets
-        baton.log("use not counted", action="use_not_counted", error=type(exc).__name__)
+    except Exception as exc:  # noqa: BLE001 - any error of a store; this process has its own buckets
+        baton.log("use could not be counted", action="use_not_counted", error=type(exc).__name__)
         return
     if requests > limits.requests or in_all > limits.bytes:
         use.shut_until = end_of_minute(now)

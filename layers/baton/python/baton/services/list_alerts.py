@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def find_alert(baton: Baton, by: Principal, alert_id: str) -> Alert:
-    """Raises ``Unknown``."""
+    """Returns the alert. Raises ``Unknown``."""
     alert = baton.store.alert(by.workspace, alert_id)
     if not Rights(baton, by).readable_alerts([alert]):
         raise Unknown("alert")
@@ -27,8 +27,8 @@ def find_alert(baton: Baton, by: Principal, alert_id: str) -> Alert:
 def list_alerts(
     baton: Baton, by: Principal, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
 ) -> Page:
-    """Those that the caller may read; ``None`` for any. What nobody has resolved is found without reading the rest. A
-    page may be shorter than ``limit``."""
+    """Returns the alerts that the caller may read; ``None`` for any. Unresolved alerts are found without reading the
+    others. A page may be shorter than ``limit``."""
     store, workspace, rights = baton.store, by.workspace, Rights(baton, by)
     unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
     if unresolved is not None and rights.reads_all:

@@ -1,6 +1,6 @@
-"""The states that work can go on from, newest first (docs/spec/protocol.md §6): those that workers kept, and for each
-handoff the state as it was handed over, which is in the handoff's record and stored nowhere else. Ids of both rise with
-time, so the two lists are merged by them."""
+"""The checkpoints of a workflow or task, newest first (docs/spec/protocol.md §6): the saved ones, and for each handoff
+the state in its record, which is stored nowhere else. The ids of both rise with time, so the two lists are merged by
+id."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 # Ten of the largest are 2.6 MB, and a function answers with at most 6 MB: a page ends early once it is large.
 AT_ONCE = 10
 MAX_BYTES = 2_500_000
-# Those of one task may be few among those of its workflow: the cursor lets the caller go on.
+# A task may have few of its workflow's checkpoints: the caller continues with the cursor.
 MAX_READS = 10
 
 
 def checkpoints_of_workflow(baton: Baton, by: Principal, workflow_id: str, limit: int, cursor: str | None) -> Page:
-    """Those of the tasks that the caller may read. Raises ``Unknown``. A page may be shorter than ``limit``."""
+    """Returns the checkpoints of the tasks that the caller may read. A page may be shorter than ``limit``. Raises
+    ``Unknown``."""
     ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
     readable = Rights(baton, by).readable_among(ids)
     if not readable:
@@ -38,7 +39,7 @@ def checkpoints_of_workflow(baton: Baton, by: Principal, workflow_id: str, limit
 
 
 def checkpoints_of_task(baton: Baton, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
-    """The same for one of its tasks."""
+    """Returns the checkpoints of one task. A page may be shorter than ``limit``. Raises ``Unknown``."""
     task = readable_task(baton, by, task_id)
     return _Listing(baton, by.workspace, task.workflow_id, [task_id]).page(limit, cursor)
 
@@ -53,29 +54,29 @@ class _Listing:
         found: list[Checkpoint] = []
         size = 0
         for _ in range(MAX_READS):
-            some, cursor = self._some(min(limit - len(found), AT_ONCE), cursor)
+            some, cursor = self._next_items(min(limit - len(found), AT_ONCE), cursor)
             found += some
             size += sum(len(canonical_json(each.state).encode()) for each in some)
             if cursor is None or len(found) >= limit or size > MAX_BYTES:
                 break
         return Page(tuple(found), cursor)
 
-    def _some(self, most: int, before: str | None) -> tuple[list[Checkpoint], str | None]:
-        """The next ones, and the id before which it goes on."""
+    def _next_items(self, most: int, before: str | None) -> tuple[list[Checkpoint], str | None]:
+        """The next items, and the id before which the list continues."""
         page = self._store.checkpoints(self._workspace, self._workflow_id, most, before)
         kept: dict[str, Checkpoint] = {each.id: each for each in page.items if each.task_id in self._tasks}
-        # What was made before the last one that was read may come after others that weren't.
+        # An initial state that is older than the last item read may come after items that weren't read.
         floor = page.cursor or ""
         firsts = [each for each in self._firsts if floor <= each and (before is None or each < before)]
         ids = sorted([*kept, *firsts], reverse=True)
         shown = ids[:most]
-        firsts_shown = self._handed_over([self._firsts[each] for each in shown if each not in kept])
+        firsts_shown = self._initial_states([self._firsts[each] for each in shown if each not in kept])
         found = [kept.get(each) or firsts_shown.get(each) for each in shown]
-        goes_on_before = shown[-1] if len(ids) > most else page.cursor
-        return [each for each in found if each is not None], goes_on_before
+        next_before = shown[-1] if len(ids) > most else page.cursor
+        return [each for each in found if each is not None], next_before
 
-    def _handed_over(self, task_ids: list[str]) -> dict[str, Checkpoint]:
-        """The states as they were handed over; what a marker hands over is an empty one."""
+    def _initial_states(self, task_ids: list[str]) -> dict[str, Checkpoint]:
+        """The states in the handoffs' records; empty for a marker."""
         if not task_ids:
             return {}
         tasks = self._store.tasks(self._workspace, task_ids)
@@ -97,6 +98,6 @@ def _first(task: Task, body: Message) -> Checkpoint:
 
 
 def _state_in(body: dict[str, Any]) -> dict[str, Any]:
-    """None in the context of a conversation that calls something else by that name."""
+    """Empty if a conversation's context uses that name for something else."""
     state = (body.get("context") or {}).get("state")
     return state if isinstance(state, dict) else {}

@@ -1,4 +1,4 @@
-"""Finding handoffs, newest first: those of a workflow, those to an agent, or day by day (docs/spec/protocol.md §7)."""
+"""Finds handoffs, newest first: those of a workflow, those to an agent, or day by day (docs/spec/protocol.md §7)."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
     Takes = Callable[[Task], bool]
 
-# The walk over days must not read without end either; those of the default fit into one page if nothing is in them.
+# The walk over days must not read without end either; the default range fits into one page if its days are empty.
 MAX_READS = 10
 DEFAULT_DAYS = 7
 MAX_DAYS = 366
 AT_ONCE = 100
-_OF_DAY = "#"
+_SEPARATOR = "#"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """``source``: a slug, or a principal's key; ``states``: none for all; ``since``: made then or later."""
+    """The filter of a list of handoffs."""
 
     target: str | None = None
-    source: str | None = None
-    states: frozenset[State] = frozenset()
+    source: str | None = None  # a slug, or a principal's key
+    states: frozenset[State] = frozenset()  # empty for all
     workflow_id: str | None = None
-    since: datetime | None = None
+    since: datetime | None = None  # created then or later
 
     def takes(self, task: Task) -> bool:
         return (
@@ -48,14 +48,13 @@ class Filter:
         )
 
     def is_past(self, task: Task) -> bool:
-        """Nothing older is wanted either."""
+        """True if every older task is outside of the filter too."""
         return self.since is not None and task.created_at < self.since
 
 
 def list_handoffs(baton: Baton, by: Principal, wanted: Filter, limit: int, cursor: str | None) -> Page:
-    """Tasks, for each is the task of one handoff; those that the caller may read. A page may be shorter than ``limit``.
-    Raises ``InvalidInput`` for a
-    ``since`` that would be walked to day by day without end."""
+    """Returns the tasks of the handoffs that the caller may read. A page may be shorter than ``limit``. Raises
+    ``InvalidInput`` for a ``since`` that is too far back to be reached day by day."""
     workspace, rights = by.workspace, Rights(baton, by)
 
     def takes(task: Task) -> bool:
@@ -92,12 +91,12 @@ def _of_workflow(baton: Baton, workspace: str, takes: Takes, workflow_id: str, l
 
 
 def _by_day(baton: Baton, workspace: str, wanted: Filter, takes: Takes, limit: int, cursor: str | None) -> Page:
-    """From today back. ``cursor``: a day, and where in it."""
+    """Walks back from today. ``cursor``: a day, and the position in it."""
     now = baton.clock.now()
     since = wanted.since or now - timedelta(days=DEFAULT_DAYS)
     if now - since > timedelta(days=MAX_DAYS):
         raise InvalidInput("since", f"must be at most {MAX_DAYS} days ago where neither workflow nor target is named")
-    day, at = _place(cursor) if cursor is not None else (now.date(), None)
+    day, at = _position(cursor) if cursor is not None else (now.date(), None)
     found: list[Task] = []
     for _ in range(MAX_READS):
         if day < since.date():
@@ -107,12 +106,12 @@ def _by_day(baton: Baton, workspace: str, wanted: Filter, takes: Takes, limit: i
         day, at = (day, page.cursor) if page.cursor is not None else (day - timedelta(days=1), None)
         if len(found) >= limit:
             break
-    return Page(tuple(found), f"{day.isoformat()}{_OF_DAY}{at or ''}" if day >= since.date() else None)
+    return Page(tuple(found), f"{day.isoformat()}{_SEPARATOR}{at or ''}" if day >= since.date() else None)
 
 
-def _place(cursor: str) -> tuple[date, str | None]:
-    """Raises ``InvalidInput`` for what isn't a cursor of this walk."""
-    day, _, at = cursor.partition(_OF_DAY)
+def _position(cursor: str) -> tuple[date, str | None]:
+    """Raises ``InvalidInput`` for a text that isn't a cursor of this walk."""
+    day, _, at = cursor.partition(_SEPARATOR)
     try:
         return date.fromisoformat(day), at or None
     except ValueError as exc:

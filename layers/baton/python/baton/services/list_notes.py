@@ -1,4 +1,4 @@
-"""What was said about a task or a manual review, and what came too late for a task."""
+"""The notes about a task or a manual review, and a task's late results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _MOST_DIGITS = 8
 
 
 def list_notes(baton: Baton, workspace: str, about: str, limit: int, cursor: str | None) -> Page:
-    """Newest first."""
+    """Returns the notes, newest first."""
     found = baton.store.notes(workspace, about, limit + 1, cursor)
     page = found[:limit]
     return Page(page, page[-1].id if len(found) > limit else None)
 
 
 def late_results(baton: Baton, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
-    """By the fences of their claims. Raises ``InvalidInput`` for a cursor that is no fence."""
+    """Returns the late results, ordered by the fences of their claims. Raises ``InvalidInput`` for a cursor that is no
+    fence."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _MOST_DIGITS):
         raise InvalidInput("cursor", "is not one that was given out")
     found = baton.store.late_results(workspace, task_id, limit + 1, int(cursor or 0))

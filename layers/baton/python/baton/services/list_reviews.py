@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def find_review(baton: Baton, by: Principal, review_id: str) -> tuple[Review, dict[str, Any] | None]:
-    """And the draft that the loop guard stopped. Raises ``Unknown``."""
+    """Returns the review, and the draft that the loop guard stopped. Raises ``Unknown``."""
     review = baton.store.review(by.workspace, review_id)
     if not Rights(baton, by).may_read_review(review):
         raise Unknown("manual review")
-    kept = baton.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
-    return review, kept
+    draft = baton.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
+    return review, draft
 
 
 def list_reviews(baton: Baton, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:
-    """Those that the caller may read. ``is_open``: only open or only released ones, None for all. A page may be shorter
-    than ``limit``."""
+    """Returns the reviews that the caller may read. ``is_open``: only open or only released ones; None for all. A page
+    may be shorter than ``limit``."""
     rights = Rights(baton, by)
     return filtered(
         lambda size, at: baton.store.reviews(by.workspace, size, at),

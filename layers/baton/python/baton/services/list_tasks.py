@@ -1,5 +1,5 @@
-"""Finding tasks: newest first over keys that never change, or by urgency where a human is waited for. What the caller
-may not read is left out."""
+"""Finds tasks: newest first, by keys that never change; or by urgency, for human approval. Tasks that the caller may
+not read are left out."""
 
 from __future__ import annotations
 

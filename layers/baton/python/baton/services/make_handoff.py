@@ -1,5 +1,5 @@
-"""A draft becomes a handoff and its task, in whatever transaction it belongs to; or, where the loop guard stops it, an
-entry for a human in its place."""
+"""Turns a draft into a handoff and its task, for the transaction of the caller. If the loop guard stops it, an entry
+for a human takes its place."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from baton.domain.task import Policy, Task
     from baton.ports import Baton, Extra
 
-# Where nobody wants to know, it is counted all the same.
+# Without a limit the handoffs are counted all the same.
 _NO_LIMIT = 1_000_000
-# Rules about how many handoffs a workflow has had.
-_OF_WORKFLOW = {"max_handoffs_per_workflow", "budget_max_handoffs"}
+# Rules that count a workflow's handoffs.
+_WORKFLOW_RULES = {"max_handoffs_per_workflow", "budget_max_handoffs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +62,19 @@ class New:
 
     @property
     def along(self) -> tuple[Extra, ...]:
-        """What is written with its task."""
-        row = (MirrorOpened(self.mirror),) if self.mirror else ()
-        return (Body(self.body), *row)
+        """The extra writes of its task."""
+        sync = (MirrorOpened(self.mirror),) if self.mirror else ()
+        return (Body(self.body), *sync)
 
     @property
     def also(self) -> Also:
-        """It, in the transaction of another task's change."""
+        """The handoff as an extra write in the transaction of another task's change."""
         return Also(self.change, self.along)
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What the loop guard left instead: an entry for a human."""
+    """A handoff that the loop guard stopped, and the entry for a human in its place."""
 
     review: Review
     trip: LoopTripped
@@ -93,23 +93,23 @@ def make(
     created_by: str | None = None,
     standing: dict[str, Any] | None = None,
 ) -> New:
-    """``agent``: the target; ``created_by``: who asked, where that isn't who lets it happen; ``standing``: a human's
-    standing approval for this route."""
+    """``agent``: the target. ``created_by``: the principal that asked, if ``by`` only lets it happen. ``standing``: a
+    human's standing approval for this route."""
     new = draft.task(by.workspace, baton.ids.new("task", now), created_by or by.key, settings, now)
     body = draft.body(new)
     change = create(new, by, now, agent, settings, mode=draft.mode, asked_directly=asked_directly, standing=standing)
     return New(change, body, opened(change.task, None, 0) if new.mirrored else None)
 
 
-# A draft, its target, and a human's standing approval for its route, if there is one.
+# A draft, its target, and a human's standing approval for its route (None: there is none).
 Planned = tuple["Draft", "Agent | None", "dict[str, Any] | None"]
 
 
 def make_all(
     baton: Baton, by: Principal, planned: Sequence[Planned], settings: Settings, now: datetime, once: Once | None
 ) -> tuple[New, ...]:
-    """What comes of something that ``by`` does under a claim, in the workflow of the first: all of them, or none, as
-    the first that the loop guard stops, stops all. Raises ``LoopTripped``, with the entry that it leaves."""
+    """Makes the handoffs that follow from an action of ``by`` under a claim, all in the workflow of the first: all or
+    none. The first that the loop guard stops, stops all. Raises ``LoopTripped``, with the entry that it leaves."""
     workflow_id = planned[0][0].lineage.workflow_id
     handoffs = baton.store.handoff_facts(by.workspace, Wanted(workflow_id=workflow_id)).handoffs or 1
     for number, (draft, _, _) in enumerate(planned):
@@ -126,7 +126,7 @@ def make_all(
 def wait_for(
     task: Task, children: Sequence[New], policy: Policy, quorum: int | None, settings: Settings, now: datetime
 ) -> Wait:
-    """For the branches that ``children`` begin."""
+    """Returns the wait for the branches that ``children`` begin."""
     begun = [child.change.task for child in children]
     return Wait(
         number=task.waits + 1,
@@ -139,7 +139,7 @@ def wait_for(
 
 
 def over_to(child: New) -> dict[str, Any]:
-    """The output of a task that another one goes on with (docs/spec/tools.md §4)."""
+    """The transfer output: the output of a task that continues in another task (docs/spec/tools.md §4)."""
     task = child.change.task
     return {
         "handoff": True,
@@ -150,7 +150,7 @@ def over_to(child: New) -> dict[str, Any]:
 
 
 def so_far(baton: Baton, workspace: str, draft: Draft) -> int:
-    """How many handoffs the workflow has had if nobody has counted them. Nobody counts what only has a root."""
+    """The number of a workflow's handoffs if they were never counted: with only a root there is no count."""
     if draft.lineage.is_root and draft.retry_of is None:
         return len(baton.store.workflow(workspace, draft.lineage.workflow_id))
     return 1
@@ -159,18 +159,18 @@ def so_far(baton: Baton, workspace: str, draft: Draft) -> int:
 def counted(
     draft: Draft, settings: Settings, number: int = 1, *, start: int = 1, is_let: bool = False, is_first: bool = False
 ) -> list[Extra]:
-    """So that however many hand off at once, a workflow has no more than it may. ``start``: how many it has had, if
-    nobody has counted yet. ``is_let``: a human lets them happen, however many there are. ``is_first``: the workflow
-    begins with it."""
+    """Counts the workflow's handoffs, so that concurrent handoffs can't exceed its limit. ``start``: the number so far,
+    if it was never counted. ``is_let``: a human allows them, above any limit. ``is_first``: the workflow begins with
+    this handoff."""
     limits = [settings.max_handoffs_per_workflow if settings.loop_guard else None, draft.budget.max_handoffs]
     most = min((limit for limit in limits if limit is not None and not is_let), default=_NO_LIMIT)
     return [HandoffsCounted(draft.lineage.workflow_id, number, start, most, is_first)]
 
 
 def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> Refused:
-    """One entry per chain and rule, however often it is run into (docs/spec/protocol.md §3)."""
+    """One entry per chain and rule, however often the rule stops the chain (docs/spec/protocol.md §3)."""
     review_id = _review_id(draft, trip.rule)
-    asked = {
+    request = {
         "kind": str(draft.kind),
         "reason": draft.reason,
         "parent_task_id": draft.lineage.parent_id,
@@ -179,9 +179,9 @@ def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: d
     }
     try:
         known = baton.store.review(by.workspace, review_id)
-        # Who sees it sees what a release would create: an agent may ask for something else each time.
+        # The viewer sees what a release would create: an agent may ask for another handoff each time.
         latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
-        review = latest.asked_again(asked, by, now)
+        review = latest.asked_again(request, by, now)
     except Unknown:
         review = Review(
             workspace=by.workspace,
@@ -191,13 +191,13 @@ def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: d
             chain=trip.chain,
             source_agent=draft.source,
             target_agent=draft.target,
-            request=asked,
+            request=request,
             requested_by=by.key,
             opened_at=now,
             last_at=now,
         )
-    kept = ReviewRequest(review_id, draft.plain())
-    return Refused(review, trip, (ReviewChanged(review), kept))
+    content = ReviewRequest(review_id, draft.plain())
+    return Refused(review, trip, (ReviewChanged(review), content))
 
 
 def stopped(
@@ -209,22 +209,22 @@ def stopped(
     once: Once | None,
     extras: Sequence[Extra] = (),
 ) -> LoopTripped:
-    """The refusal of something that was asked for, with the entry that it leaves for a human. A repeat with the same
-    key is refused alike, and counts once. ``extras``: written along."""
+    """Returns the error for a request that the loop guard stopped, and commits the entry that it leaves for a human. A
+    repeat with the same key gets the same error, and counts once. ``extras``: committed with it."""
     entry = refused(baton, by, draft, trip, now)
     refusal = LoopTripped(trip.rule, trip.message, trip.chain, entry.review.id)
-    remember = [Remember(once, told(refusal))] if once else []
-    baton.store.commit(by.workspace, None, [*entry.extras, *remember, *extras])
+    saved = [Remember(once, told(refusal))] if once else []
+    baton.store.commit(by.workspace, None, [*entry.extras, *saved, *extras])
     return refusal
 
 
 def _review_id(draft: Draft, rule: str) -> str:
-    """The same for every trip of a chain over a rule, sorted by when its root began. A chain is told by its last task:
-    what is stopped elsewhere in the workflow has an entry of its own, as the entry takes the place of a child. One that
-    nobody has begun is told by its direction, since each asking would begin another workflow; and so is whatever comes
-    too often in a direction."""
+    """The same id for every trip of a chain over a rule, so that reviews sort by the start of their root. A chain is
+    identified by its last task: a stop elsewhere in the workflow has an entry of its own, as the entry takes the place
+    of a child. A chain without a task is identified by its direction, since each request would begin another workflow;
+    so are too many roots in a direction."""
     lineage = draft.lineage
-    is_known = rule != ROOT_RATE and (lineage.master_task_id is not None or rule in _OF_WORKFLOW)
+    is_known = rule != ROOT_RATE and (lineage.master_task_id is not None or rule in _WORKFLOW_RULES)
     chain = lineage.parent_id or f"{draft.source} {draft.target} {lineage.workflow_id if is_known else ''}"
     began = (lineage.master_task_id or "").removeprefix("task_")[:10] if is_known or lineage.parent_id else ""
     return f"review_{began}{hashlib.sha256(f'{chain} {rule}'.encode()).hexdigest()[:16]}"

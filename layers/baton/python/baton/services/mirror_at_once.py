@@ -1,5 +1,5 @@
-"""A new task's page is made while its caller waits, for at most three seconds (docs/spec/marker.md §6). The task is
-durable by then: whatever goes wrong here costs nothing but the page's address in the answer."""
+"""Creates a new task's page while its caller waits, for at most three seconds (docs/spec/marker.md §6). The task is
+durable by then: a failure here costs only the page's address in the answer."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 def mirror_at_once(baton: Baton, settings: Settings, escalation: Escalation) -> Sent:
-    """Never raises. If the page isn't there when time is up, the outbox goes on trying."""
-    task, row, gate = escalation.change.task, escalation.mirror, escalation.gate
-    if settings.tracker is None or row is None or row.sender is None:
+    """Never raises. If the page isn't there in time, sync-tracker keeps trying."""
+    task, sync, gate = escalation.change.task, escalation.mirror, escalation.gate
+    if settings.tracker is None or sync is None or sync.sender is None:
         status = Sync.PENDING if gate is None or gate.status is Sync.OK else gate.status
         return Sent(None, status, (gate and gate.message) or "The tracker is asked later.")
-    dossier = Dossier(task=task, body=escalation.body, mirror=row)
+    dossier = Dossier(task=task, body=escalation.body, mirror=sync)
     try:
         return deliver(baton, settings.tracker, dossier, AT_ONCE_SECONDS)
     except TrackerTrouble as trouble:
         return Sent(None, Sync(trouble.status), trouble.message)
-    except Exception as exc:  # noqa: BLE001 - the task is made, and that is what its caller has to be told
+    except Exception as exc:  # noqa: BLE001 - the task exists, and the caller must get it
         error = type(exc).__name__
-        baton.log("what became of the page isn't noted", action="mirror_lost", task_id=task.id, error=error)
+        baton.log("the page's outcome could not be saved", action="mirror_lost", task_id=task.id, error=error)
         return Sent(None, Sync.PENDING, "The tracker is asked again.")
 
 
 def page_of(baton: Baton, settings: Settings, workspace: str, task_id: str) -> PageRef | None:
-    """Asked only where there may be one: without a tracker it costs no reading."""
-    row = baton.store.mirror(workspace, task_id) if settings.tracker else None
-    return row.page if row else None
+    """Returns the task's page. No read without a tracker."""
+    sync = baton.store.mirror(workspace, task_id) if settings.tracker else None
+    return sync.page if sync else None

@@ -1,4 +1,4 @@
-"""Making an escalation's task: for a marker that nothing stands in the way of, or one that a human releases."""
+"""Makes an escalation's task: for a marker that no rule prevents, or for one that a human releases."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ AT_ONCE_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """``mirror``: its row in the outbox, None without a tracker. ``gate``: the tracker's, if that was asked."""
+    """An escalation that isn't committed yet."""
 
     change: Change
     body: dict[str, Any]
-    mirror: Mirror | None = None
-    gate: Gate | None = None
+    mirror: Mirror | None = None  # None without a tracker
+    gate: Gate | None = None  # the tracker's, if it was asked
 
 
 def open_escalation(
@@ -51,8 +51,8 @@ def open_escalation(
     created_by: str | None = None,
     mirror_at_once: bool = False,
 ) -> Escalation:
-    """The task of a marker, not yet committed. ``created_by``: who asked, where that isn't who lets it happen.
-    ``mirror_at_once``: its row in the outbox is held for the caller, if the tracker may be asked now."""
+    """Returns the task of a marker, not committed yet. ``created_by``: the principal that asked, if ``by`` only lets it
+    happen. ``mirror_at_once``: the page synchronisation is held for the caller, if the tracker circuit allows calls."""
     task_id = baton.ids.new("task", now)
     handoff_id = handoff_id_of(task_id)
     due = next_business_day(now, settings.zone, settings.holidays)
@@ -93,13 +93,13 @@ def commit_escalation(
     *,
     ends_review: bool = False,
 ) -> None:
-    """Task and direction in one transaction: between two escalations that saw the same direction, one wins."""
+    """Commits task and direction in one transaction: of two escalations that read the same direction, one wins."""
     task = escalation.change.task
     forget = direction.forgettable(task.created_at)
     in_direction = Opened(direction, task.id, task.created_at, forget, ends_review)
     mirror = escalation.mirror
-    row = [MirrorOpened(mirror)] if mirror else []
-    commit_and_ring(baton, escalation.change, [Body(escalation.body), in_direction, *row, *extras])
+    sync = [MirrorOpened(mirror)] if mirror else []
+    commit_and_ring(baton, escalation.change, [Body(escalation.body), in_direction, *sync, *extras])
     if mirror and mirror.sender is None:
         baton.tracker_bell.ring(task.workspace, task.id)
 

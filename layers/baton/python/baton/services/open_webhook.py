@@ -1,4 +1,4 @@
-"""The tracker's way back is opened, shown and taken down, by humans."""
+"""Humans open, show and remove the tracker's webhook."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def open_webhook(baton: Baton, by: Principal) -> tuple[Webhook, str]:
-    """The webhook and the secret of its address, which is never shown again. For ten minutes the tracker may shake
-    hands there; opening again makes a new address. Raises ``NoTracker``, ``WebhookInstalled``."""
+    """Returns the webhook and the secret of its address, which is never shown again. For ten minutes the tracker may
+    shake hands at that address; opening again makes a new one. Raises ``NoTracker`` and ``WebhookInstalled``."""
     by.must_be_human("open the webhook's handshake")
     if baton.store.settings(by.workspace).tracker is None:
         raise NoTracker
@@ -32,7 +32,7 @@ def open_webhook(baton: Baton, by: Principal) -> tuple[Webhook, str]:
 
 
 def webhook_of(baton: Baton, by: Principal) -> Webhook:
-    """Raises ``Unknown`` if there is none."""
+    """Returns the webhook. Raises ``Unknown`` if there is none."""
     by.must_be_human("look at the webhook")
     webhook = baton.store.webhook(by.workspace)
     if webhook is None or webhook.removed:
@@ -41,7 +41,7 @@ def webhook_of(baton: Baton, by: Principal) -> Webhook:
 
 
 def remove_webhook(baton: Baton, by: Principal) -> None:
-    """From the next delivery on its address is unknown. Raises ``Unknown``."""
+    """Makes its address unknown from the next delivery on. Raises ``Unknown``."""
     by.must_be_human("remove the webhook")
 
     def attempt() -> None:

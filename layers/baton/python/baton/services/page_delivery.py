@@ -1,11 +1,13 @@
-"""One errand to the tracker for a row that is held. Between any two calls we may die; what holds then:
+"""One tracker session for a page synchronisation that is held. The process may die between any two calls. The state
+then:
 
-- once the row is held, nobody else sends for a minute beyond our budget, by when whatever we asked for has happened;
-- after the page was made, before its id is kept: the next sender finds it, and keeps it; one that doesn't find it comes
-  back when it must be in Notion's index;
-- after the page was changed, before that is noted: it is changed once more, to the state as it is then;
-- after somebody's closing ended the task, before that is noted: the task has ended, and nothing is written;
-- after the comment, before that is noted: the next sender sees it there.
+- After the hold: no other sender starts for a minute beyond our time budget. By then every request of ours has taken
+  effect or never will.
+- After the page is created, before its id is saved: the next sender finds the page and saves its id. A sender that
+  doesn't find it comes back when the page must be in Notion's index.
+- After the page is changed, before that is saved: the page is changed once more, to the state as it is then.
+- After a human's closing ended the task, before that is saved: the task has ended, and the page isn't written.
+- After the comment, before that is saved: the next sender sees the comment.
 """
 
 from __future__ import annotations
@@ -44,32 +46,30 @@ IN_TRASH = "The page is in Notion's trash: restore it there. The task goes on wi
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What became of it. ``page``: None if there is none (yet); ``message``: why, or what the page had to be made
-    without."""
+    """The outcome of a session."""
 
-    page: PageRef | None
+    page: PageRef | None  # None if there is none (yet)
     status: Sync
-    message: str = ""
+    message: str = ""  # the reason, or the parts that the page was made without
     is_denied: bool = False
 
 
 class RowLost(Exception):
-    """Somebody else holds it now: nothing more is asked for."""
+    """Another sender holds the page synchronisation: no more requests are sent."""
 
 
 @dataclass
 class Delivery:
-    """``row`` as we know it; what others change of it meanwhile is found when it is saved. ``has_page``: its page is
-    kept as this task's. ``doubt``: why nobody can tell what the page's status means."""
+    """One session's state."""
 
     baton: Baton
     settings: TrackerSettings
     tracker: Tracker
     dossier: Dossier
-    row: Mirror = field(init=False)
-    has_page: bool = field(init=False)
+    row: Mirror = field(init=False)  # as we know it; others' changes are found when it is saved
+    has_page: bool = field(init=False)  # its page is saved as this task's
     is_in_trash: bool = field(init=False, default=False)
-    doubt: str = field(init=False, default="")
+    doubt: str = field(init=False, default="")  # why the meaning of the page's status can't be known
     last: Event | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -100,17 +100,18 @@ class Delivery:
             made = self.tracker.create(self.sheet)
             self.row = replace(self.row, page=made.page)
         else:
-            made = self._shown(self.row.page)
+            made = self._show(self.row.page)
         if self.doubt:
-            return self._put_off(made.page)
+            return self._put_off_in_doubt(made.page)
         if self.task.is_ended and not self.row.is_settled:
-            made = replace(made, without=(*made.without, *self._tell_the_end(made.page)))
+            made = replace(made, without=(*made.without, *self._comment_end(made.page)))
         task, now, note = self.task, self.baton.clock.now(), " ".join(made.without)
         self.let_go(lambda held: held.sent(task, looked, made.status, now, note=note))
         return Sent(made.page, Sync.OK, note, made.is_denied)
 
     def let_go(self, change: Callable[[Mirror], Mirror]) -> None:
-        """The errand is over. What is left to do is rung for, as its own bells may have found the row held."""
+        """Ends the session and releases the page synchronisation. Sends a notice for the work that is left, as earlier
+        notices may have found it held."""
         with suppress(RowLost):
             self.save(change)
         if self.row.sender is None and self.row.due_at is not None:
@@ -118,8 +119,8 @@ class Delivery:
             self.baton.tracker_bell.ring(self.workspace, self.task.id, delay)
 
     def save(self, change: Callable[[Mirror], Mirror]) -> None:
-        """Onto the row as it is by now; not at all if somebody else holds it. A page that is new to the row becomes
-        this task's in the same transaction. Raises ``PageHeld`` if it is another's."""
+        """Saves the page synchronisation in its present version, unless another sender holds it. A new page is reserved
+        for this task in the same transaction. Raises ``PageHeld`` if it is another's, and ``RowLost``."""
 
         def attempt() -> None:
             after = replace(change(self.row), version=self.row.version + 1)
@@ -129,7 +130,7 @@ class Delivery:
             except Conflict:
                 held = self.baton.store.mirror(self.workspace, self.task.id)
                 if held is None or held.sender != self.row.sender:
-                    self.baton.log("the row was lost", action="mirror_lost", task_id=self.task.id)
+                    self.baton.log("another sender took the page over", action="mirror_lost", task_id=self.task.id)
                     raise RowLost from None
                 self.row = replace(held, page=held.page or self.row.page)
                 raise
@@ -138,21 +139,21 @@ class Delivery:
         decided_again(self.baton.clock, attempt)
 
     def _look_again(self) -> Sent:
-        """The page may be there and not be found yet: it is looked for every minute until it must have been found."""
+        """The page may exist without being in the index yet: look for it every minute until it must be found."""
         now = self.baton.clock.now()
         until = min(self.row.made_not_before(now), now + seconds(UNCLEAR_SECONDS))
         self.let_go(lambda held: held.put_off(until, Sync.PENDING, MAY_BE_THERE))
         return Sent(None, Sync.PENDING, MAY_BE_THERE)
 
-    def _put_off(self, page: PageRef) -> Sent:
-        """Nobody can tell who closed the page: it is left alone, and decided about when that can be told."""
+    def _put_off_in_doubt(self, page: PageRef) -> Sent:
+        """The closing's author can't be known: the page is left alone until it can."""
         until, doubt = self.baton.clock.now() + seconds(DOUBT_SECONDS), self.doubt
         self.let_go(lambda held: held.put_off(until, Sync.DENIED, doubt))
         return Sent(page, Sync.DENIED, doubt)
 
     def _keep_found_page(self) -> None:
-        """The page that an earlier sender made, if it did. Kept before anything else is done with it: it may be another
-        task's, whose own sender looks for it at this very moment."""
+        """Saves the page that an earlier sender made, if there is one. Saved before any other request: it may be
+        another task's page, whose own sender is looking for it now."""
         found = self.tracker.find(self.sheet)[:MAX_CANDIDATES]
         holders = self.baton.store.page_holders(self.workspace, [page.id for page in found])
         for page in found:
@@ -166,30 +167,30 @@ class Delivery:
             return False
         return True
 
-    def _shown(self, page: PageRef) -> Made:
-        """The page as it should be. What people did to it meanwhile is learnt before anything is written over it."""
+    def _show(self, page: PageRef) -> Made:
+        """Returns the page in its wanted state. People's changes are handled before anything is written over them."""
         if not self.row.needs_a_look(self.task, self.settings.status_for(self.task.state)):
             return Made(page, self.row.page_status)
         seen = self.tracker.look(page.id)
         self.is_in_trash = seen.in_trash
         if not seen.by_us:
-            self._learn(seen)
+            self._learn_from(seen)
         if seen.in_trash and not self.task.is_ended:
             raise PageRefused(IN_TRASH)
         if self.doubt or not self._is_to_be_written(seen):
             return Made(page, seen.status)
         made = self.tracker.update(page.id, self.sheet)
-        # What was left as it was is known from our own look only: in between somebody may have changed it.
+        # The status of an unwritten part is known from our own look only: it may have changed since.
         return replace(made, status=seen.status) if made.without else made
 
     def _is_to_be_written(self, seen: Seen) -> bool:
-        """Only a change of the state is written: what people set stays until then, whatever else befalls the task.
-        After an unclear end the page may show a state of ours that has passed."""
+        """Only a change of the state is written: people's values stay until then, whatever else happens to the task.
+        After an unclear request the page may show an old state of ours."""
         is_new = str(self.task.state) != self.row.shown_state or (self.row.unclear and seen.by_us)
         is_theirs = self.row.is_settled or self._was_ended_there() or seen.in_trash
         return is_new and not is_theirs and folded(seen.status) != folded(self.settings.status_for(self.task.state))
 
-    def _learn(self, seen: Seen) -> None:
+    def _learn_from(self, seen: Seen) -> None:
         news = news_of(self.task, self.row, seen, self.settings)
         if news in {News.NONE, News.TRASHED}:
             return
@@ -212,7 +213,7 @@ class Delivery:
         self.dossier = self.baton.store.read(self.workspace, self.task.id, with_body=True)
 
     def _was_ended_there(self) -> bool:
-        """By a person, in the tracker: their word on the page stays as it is."""
+        """True if a person ended the task in the tracker: the status that they set stays."""
         last = self._last_event() if self.task.is_ended else None
         return last is not None and is_tracker_human(last.principal_id)
 
@@ -221,8 +222,9 @@ class Delivery:
             self.last = next(iter(self.baton.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None)
         return self.last
 
-    def _tell_the_end(self, page: PageRef) -> tuple[str, ...]:
-        """Why it isn't told, if it can't be: commenting is a right of its own, and not worth keeping the rest back."""
+    def _comment_end(self, page: PageRef) -> tuple[str, ...]:
+        """Adds the closing comment. Returns the reason if it can't: commenting is a separate permission, and the rest
+        of the page is still written."""
         if self._was_ended_there() or self.is_in_trash:
             return ()
         text = closing_comment(self.task, self.dossier.output, self.dossier.why, self._last_event())

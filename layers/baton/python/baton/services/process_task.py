@@ -1,4 +1,4 @@
-"""A bell rings: the best ready task of the agent is claimed, run and ended under its fence."""
+"""Handles a dispatch notice: claims the agent's best ready task, runs it, and ends it under its fence."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from baton.ports import Baton
     from baton.run_ports import AgentRunner
 
-# A task that has been ready for longer than any bell takes: its own bell was lost.
+# A task that has been ready for longer than a notice takes: its own notice was lost.
 FORGOTTEN_SECONDS = 30
 MAX_OUTPUT_BYTES = 262_144
 MAX_DESCRIPTION = 2_000
 
 
 class Handled(StrEnum):
-    """What became of a bell. Each of them means that the message may go."""
+    """The outcome of a dispatch notice. Each of them means that the message can be deleted."""
 
     RAN = "ran"
     NOTHING = "nothing_to_claim"
@@ -67,13 +67,12 @@ class Bell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """How long a task may be worked on here. ``lease_seconds`` is longer than this function can live, so that a lease
-    only runs out when the function has died. ``time_left``: seconds until the function is stopped."""
+    """The time budget for a task in this function."""
 
-    lease_seconds: int
-    time_left: Callable[[], float]
+    lease_seconds: int  # longer than this function can live: a lease runs out only if the function has died
+    time_left: Callable[[], float]  # seconds until the function is stopped
     margin_seconds: float = 10.0
-    # A runner stops that much earlier, so that there is time to say so (docs/spec/tools.md §3).
+    # A runner stops that much earlier, so that it has time to report (docs/spec/tools.md §3).
     run_margin_seconds: float = 30.0
 
     @property
@@ -82,7 +81,7 @@ class Shift:
 
     @property
     def least_seconds(self) -> float:
-        """With less than that, nothing is begun: it would be given back at once."""
+        """The least time to begin a task with: with less it would be given back at once."""
         return self.run_margin_seconds + self.margin_seconds
 
     def time_left_to_work(self) -> float:
@@ -90,8 +89,8 @@ class Shift:
 
 
 def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) -> Handled:
-    """Handles one bell. Raises ``Busy`` if the store doesn't answer: the bell must come again then. Everything else
-    that goes wrong is the task's: it fails, is tried again, or comes back by the sweeper."""
+    """Handles one dispatch notice. Raises ``Busy`` if the store doesn't answer: the notice must be delivered again.
+    Every other error is the task's: it fails, is tried again, or comes back by the sweeper."""
     if shift.time_left() < shift.least_seconds:
         baton.doorbell.ring(bell.workspace, bell.agent, bell.task_id)
         return Handled.LATER
@@ -99,7 +98,7 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     if task is not None and task.state is State.WAITING:
         return Handled.JOINED if join_branches(baton, bell.workspace, task.id) else Handled.NOTHING
     if agent is None or not (agent.is_run and agent.active):
-        return Handled.NOTHING  # switched on again, it is rung for what has waited (services/register_agent.py)
+        return Handled.NOTHING  # switching it on sends notices for the tasks that wait (services/register_agent.py)
     by = system(bell.workspace, PROCESS_TASK)
     claimed = _claim(
         baton, Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=shift.lease_seconds), bell
@@ -107,12 +106,13 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     if isinstance(claimed, Handled):
         return claimed
     handled = _run(baton, runner, by, agent, claimed, shift)
-    _pass_on(baton, agent)
+    _notify_forgotten(baton, agent)
     return handled
 
 
 def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | Handled:
-    """The best ready task; the named one if the index doesn't show it yet. One that isn't due yet is rung for again."""
+    """Claims the best ready task, or the notice's own task if the index doesn't show it yet. A task that isn't due yet
+    gets another notice."""
     try:
         claimed = claim_if_any(baton, claimer)
         if claimed is not None:
@@ -130,24 +130,25 @@ def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | Handled:
 
 def _run(baton: Baton, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, shift: Shift) -> Handled:
     task_id = claimed.dossier.task.id
-    work = Work(
+    run_input = Work(
         dossier=claimed.dossier, agent=agent, by=by, claim_id=claimed.claim_id, time_left=shift.time_left_to_work
     )
-    outcome = _started(baton, runner, work, task_id)
+    outcome = _start(baton, runner, run_input, task_id)
     try:
-        result = _attended(baton, by, task_id, claimed.claim_id, outcome, shift)
+        result = _await_result(baton, by, task_id, claimed.claim_id, outcome, shift)
         if isinstance(result, Done):
             _complete(baton, by, task_id, claimed.claim_id, result)
         elif isinstance(result, NotDone):
             _fail(baton, by, task_id, claimed.claim_id, result)
     except StaleClaim:
-        baton.log("the claim was lost while working", action="claim_lost", task_id=task_id)
+        baton.log("the claim was lost during the run", action="claim_lost", task_id=task_id)
         return Handled.LOST
     return Handled.RAN
 
 
 def _complete(baton: Baton, by: Principal, task_id: str, claim_id: str, done: Done) -> None:
-    """A result that the handoff or the workspace's rules don't take is a failure: nobody would report better."""
+    """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent can't
+    report a better one."""
     try:
         body_hash = _hash([done.output, done.completion])
         complete_task(baton, by, task_id, claim_id, done.output, body_hash, completion=done.completion)
@@ -157,38 +158,40 @@ def _complete(baton: Baton, by: Principal, task_id: str, claim_id: str, done: Do
 
 
 def _fail(baton: Baton, by: Principal, task_id: str, claim_id: str, not_done: NotDone) -> None:
-    """Also where the workspace's rules don't take its words: it has failed, whatever may be told of it."""
+    """Fails the task, also if the workspace's guardrails refuse the failure's text: the record then holds the refusal
+    instead."""
     failure, retryable = not_done.failure, not_done.retryable
     try:
         fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=retryable, told=not_done.told)
     except InvalidInput as refusal:
-        told = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
-        fail_task(baton, by, task_id, claim_id, told, _hash(told), retryable=retryable)
+        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
+        fail_task(baton, by, task_id, claim_id, failure, _hash(failure), retryable=retryable)
 
 
-def _started(baton: Baton, runner: AgentRunner, work: Work, task_id: str) -> Future[Done | NotDone | Left]:
-    """The runner at work in a thread of its own, so that this one can send heartbeats."""
+def _start(baton: Baton, runner: AgentRunner, run_input: Work, task_id: str) -> Future[Done | NotDone | Left]:
+    """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
     outcome: Future[Done | NotDone | Left] = Future()
 
-    def work_on() -> None:
+    def run() -> None:
         try:
-            outcome.set_result(_checked(runner.run(work)))
+            outcome.set_result(_checked(runner.run(run_input)))
         except StaleClaim as exc:
             outcome.set_exception(exc)
-        except Exception as exc:  # noqa: BLE001 - whatever a runner raises is a failed attempt, never a lost task
-            baton.log("the runner raised", action="runner_raised", task_id=task_id, error=type(exc).__name__)
-            # What broke is ours to read, in the log: its name would tell nobody else anything.
+        except Exception as exc:  # noqa: BLE001 - a runner's error is a failed attempt, never a lost task
+            baton.log("the runner raised an error", action="runner_raised", task_id=task_id, error=type(exc).__name__)
+            # The error's name is for our log: it means nothing to the reader of the failure.
             failure = {"type": "error", "description": "The run broke off inside of Baton."}
             outcome.set_result(NotDone(failure, retryable=True))
 
-    Thread(target=work_on, name=f"run {task_id}", daemon=True).start()
+    Thread(target=run, name=f"run {task_id}", daemon=True).start()
     return outcome
 
 
-def _attended(
+def _await_result(
     baton: Baton, by: Principal, task_id: str, claim_id: str, outcome: Future[Done | NotDone | Left], shift: Shift
 ) -> Done | NotDone | Left:
-    """The runner's result, with a heartbeat every third of the lease until it comes. Raises ``StaleClaim``."""
+    """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
+    ``StaleClaim``."""
     while True:
         left = shift.time_left() - shift.margin_seconds
         if left <= 0:
@@ -197,19 +200,20 @@ def _attended(
         try:
             return outcome.result(timeout=min(shift.beat_seconds, left))
         except NotYet:
-            _beat(baton, by, task_id, claim_id)
+            _send_heartbeat(baton, by, task_id, claim_id)
 
 
-def _beat(baton: Baton, by: Principal, task_id: str, claim_id: str) -> None:
-    """Raises ``StaleClaim``. If the store doesn't answer there is another beat before the lease is over."""
+def _send_heartbeat(baton: Baton, by: Principal, task_id: str, claim_id: str) -> None:
+    """Raises ``StaleClaim``. If the store doesn't answer, another heartbeat is sent before the lease is over."""
     try:
         renew_claim(baton, by, task_id, claim_id)
     except Busy:
-        baton.log("a heartbeat met a busy store", action="heartbeat_missed", task_id=task_id)
+        baton.log("the store was busy at a heartbeat", action="heartbeat_missed", task_id=task_id)
 
 
 def _checked(result: Done | NotDone | Left) -> Done | NotDone | Left:
-    """What a runner answered, small enough to keep. Raises whatever comes of it if it isn't one, or isn't JSON."""
+    """Returns the runner's result if it is small enough to store, else a failure. Raises any error of a result that
+    isn't one, or isn't JSON."""
     if isinstance(result, Left):
         return result
     what, kept = ("output", result.output) if isinstance(result, Done) else ("failure", result.failure)
@@ -223,9 +227,9 @@ def _hash(value: object) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
-def _pass_on(baton: Baton, agent: Agent) -> None:
-    """Rings for work whose own bell must have been lost, so that a backlog drains without waiting for the sweeper: a
-    handled bell begets at most one, and the last one finds nothing."""
+def _notify_forgotten(baton: Baton, agent: Agent) -> None:
+    """Sends a notice for a ready task whose own notice must have been lost, so that a backlog drains without the
+    sweeper. A handled notice sends at most one other, and the last one finds no task."""
     now = baton.clock.now()
     _, waiting = baton.store.ready(agent.workspace, agent.slug, now)
     for ready in islice(waiting, 10):

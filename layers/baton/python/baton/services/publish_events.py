@@ -1,5 +1,5 @@
-"""The outside is told of every entry of every trail, at least once. Nothing here is ever in a task's way: what doesn't
-get through stays in the outbox, and waits there."""
+"""Publishes every entry of every trail, at least once. Publishing never delays a task: an event that the bus doesn't
+accept waits in the outbox."""
 
 from __future__ import annotations
 
@@ -19,41 +19,39 @@ if TYPE_CHECKING:
 
 @dataclass
 class Told:
-    """What one run came to. ``failed``: entries that the bus refused, or that nobody can read. ``oldest_seconds``: how
-    long the oldest of the overdue ones had waited. ``complete``: False if the bus was away, or time ran out; the next
-    run resumes."""
+    """The result of one run."""
 
     published: int = 0
-    failed: int = 0
-    oldest_seconds: float = 0.0
-    complete: bool = True
+    failed: int = 0  # events that the bus refused, or that can't be read
+    oldest_seconds: float = 0.0  # the longest time that an overdue event had waited
+    complete: bool = True  # False if the bus was out of reach, or time ran out; the next run resumes
 
 
 def publish_fresh(baton: Baton, bus: Bus, tellings: Sequence[Telling]) -> Told:
-    """What the stream has just brought. What doesn't get through now is overdue in a minute. Raises ``Busy``."""
-    this = Told()
-    _publish(baton, bus, tellings, this)
-    return this
+    """Publishes the stream's new entries. An event that isn't accepted now is overdue in a minute. Raises ``Busy``."""
+    result = Told()
+    _publish(baton, bus, tellings, result)
+    return result
 
 
 def publish_overdue(baton: Baton, bus: Bus, may_go_on: Callable[[], bool] = lambda: True) -> Told:
-    """What the stream should have brought, and didn't. Safe to run twice at once, and to stop anywhere: some of it is
-    told twice then. Raises ``Busy``."""
-    this, now = Told(), baton.clock.now()
+    """Publishes the events that the stream should have brought, and didn't. Safe to run twice at once, and to stop
+    anywhere: some events are then published twice. Raises ``Busy``."""
+    result, now = Told(), baton.clock.now()
     for page in baton.store.unsent(now - OVERDUE_AFTER):
         if not may_go_on():
-            this.complete = False
+            result.complete = False
             break
         waited = [(now - each.at).total_seconds() for each in page]
-        this.oldest_seconds = max([this.oldest_seconds, *waited])
-        delivery = _publish(baton, bus, [each.telling for each in page if each.telling is not None], this)
-        _put_off(baton, page, delivery, now, this)
-        if not this.complete:
+        result.oldest_seconds = max([result.oldest_seconds, *waited])
+        delivery = _publish(baton, bus, [each.telling for each in page if each.telling is not None], result)
+        _put_off(baton, page, delivery, now, result)
+        if not result.complete:
             break
-    return this
+    return result
 
 
-def _publish(baton: Baton, bus: Bus, tellings: Sequence[Telling], this: Told) -> Delivery:
+def _publish(baton: Baton, bus: Bus, tellings: Sequence[Telling], result: Told) -> Delivery:
     tasks = baton.store.heads([(each.workspace, each.task_id) for each in tellings])
     composed: list[tuple[Telling, Notice]] = []
     unreadable: dict[str, str] = {}
@@ -63,16 +61,16 @@ def _publish(baton: Baton, bus: Bus, tellings: Sequence[Telling], this: Told) ->
             composed.append((each, notice(each, task, baton.task_url(each.task_id))))
         except Exception as exc:  # noqa: BLE001 - one bad entry never stops the rest
             unreadable[_id(each)] = type(exc).__name__
-    delivery = bus.publish([told for _, told in composed])
+    delivery = bus.publish([event for _, event in composed])
     delivery = replace(delivery, refused={**delivery.refused, **unreadable})
-    for each, told in composed:
-        if told.id in delivery.accepted:
-            this.published += 1
+    for each, event in composed:
+        if event.id in delivery.accepted:
+            result.published += 1
             _mark(baton, each)
     for id_, reason in delivery.refused.items():
-        this.failed += 1
-        baton.log("an event wasn't taken", action="event_refused", event_id=id_, error=reason)
-    this.complete = len(delivery.accepted) + len(delivery.refused) == len(tellings)
+        result.failed += 1
+        baton.log("the bus refused an event", action="event_refused", event_id=id_, error=reason)
+    result.complete = len(delivery.accepted) + len(delivery.refused) == len(tellings)
     return delivery
 
 
@@ -80,14 +78,14 @@ def _mark(baton: Baton, telling: Telling) -> None:
     try:
         baton.store.mark_sent(telling.workspace, telling.task_id, telling.event.seq)
     except Busy:
-        baton.log("an event will be told twice", action="event_unmarked", event_id=_id(telling))
+        baton.log("an event will be published twice", action="event_unmarked", event_id=_id(telling))
 
 
-def _put_off(baton: Baton, page: Sequence[Unsent], delivery: Delivery, now: datetime, this: Told) -> None:
-    """So that what is never taken isn't always first in line."""
+def _put_off(baton: Baton, page: Sequence[Unsent], delivery: Delivery, now: datetime, result: Told) -> None:
+    """Keeps an event that is never accepted from always being first in line."""
     for each in page:
         if each.telling is None:
-            this.failed += 1
+            result.failed += 1
             baton.log("an event can't be read", action="event_unreadable", task_id=each.task_id, seq=each.seq)
         elif _id(each.telling) not in delivery.refused:
             continue

@@ -1,4 +1,4 @@
-"""A human doesn't want a task now, or not at all."""
+"""A human defers or dismisses a task."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 def defer_task(
     baton: Baton, by: Principal, task_id: str, until: datetime, revision: int | None, once: Once | None = None
 ) -> Dossier:
-    """It still needs approval, but no queue shows it before ``until``; whoever knows it may approve it all the same."""
+    """Hides the task from every queue until ``until``. It still needs approval, and a caller that knows it may approve
+    it before then."""
     by.must_be_human("defer a task")
     return change_task(baton, by.workspace, task_id, lambda _: Defer(by=by, until=until, revision=revision), once)
 
 
 def dismiss_task(baton: Baton, by: Principal, task_id: str, reason: str, once: Once | None = None) -> Dossier:
-    """Cancelled while it waits for approval, with what came of it before."""
+    """Cancels a task that waits for approval, with its descendants."""
     by.must_be_human("dismiss a task")
 
     def dismiss(_: Task) -> Dismiss:

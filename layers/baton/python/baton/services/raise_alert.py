@@ -1,4 +1,4 @@
-"""Somebody who works here wants a human to see something (docs/spec/lifecycle.md §7)."""
+"""A caller raises an alert for humans (docs/spec/lifecycle.md §7)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class AlertRequest:
 
 
 def raise_alert(baton: Baton, by: Principal, request: AlertRequest, once: Once | None = None) -> Alert:
-    """By any principal, in its own name. Raises ``InvalidInput``, ``GuardrailRefused``,
-    ``Unknown`` (the task) and, once the caller has
-    raised ``MAX_PER_HOUR`` in an hour of the clock, ``TooManyAlerts``; nothing was written then."""
+    """Raises an alert in the caller's own name. For any principal. Raises ``InvalidInput``, ``GuardrailRefused``,
+    ``Unknown`` (the task) and, once the caller has raised ``MAX_PER_HOUR`` alerts in an hour of the clock,
+    ``TooManyAlerts``; nothing was written then."""
     check_kind(request.kind)
 
     def attempt() -> Alert:
-        remembered = _facts(baton, by, request, once)
-        first_answer = once.recall(remembered) if once else None
-        if first_answer is not None:
-            return from_snapshot(first_answer)
+        remembered = _saved_response(baton, by, request, once)
+        saved = once.recall(remembered) if once else None
+        if saved is not None:
+            return from_snapshot(saved)
         alert = _new_alert(baton, by, request)
         alert = replace(alert, **guarded(baton, by.workspace, {"message": alert.message}))
         extras: list[Extra] = [Remember(once, snapshot(alert))] if once else []
@@ -47,8 +47,9 @@ def raise_alert(baton: Baton, by: Principal, request: AlertRequest, once: Once |
     return decided_once(baton, once, from_snapshot, attempt)
 
 
-def _facts(baton: Baton, by: Principal, request: AlertRequest, once: Once | None) -> Remembered | None:
-    """What was answered before. Raises ``Unknown`` for a task that isn't there."""
+def _saved_response(baton: Baton, by: Principal, request: AlertRequest, once: Once | None) -> Remembered | None:
+    """The response saved under the key. Raises ``Unknown`` for a task that doesn't exist or that the caller may not
+    read."""
     if request.task_id is not None:
         task, remembered = baton.store.load(by.workspace, request.task_id, once)
         Rights(baton, by).must_read(task)

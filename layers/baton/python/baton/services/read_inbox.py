@@ -1,5 +1,4 @@
-"""What became of the things that an agent handed off: they stay in its inbox until it acknowledges them
-(docs/spec/protocol.md §4)."""
+"""An agent's inbox: the outcomes of its handoffs, until it acknowledges them (docs/spec/protocol.md §4)."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def read_inbox(baton: Baton, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:
-    """Oldest first. By the agent, by whoever may act for it, and by humans. Raises ``NotYourAgent``, ``ScopeNeeded``,
-    ``Unknown``."""
+    """Returns the inbox, oldest first, to the agent, a principal that may act for it, or a human. Raises
+    ``NotYourAgent``, ``ScopeNeeded`` and ``Unknown``."""
     if not by.is_human:
         by.acting_for(slug)
     must_exist(baton, by.workspace, slug)
@@ -25,14 +24,14 @@ def read_inbox(baton: Baton, by: Principal, slug: str, limit: int, cursor: str |
 
 
 def acknowledge(baton: Baton, by: Principal, slug: str, ids: Sequence[str]) -> int:
-    """How many were named, each once; they are in the inbox no more. By the agent, and by whoever may act for it.
-    Raises as ``read_inbox``."""
+    """Removes items from the inbox, and returns how many ids were named, each once. For the agent, and a principal that
+    may act for it. Raises as ``read_inbox``."""
     by.acting_for(slug)
     must_exist(baton, by.workspace, slug)
     must_be_let_act(baton, by, slug)
-    named = list(dict.fromkeys(ids))
-    baton.store.acknowledge(by.workspace, slug, named)
-    return len(named)
+    distinct_ids = list(dict.fromkeys(ids))
+    baton.store.acknowledge(by.workspace, slug, distinct_ids)
+    return len(distinct_ids)
 
 
 def must_exist(baton: Baton, workspace: str, slug: str) -> None:

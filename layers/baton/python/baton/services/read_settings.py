@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 
 def read_settings(baton: Baton, by: Principal) -> tuple[Settings, bool]:
-    """And whether the caller may see the guardrails among them."""
+    """Returns the settings, and whether the caller may see the guardrails among them."""
     return baton.store.settings(by.workspace), may_see_guardrails(by)

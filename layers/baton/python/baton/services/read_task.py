@@ -1,4 +1,4 @@
-"""One task, with all that belongs to it."""
+"""One task with its items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_task(baton: Baton, by: Principal, task_id: str) -> tuple[Dossier, Usage]:
-    """With its body, and what it has spent. Two readings. Raises ``Unknown``."""
+    """Returns the task with its body, and its usage. Two reads. Raises ``Unknown``."""
     dossier = baton.store.read(by.workspace, task_id, with_body=True)
     Rights(baton, by).must_read(dossier.task)
     usage, _ = baton.store.usage(by.workspace, dossier.task.workflow_id, task_id)

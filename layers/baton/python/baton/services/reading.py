@@ -1,4 +1,5 @@
-"""What a caller may read of its workspace: the rule is in ``domain/reading.py``, and this holds use cases to it."""
+"""The caller's read rights in its workspace: the rule is in ``domain/reading.py``; the use cases enforce it with
+this."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Rights:
-    """One caller in one request. The settings are read at most once: by agents alone, and where they have no part in
-    what they ask for."""
+    """The read rights of one caller in one request. The settings are read at most once: only for agents, and only if
+    they don't take part in what they ask for."""
 
     def __init__(self, baton: Baton, by: Principal) -> None:
         self._baton, self._by = baton, by
@@ -34,12 +35,12 @@ class Rights:
 
     @property
     def reads_all(self) -> bool:
-        """Whatever the workspace says."""
+        """True whatever the workspace says."""
         return reads_all(self._by)
 
     @property
     def is_let(self) -> bool:
-        """Reads all work, itself or because the workspace shares it with its agents."""
+        """True if the caller reads all work, by itself or because the workspace shares it with its agents."""
         if self.reads_all:
             return True
         if self._shared is None:
@@ -51,11 +52,12 @@ class Rights:
         return self.reads_all or has_part_in(self._by, task) or self.is_let
 
     def may_read_any(self, tasks: Iterable[Task]) -> bool:
-        """Whether it reads of their workflow at all."""
+        """True if the caller reads any of the tasks' workflow."""
         return self.reads_all or any(has_part_in(self._by, task) for task in tasks) or self.is_let
 
     def readable_among(self, task_ids: Sequence[str]) -> list[str]:
-        """Of tasks by id. Only for who doesn't read all they are read: one reading for a hundred."""
+        """Returns the ids of the tasks that the caller may read. The tasks are read only for a caller that doesn't read
+        all: one read per hundred."""
         if self.reads_all:
             return list(task_ids)
         tasks = self._baton.store.tasks(self.workspace, task_ids) if task_ids else {}
@@ -70,7 +72,7 @@ class Rights:
         return self.reads_all or has_asked(self._by, review) or self.is_let
 
     def may_read_tool(self, name: str) -> bool:
-        """An agent reads those that it was given."""
+        """An agent reads the tools that it has."""
         if self.reads_all:
             return True
         if self._tools is None:
@@ -79,7 +81,7 @@ class Rights:
         return name in self._tools or self.is_let
 
     def readable_alerts(self, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
-        """Those that it has raised, and those about tasks that it may read: one reading for a hundred."""
+        """Returns the alerts that the caller raised, and those about tasks that it may read. One read per hundred."""
         found = tuple(alerts)
         if self.reads_all:
             return found
@@ -90,14 +92,15 @@ class Rights:
 
 
 def readable_task(baton: Baton, by: Principal, task_id: str) -> Task:
-    """One reading. Raises ``Unknown``."""
+    """Returns the task. One read. Raises ``Unknown``."""
     task, _ = baton.store.load(by.workspace, task_id)
     Rights(baton, by).must_read(task)
     return task
 
 
 def knows_claim(claim_id: str) -> Callable[[Task], bool]:
-    """Who names the claim that holds the task knows of it, and is told that the claim isn't its own."""
+    """For ``refused_as_unknown``: a caller that names the current claim knows the task, and learns that the claim isn't
+    its own."""
     return lambda task: task.claim is not None and task.claim.claim_id == claim_id
 
 
@@ -109,9 +112,9 @@ def refused_as_unknown(
     what: str = "task",
     unless: Callable[[Task], bool] = lambda _: False,
 ) -> Iterator[None]:
-    """A refusal tells of the task: to who may not read it there is none. ``unless``: the caller may
-    hear of the task all the same. Costs a reading where somebody is refused who doesn't read all. Raises ``Unknown``,
-    or what was raised."""
+    """Turns a refusal into ``Unknown`` if the caller may not read the task, as a refusal reveals that it exists.
+    ``unless``: the caller may know the task all the same. Costs one read for a refused caller that doesn't read all.
+    Raises ``Unknown``, or the refusal."""
     try:
         yield
     except (Refused, Forbidden, InvalidInput):

@@ -1,5 +1,5 @@
-"""What is read of a conversation, in which order, and where a cursor is that is too long to be given out
-(docs/spec/tools.md §2)."""
+"""The order in which a conversation's messages are read, and the storage of read cursors that are too long to be given
+out (docs/spec/tools.md §2)."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ if TYPE_CHECKING:
     from baton.domain.transcript import Entry
     from baton.ports import Baton
 
-# Of one reading, well under what a function may answer with.
+# Of one answer, well under a function's limit.
 MAX_READ_BYTES = 3_000_000
-# Of a cursor, in characters. What is longer is kept, and the cursor is its name.
+# Of a cursor, in characters. A longer one is saved, and its name given out instead.
 MAX_CURSOR = 1_000
 KEPT_FOR = seconds(7 * 86_400)
-_KEPT = "~"
+_SAVED = "~"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message, by ``number`` within its task. ``is_last``: none comes after it, whatever happens."""
+    """One message of a conversation."""
 
     task: Task
-    number: int
+    number: int  # within its task
     agent: str
     at: str
     message: Message
-    is_last: bool = False
+    is_last: bool = False  # no message of the task can come after it
 
     @property
     def size(self) -> int:
-        """In bytes, about."""
+        """In bytes, approximately."""
         return len(canonical_json([self.message.text, self.message.data]).encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Where long cursors are, by what is in them: in the answers that are remembered for a while."""
+    """The long read cursors of a conversation, saved for a while among the saved responses, each under its hash."""
 
     baton: Baton
     workspace: str
     conversation_id: str
 
     def told_by(self, cursor: str | None) -> str | None:
-        """Raises ``InvalidInput``."""
-        if cursor is None or not cursor.startswith(_KEPT):
+        """Returns the read cursor in full. Raises ``InvalidInput``."""
+        if cursor is None or not cursor.startswith(_SAVED):
             return cursor
-        remembered = self.baton.store.remembered(self._place(cursor))
+        remembered = self.baton.store.remembered(self._key(cursor))
         if remembered is None:
             raise InvalidInput("after", "was given out too long ago: read from the beginning, without it")
         return str(remembered.answer["places"])
@@ -71,48 +71,50 @@ class Shelf:
     def kept(self, told: str) -> str:
         if len(told) <= MAX_CURSOR:
             return told
-        cursor = _KEPT + hashlib.sha256(told.encode()).hexdigest()
-        keep = Remember(self._place(cursor), {"places": told}, self.baton.clock.now() + KEPT_FOR)
+        cursor = _SAVED + hashlib.sha256(told.encode()).hexdigest()
+        save = Remember(self._key(cursor), {"places": told}, self.baton.clock.now() + KEPT_FOR)
         with suppress(KeyTaken):
-            self.baton.store.commit(self.workspace, None, [keep])
+            self.baton.store.commit(self.workspace, None, [save])
         return cursor
 
-    def _place(self, cursor: str) -> Once:
+    def _key(self, cursor: str) -> Once:
         return Once(system(self.workspace, READER), f"places in {self.conversation_id}", cursor, cursor)
 
 
 @dataclass(slots=True)
 class Reader:
-    """``is_open``: secrets are shown. ``parts``: the tasks that each waits for, or has waited for."""
+    """Reads a conversation's messages."""
 
     baton: Baton
     places: Places
     tasks: Sequence[Task]
-    is_open: bool = field(kw_only=True)
+    is_open: bool = field(kw_only=True)  # secrets are shown
+    # task id → the tasks that it waits for, or has waited for
     parts: dict[str, list[Task]] = field(default_factory=dict)
 
     def read(self, limit: int) -> Iterator[Said]:
-        known = {task.id for task in self.tasks}
-        tops: list[Task] = []
-        # Of one moment, what came of another stands after it.
+        ids = {task.id for task in self.tasks}
+        top_level: list[Task] = []
+        # Of tasks created at one moment, the descendant comes after the ancestor.
         for task in sorted(self.tasks, key=lambda task: (task.created_at, task.depth, task.id)):
-            of = task.join_parent if task.join_parent in known else None
-            (tops if of is None else self.parts.setdefault(of, [])).append(task)
-        left = MAX_READ_BYTES
-        for number, said in enumerate((each for top in tops for each in self._of(top)), 1):
-            left -= said.size
-            if left < 0 and number > 1:
+            parent = task.join_parent if task.join_parent in ids else None
+            (top_level if parent is None else self.parts.setdefault(parent, [])).append(task)
+        bytes_left = MAX_READ_BYTES
+        for number, message in enumerate((each for top in top_level for each in self._messages_of(top)), 1):
+            bytes_left -= message.size
+            if bytes_left < 0 and number > 1:
                 return
-            yield said
-            if said.is_last:
-                self.places.close(said.task)
+            yield message
+            if message.is_last:
+                self.places.close(message.task)
             else:
-                self.places.read_to(said.task, said.number)
+                self.places.read_to(message.task, message.number)
             if number >= limit:
                 return
 
-    def _of(self, task: Task) -> Iterator[Said]:
-        """Its messages; those of its parts stand behind the one that has begun them, before what it makes of them."""
+    def _messages_of(self, task: Task) -> Iterator[Said]:
+        """The task's messages. The messages of its branches follow the message that began them, before the task's own
+        that follow their results."""
         after, parts = self.places.of(task), self.parts.get(task.id, ())
         if after is None:
             yield from self._parts(parts)
@@ -121,7 +123,7 @@ class Reader:
         entries = self.baton.store.transcript(task.workspace, task.id, after if is_run else 0)
         begun = {call_id for entry in entries for call_id in _begun_by(entry)}
         others = [part for part in parts if part.call_id not in begun]
-        if after:  # what has begun them was read before
+        if after:  # the message that began them was read before
             yield from self._parts(others)
         last, agent = 0, task.agent or ""
         for entry in entries:
@@ -139,11 +141,11 @@ class Reader:
 
     def _parts(self, parts: Sequence[Task]) -> Iterator[Said]:
         for part in parts:
-            yield from self._of(part)
+            yield from self._messages_of(part)
 
     def _end(self, task: Task, after: int, last: int, agent: str) -> Iterator[Said]:
-        """By whomever it was ended: so that this is read off the task, as it was before its messages were read, and
-        always comes last."""
+        """The output and the end of the task, by any principal. Taken from the task as it was before its messages were
+        read, so it always comes last."""
         at, is_run = rfc3339(task.updated_at), task.runtime is Runtime.RUN
         if not is_run:
             agent = task.agent or agent
@@ -151,17 +153,17 @@ class Reader:
                 last += 1
                 if last > after:
                     yield Said(task, last, agent, at, _answer_of(self.baton, task))
-        told = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
-        yield Said(task, max(last, after if is_run else 0) + 1, agent, at, told, is_last=True)
+        status = Message(MessageType.STATUS, f"The task is {task.state}.", {"state": str(task.state)})
+        yield Said(task, max(last, after if is_run else 0) + 1, agent, at, status, is_last=True)
 
 
 def _begun_by(entry: Entry) -> frozenset[str]:
-    """The calls that parts were begun by."""
+    """The calls that began branches."""
     return frozenset(str(each.data.get("call_id")) for each in entry.told if each.type is MessageType.SUBTASK)
 
 
 def _answer_of(baton: Baton, task: Task) -> Message:
-    """What somebody who works elsewhere has answered with: its output, which the guardrails have looked at."""
+    """The answer of an agent that Baton doesn't run: its output, which the guardrails have checked."""
     output = baton.store.read(task.workspace, task.id).output
     text = output.get("message") if isinstance(output, dict) else output
     return Message(MessageType.ASSISTANT, text if isinstance(text, str) else canonical_json(output), {"output": output})

@@ -1,4 +1,4 @@
-"""The tracker says that something happened. What, is read from the tracker itself, by sync-tracker."""
+"""Receives the tracker's notice that a page changed. Sync-tracker then reads the change from the tracker itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_EVENT_ID = 100
 
 
 class Received(StrEnum):
-    """What became of a delivery. All of them mean that it need not come again."""
+    """The outcome of a delivery. Each of them means that it needn't be sent again."""
 
     INSTALLED = "installed"
     REPORTED = "reported"
@@ -41,17 +41,16 @@ class Received(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """``raw``: the body's very bytes. ``content``: what they say, a JSON object, which may be read at the first look at
-    it. ``signature``: the header, if any."""
+    """A delivery of the webhook."""
 
-    raw: bytes
-    content: Mapping[str, Any]
-    signature: str | None
+    raw: bytes  # the body's exact bytes
+    content: Mapping[str, Any]  # the JSON object in them; it may be parsed when it is first read
+    signature: str | None  # the header, if any
 
 
 def receive_webhook(baton: Baton, address: str, delivery: Delivery) -> Received:
-    """``address``: the secret part of the URL. Nothing is read for a sender who doesn't know it. Raises
-    ``Unknown``, ``HandshakeClosed``, ``BadSignature``, ``InvalidInput``."""
+    """``address``: the secret part of the URL. Nothing is read for a sender that doesn't know it. Raises ``Unknown``,
+    ``HandshakeClosed``, ``BadSignature`` and ``InvalidInput``."""
     webhook = _webhook_at(baton, address)
     if delivery.signature is None or webhook.token is None:
         token = delivery.content.get("verification_token")
@@ -118,7 +117,7 @@ def _report(baton: Baton, workspace: str, event: Mapping[str, Any]) -> Received:
 
 
 def _by_a_person(event: Mapping[str, Any]) -> bool:
-    """Our own writes come back as a bot's, like those of every other connection and automation."""
+    """Our own writes come back with a bot as author, like those of every other connection and automation."""
     authors = event.get("authors")
     found = [author.get("type") for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
     return "person" in found

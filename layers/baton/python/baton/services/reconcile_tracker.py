@@ -1,4 +1,4 @@
-"""What people changed in the tracker, for those who don't set the webhook up, and for the deliveries that were lost."""
+"""Finds people's changes in the tracker: for workspaces without a webhook, and for deliveries that were lost."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 BUDGET_SECONDS = 30.0
-# The tracker tells times by the minute, and its index lags behind.
+# The tracker's times are by the minute, and its index lags.
 OVERLAP_SECONDS = 600
 BATCH = 100
 
 
 def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gate) -> int:
-    """How many of our pages somebody else has changed since the last time; each is due a look now. Raises
-    ``TrackerTrouble``, after the gate was closed."""
+    """Returns how many of our pages others have changed since the last time; each is due for a look now. Raises
+    ``TrackerTrouble``, after the tracker circuit is tripped."""
     started = baton.clock.now()
     read_to: datetime | None = None
     since = (gate.reconciled_at or started) - seconds(OVERLAP_SECONDS)
@@ -42,10 +42,10 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
                 report(baton, workspace, seen, holders[seen.page_id]) for seen in theirs if seen.page_id in holders
             )
             read_to = batch[-1].edited_at
-    except PageRefused as trouble:  # a question that is never answered must not keep the answers to others back
+    except PageRefused as trouble:  # a query that always fails must not block the others
         baton.log("the tracker can't be reconciled", action="reconcile_refused", reason=trouble.code)
     except TrackerTrouble as trouble:
-        # The rest follows, from the last page that was read: what is older than the overlap needs none.
+        # The rest follows, from the last page that was read; pages older than the overlap don't need it.
         up_to = None if read_to is None else min(read_to + seconds(OVERLAP_SECONDS), started)
         if up_to is not None and gate.reconciled_at is not None and up_to > gate.reconciled_at:
             change_gate(baton, workspace, lambda gate: gate.reconciled(up_to))
@@ -56,7 +56,7 @@ def reconcile(baton: Baton, settings: TrackerSettings, workspace: str, gate: Gat
 
 
 def report(baton: Baton, workspace: str, seen: Seen, task_id: str) -> bool:
-    """Once per edit, however often the same one is read."""
+    """Reports an edit once, however often it is read. False if that was done before."""
     reported = [PageReported(task_id, baton.clock.now())]
     if not once_for_edit(baton, system(workspace, SYNC_TRACKER), "edits of pages", seen, reported):
         return False

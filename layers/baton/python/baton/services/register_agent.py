@@ -1,4 +1,4 @@
-"""An agent is registered, changed, or switched off."""
+"""Registers an agent, changes it, or switches it off."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 def register_agent(
     baton: Baton, by: Principal, slug: str, values: dict[str, Any], expected_version: int | None = None
 ) -> tuple[Agent, bool]:
-    """The agent in its new version, and whether it is new. Fields left out keep their value, so ``active: false`` is a
-    kill switch. By humans and services; only a human's change can carry a standing approval. Raises ``VersionConflict``
-    if ``expected_version`` (0: must not exist) isn't the present one, ``NameTaken``, ``LimitReached``."""
+    """Returns the agent in its new version, and whether it is new. Fields left out keep their value, so ``active:
+    false`` is a kill switch. For humans and services; only a human's change can carry a standing approval. Raises
+    ``NameTaken``, ``LimitReached``, and ``VersionConflict`` if ``expected_version`` (0: must not exist) isn't the
+    present one."""
     by.must_not_be_agent("register an agent")
     own = {name: value for name, value in values.items() if name not in NAMES}
-    of_runs = {name: value for name, value in values.items() if name in NAMES}
+    run_values = {name: value for name, value in values.items() if name in NAMES}
     check_agent(own)
-    check_profile(of_runs)
+    check_profile(run_values)
 
     def attempt() -> tuple[Agent, bool]:
         roster = baton.store.roster(by.workspace)
@@ -43,20 +44,20 @@ def register_agent(
             raise VersionConflict("agent", before.version)
         if before.version == 0:
             roster.must_have_room(1)
-        profile, changes = _profile(baton, by, slug, of_runs) if of_runs else (None, ())
+        profile, changes = _profile(baton, by, slug, run_values) if run_values else (None, ())
         after = before.changed(by, now, changes, **own)
         roster.must_not_clash(after)
         _must_not_begin_to_run(baton, by, before, after)
         baton.store.save_agent(after, roster, profile)
         if after.is_run and after.active and not (before.is_run and before.active):
-            _ring_for_backlog(baton, after)
+            _notify_backlog(baton, after)
         return after, before.version == 0
 
     return decided_again(baton.clock, attempt)
 
 
 def _must_not_begin_to_run(baton: Baton, by: Principal, before: Agent, after: Agent) -> None:
-    """Raises ``HumanNeeded`` where a service lets Baton run, with handoff tools, what worked by itself till then."""
+    """Raises ``HumanNeeded`` if a service makes Baton run an agent with handoff tools that worked by itself before."""
     if (
         not by.is_human
         and after.runtime is not before.runtime
@@ -66,19 +67,20 @@ def _must_not_begin_to_run(baton: Baton, by: Principal, before: Agent, after: Ag
 
 
 def _profile(baton: Baton, by: Principal, slug: str, values: dict[str, Any]) -> tuple[RunProfile, tuple[str, ...]]:
-    """With what changes of it. Raises ``HumanNeeded``, and ``InvalidInput`` for a tool that isn't there."""
+    """The new profile, and the names of its changes. Raises ``HumanNeeded``, and ``InvalidInput`` for a tool that
+    doesn't exist."""
     before = baton.store.profile(by.workspace, slug)
     after = before.changed(by, **values)
-    named = [name for name in after.tools if name not in BUILT_IN]
-    unknown = sorted(set(named) - set(baton.store.tools(by.workspace, named))) if named else []
+    tool_names = [name for name in after.tools if name not in BUILT_IN]
+    unknown = sorted(set(tool_names) - set(baton.store.tools(by.workspace, tool_names))) if tool_names else []
     if unknown:
         raise InvalidInput("tools", f"has no tool named {unknown[0]}: define it with PUT /tools/{unknown[0]}")
     return after, before.differs(after)
 
 
-def _ring_for_backlog(baton: Baton, agent: Agent) -> None:
-    """What has waited for the agent to be switched on is begun now; process-task passes the bell on from there. The
-    agent is saved: what goes wrong here costs time, nothing else."""
+def _notify_backlog(baton: Baton, agent: Agent) -> None:
+    """Sends notices for the tasks that waited for the agent to be switched on; process-task continues from there. The
+    agent is saved: an error here only costs time."""
     try:
         _, ready = baton.store.ready(agent.workspace, agent.slug, baton.clock.now())
         waiting = list(islice(ready, MAX_BELLS))

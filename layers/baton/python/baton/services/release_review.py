@@ -1,4 +1,4 @@
-"""A human lets through what the cap or the loop guard had stopped."""
+"""A human releases a request that the cap or the loop guard had stopped."""
 
 from __future__ import annotations
 
@@ -39,25 +39,23 @@ if TYPE_CHECKING:
 def release_review(
     baton: Baton, by: Principal, review_id: str, once: Once | None = None, seen: int | None = None
 ) -> tuple[Review, Dossier]:
-    """The review, and the task of its latest asking. It is exempt from breaker and cap, and counts in them
-    (invariant 6). What a human lets through is approved by that: ``seen`` is the version that was looked at, None for
-    the current one. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone),
-    ``VersionConflict`` (an agent has asked for something else meanwhile)."""
+    """Returns the review, and the task of its latest request. The task is exempt from breaker and cap, and counts in
+    them (invariant 6). The release is its approval. ``seen``: the version of the review that was looked at; None for
+    the current one. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone) and
+    ``VersionConflict`` (an agent has changed the request meanwhile)."""
     by.must_be_human("release a manual review")
 
-    def again(first_answer: dict[str, Any]) -> tuple[Review, Dossier]:
-        first = from_snapshot(first_answer["task"])
-        return review_from_snapshot(by.workspace, first_answer["review"]), Dossier(
-            task=first, mirror=row_of(baton, first)
-        )
+    def replay(saved: dict[str, Any]) -> tuple[Review, Dossier]:
+        first = from_snapshot(saved["task"])
+        return review_from_snapshot(by.workspace, saved["review"]), Dossier(task=first, mirror=row_of(baton, first))
 
     def attempt() -> tuple[Review, Dossier]:
         review = baton.store.review(by.workspace, review_id)
         pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
         settings, direction, remembered, _ = baton.store.marker_facts(by.workspace, pair, once)
-        first_answer = once.recall(remembered) if once else None
-        if first_answer is not None:
-            return again(first_answer)
+        saved = once.recall(remembered) if once else None
+        if saved is not None:
+            return replay(saved)
         if not review.is_open:
             raise ReviewClosed(review.id)
         if seen is not None and seen != review.version:
@@ -66,15 +64,15 @@ def release_review(
             return _release_handoff(baton, by, review, settings, once)
         return _release(baton, by, review, direction, settings, once)
 
-    return decided_once(baton, once, again, attempt)
+    return decided_once(baton, once, replay, attempt)
 
 
 def _release(
     baton: Baton, by: Principal, review: Review, direction: Direction, settings: Settings, once: Once | None
 ) -> tuple[Review, Dossier]:
     now = baton.clock.now()
-    asked = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
-    marker = parse_marker(asked, baton.store.roster(by.workspace))
+    request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
+    marker = parse_marker(request, baton.store.roster(by.workspace))
     escalation = open_escalation(baton, by, marker, settings, now, created_by=review.requested_by)
     task = escalation.change.task
     released = review.released(by, now, task.id)
@@ -88,20 +86,20 @@ def _release(
 def _release_handoff(
     baton: Baton, by: Principal, review: Review, settings: Settings, once: Once | None
 ) -> tuple[Review, Dossier]:
-    """As it was asked for last, wherever its workflow is by now; the loop guard isn't asked again. Raises
-    ``AlreadyRetried`` for a retry beside one that is under way."""
-    kept = baton.store.review_request(by.workspace, review.id)
-    if kept is None:
+    """Releases the latest request, in its workflow as it is now, without the loop guard. Raises ``AlreadyRetried`` if
+    the handoff is a retry and another retry is still open."""
+    plain_draft = baton.store.review_request(by.workspace, review.id)
+    if plain_draft is None:
         raise Unknown("manual review")
     now = baton.clock.now()
-    draft = _in_its_workflow(baton, unbranched(draft_from(kept)), now)
+    draft = _in_its_workflow(baton, unbranched(draft_from(plain_draft)), now)
     agent = named(baton, by.workspace, {}, draft.target, "target_agent") if draft.target is not None else None
     must_be_able(baton, by.workspace, agent, draft.requires, draft.source)
     new = make(baton, by, draft, agent, settings, now, created_by=review.requested_by)
     task = new.change.task
     released = review.released(by, now, task.id)
-    extras: list[Extra] = [ReviewChanged(released), *_counted(baton, by.workspace, draft, settings)]
-    extras += _said(baton, draft, new, review)
+    extras: list[Extra] = [ReviewChanged(released), *_handoff_count(baton, by.workspace, draft, settings)]
+    extras += _conversation_writes(baton, draft, new, review)
     if draft.retry_of is not None:
         extras.append(retry_opened(baton, baton.store.load(by.workspace, draft.retry_of)[0], task.id))
     if once:
@@ -113,21 +111,22 @@ def _release_handoff(
 
 
 def _in_its_workflow(baton: Baton, draft: Draft, now: datetime) -> Draft:
-    """What would have begun a workflow of its own begins one now: the id that it was to have has been shown since, and
-    may be somebody else's."""
+    """A draft that would have begun a workflow begins a new one: its planned workflow id has been shown since, and may
+    be used by another principal."""
     is_named = (draft.message.get("metadata") or {}).get("workflow_id") is not None
     if draft.lineage.master_task_id is not None or is_named:
         return draft
     return replace(draft, lineage=replace(draft.lineage, workflow_id=baton.ids.new("wf", now)))
 
 
-def _counted(baton: Baton, workspace: str, draft: Draft, settings: Settings) -> list[Extra]:
+def _handoff_count(baton: Baton, workspace: str, draft: Draft, settings: Settings) -> list[Extra]:
     start = so_far(baton, workspace, draft)
     return counted(draft, settings, start=start, is_let=True, is_first=start == 0)
 
 
-def _said(baton: Baton, draft: Draft, new: New, review: Review) -> list[Extra]:
-    """Where it is a user's message: that, and with what the conversation goes on. Raises ``ConversationBusy``."""
+def _conversation_writes(baton: Baton, draft: Draft, new: New, review: Review) -> list[Extra]:
+    """The extra writes for a released user's message: the message, and its place in the conversation. Raises
+    ``ConversationBusy``."""
     if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.body) is None:
         return []
     if draft.lineage.master_task_id is None:

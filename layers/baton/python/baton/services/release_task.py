@@ -29,9 +29,9 @@ def release_task(
     has_progressed: bool = False,
     told: tuple[Extra, ...] = (),
 ) -> Dossier:
-    """``again_at``: not to be taken up before then; ``has_progressed``: it isn't given back for nothing; ``told``:
-    written along. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
-    word = Word(
+    """``again_at``: the task isn't ready before then. ``has_progressed``: the run made progress before the release.
+    ``told``: extra writes. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
+    request = Word(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
@@ -43,10 +43,14 @@ def release_task(
     )
 
     def decide(facts: Facts, _now: datetime) -> Ending:
-        # What Baton itself gives as a reason is nobody's content.
-        is_said = reason is not None and not by.is_own_part
-        kept = checked({"reason": reason}, facts.settings.guardrails, "")["reason"] if is_said else reason
-        verb = Release(by=by, claim_id=claim_id, reason=kept, again_at=again_at, has_progressed=has_progressed)
-        return Ending(verb=verb)
+        # Baton's own reasons aren't a caller's content.
+        is_by_caller = reason is not None and not by.is_own_part
+        checked_reason = (
+            checked({"reason": reason}, facts.settings.guardrails, "")["reason"] if is_by_caller else reason
+        )
+        command = Release(
+            by=by, claim_id=claim_id, reason=checked_reason, again_at=again_at, has_progressed=has_progressed
+        )
+        return Ending(verb=command)
 
-    return end_claim(baton, word, decide)
+    return end_claim(baton, request, decide)

@@ -1,4 +1,4 @@
-"""Refusals that a repeat is told again, whatever has changed since."""
+"""Refusals that a repeat gets again, whatever has changed since."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ REFUSED = "refused"
 
 
 def told(refusal: BatonError) -> dict[str, Any]:
-    """What is remembered in the place of an answer."""
+    """Returns the form in which the refusal is saved, instead of a response."""
     return {REFUSED: {"kind": type(refusal).__name__, "message": refusal.message, "fields": refusal.fields}}
 
 
 def must_not_be_refused(first_answer: dict[str, Any]) -> None:
-    """Raises what ``told`` has remembered."""
+    """Raises the refusal that ``told`` has saved."""
     if REFUSED in first_answer:
         raise refusal_from(**first_answer[REFUSED])

@@ -1,4 +1,4 @@
-"""A worker is alive."""
+"""A worker's heartbeat."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def renew_claim(baton: Baton, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:
-    """The claim with its lease extended to now + lease, never shortened. One write. Who acts for another agent takes
-    two readings more: that agent may be switched off. Raises ``StaleClaim``, ``InactiveAgent`` and ``Unknown``."""
+    """Returns the claim with its lease extended to now + lease, never shortened. One write. A principal that acts for
+    another agent costs two more reads: that agent may be switched off. Raises ``StaleClaim``, ``InactiveAgent`` and
+    ``Unknown``."""
     with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
         if by.kind is not Kind.AGENT and not by.is_own_part:
             task, _ = baton.store.load(by.workspace, task_id)

@@ -1,5 +1,5 @@
-"""What has failed is tried anew: another handoff in the place of the first, from its last checkpoint
-(docs/spec/protocol.md §6 and §7)."""
+"""Retries a failed handoff: a new handoff in the place of the first, from its last checkpoint (docs/spec/protocol.md §6
+and §7)."""
 
 from __future__ import annotations
 
@@ -29,50 +29,50 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.ports import Baton
 
-_AGAIN = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
-# Chains are no deeper (``BOUNDS``), unless nobody guards them; one transaction asks of each.
+_RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
+# Chains are no deeper (``BOUNDS``), unless the loop guard is off; one transaction checks each.
 MOST_ABOVE = 60
-# Of the first handoff, and said anew of the second.
+# Fields of the first handoff that the second gets anew.
 _OWN = {"handoff_id", "kind", "timestamp", "hops", "rollback"}
 _DEADLINE = {"deadline", "fail_on_deadline"}
 
 
 def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None = None) -> Dossier:
-    """The new handoff and its task, linked to the first by ``retry_of``. By a human, or by the agent that handed it
-    off; an escalation, what lies under a cancelled task or what was split, only a human retries. One at a time:
-    ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success, ``LoopTripped`` and what
-    ``create_handoff`` raises about its target."""
+    """Returns the new handoff and its task, linked to the first by ``retry_of``. For a human, or the agent that made
+    the handoff. Only a human retries an escalation, a task below a cancelled one, or a task that was split. One retry
+    at a time: raises ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success,
+    ``LoopTripped``, and the errors of ``create_handoff`` about its target."""
 
-    def again(first_answer: Message) -> Dossier:
-        must_not_be_refused(first_answer)
-        retry = from_snapshot(first_answer)
+    def replay(saved: Message) -> Dossier:
+        must_not_be_refused(saved)
+        retry = from_snapshot(saved)
         body = baton.store.bodies(by.workspace, [retry.id])[retry.id]
         return Dossier(task=retry, body=body, mirror=row_of(baton, retry))
 
     def attempt() -> Dossier:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        first_answer = once.recall(facts.remembered) if once else None
-        if first_answer is not None:
-            return again(first_answer)
+        saved = once.recall(facts.remembered) if once else None
+        if saved is not None:
+            return replay(saved)
         if facts.parent is None:
             raise Unknown("handoff")
         first = facts.parent.task
         _must_be_allowed(baton, by, first)
         if not by.is_human and "escalation_reason" in (facts.parent.body or {}):
-            # Its direction's breaker and cap count what is asked for, and would never hear of a retry (invariant 6).
+            # Its direction's breaker and cap count requests, and wouldn't see a retry (invariant 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(baton, first)
         opened = retry_opened(baton, first)
         whole = baton.store.read(by.workspace, first.id, with_body=True)
-        return _retried(baton, by, whole, opened, above, once)
+        return _retry(baton, by, whole, opened, above, once)
 
     with refused_as_unknown(baton, by, task_id, "handoff"):
-        return decided_once(baton, once, again, attempt)
+        return decided_once(baton, once, replay, attempt)
 
 
 def retry_opened(baton: Baton, first: Task, retry_id: str = "") -> RetryOpened:
-    """What notes ``retry_id`` as the latest retry, at what was tried first of all: whoever lets a retry begin writes it
-    along. Raises ``AlreadyRetried`` while another is under way."""
+    """Returns the extra write that records ``retry_id`` as the latest retry of the first task of its chain. Every retry
+    is written with it. Raises ``AlreadyRetried`` if another retry is still open."""
     origin = _origin(baton, first)
     return RetryOpened(origin, retry_id, _latest(baton, first, origin))
 
@@ -80,14 +80,15 @@ def retry_opened(baton: Baton, first: Task, retry_id: str = "") -> RetryOpened:
 def _must_be_allowed(baton: Baton, by: Principal, first: Task) -> None:
     if not by.is_human and by.key != first.source_agent:
         must_be_let_act(baton, by, by.acting_for(first.source_agent))
-    if first.state not in _AGAIN:
+    if first.state not in _RETRYABLE:
         raise NotAllowed(first.id, "retry", first.state)
     if first.state is State.CANCELLED and first.successors and not by.is_human:
         raise HumanNeeded("retry what was split: it goes on in its parts")
 
 
 def _origin(baton: Baton, first: Task) -> str:
-    """What was tried first of all: retries of retries are retries of it, so that there is one place to see them."""
+    """The first task of a chain of retries: retries of retries are recorded there, so that there is one place to find
+    them."""
     task = first
     while task.retry_of is not None:
         task = baton.store.tasks(first.workspace, [task.retry_of])[task.retry_of]
@@ -95,7 +96,7 @@ def _origin(baton: Baton, first: Task) -> str:
 
 
 def _latest(baton: Baton, first: Task, origin: str) -> str | None:
-    """The retry before this one. Raises ``AlreadyRetried`` while that is under way."""
+    """The retry before this one. Raises ``AlreadyRetried`` if that is still open."""
     seen = baton.store.retry_of(first.workspace, origin)
     if seen is not None:
         latest = baton.store.tasks(first.workspace, [seen]).get(seen)
@@ -105,21 +106,21 @@ def _latest(baton: Baton, first: Task, origin: str) -> str | None:
 
 
 def _not_cancelled_above(baton: Baton, task: Task) -> list[NotCancelled]:
-    """What has to stay so until the retry is written: a cancel that comes later finds it. Raises ``HumanNeeded`` if it
-    isn't so now."""
+    """The ancestors, which must not be cancelled before the retry is written: a later cancel finds the retry. Raises
+    ``HumanNeeded`` if one is cancelled now."""
     parents = {each.task_id: each.parent_id for each in baton.store.workflow(task.workspace, task.workflow_id)}
     above: list[str] = []
-    at = parents.get(task.id)
-    while at is not None and len(above) < MOST_ABOVE:
-        above.append(at)
-        at = parents.get(at)
+    ancestor = parents.get(task.id)
+    while ancestor is not None and len(above) < MOST_ABOVE:
+        above.append(ancestor)
+        ancestor = parents.get(ancestor)
     found = baton.store.tasks(task.workspace, above) if above else {}
     if any(each.state is State.CANCELLED for each in found.values()):
         raise HumanNeeded("retry what lies under a cancelled task")
     return [NotCancelled(each) for each in above]
 
 
-def _retried(
+def _retry(
     baton: Baton,
     by: Principal,
     whole: Dossier,
@@ -127,7 +128,7 @@ def _retried(
     above: list[NotCancelled],
     once: Once | None,
 ) -> Dossier:
-    """``opened``: the place of what was tried first, for the new task; ``above``: what must not be cancelled."""
+    """``opened``: the record of the latest retry, for the new task. ``above``: the tasks that must not be cancelled."""
     first, body = whole.task, whole.body or {}
     names = slugs_among(first.target_agent)
     facts = baton.store.handoff_facts(by.workspace, Wanted(agents=names, workflow_id=first.workflow_id))
@@ -165,26 +166,26 @@ def _retried(
 
 
 def _message(whole: Dossier, now: datetime) -> Message:
-    """What was said the first time, with what has become of it since."""
+    """The first message, with its outcome since."""
     body = whole.body or {}
-    said: dict[str, Any] = {name: value for name, value in body.items() if name not in _OWN}
-    if context := _restored(said.get("context") or {}, whole):
-        said["context"] = context
-    deadline = time_of(said, "expectations", "deadline")
-    if deadline is not None and deadline <= now:  # or the retry would have failed before anybody could take it
-        said["expectations"] = {k: v for k, v in said["expectations"].items() if k not in _DEADLINE}
-    metadata = dict(said.get("metadata") or {})
+    content: dict[str, Any] = {name: value for name, value in body.items() if name not in _OWN}
+    if context := _restored(content.get("context") or {}, whole):
+        content["context"] = context
+    deadline = time_of(content, "expectations", "deadline")
+    if deadline is not None and deadline <= now:  # else the retry would fail before it could be claimed
+        content["expectations"] = {k: v for k, v in content["expectations"].items() if k not in _DEADLINE}
+    metadata = dict(content.get("metadata") or {})
     metadata.pop("not_before", None)
     reason = str(body.get("escalation_reason") or whole.task.title)
     rollback = {"on_failure": (body.get("rollback") or {}).get("on_failure", whole.task.source_agent)}
     if whole.task.last_checkpoint_id:
         rollback["checkpoint_id"] = whole.task.last_checkpoint_id
     message = {
-        **said,
-        "target": {**(said.get("target") or {"reason": reason}), "agent": whole.task.target_agent},
+        **content,
+        "target": {**(content.get("target") or {"reason": reason}), "agent": whole.task.target_agent},
         "metadata": {**metadata, "priority": str(whole.task.priority)},
         "rollback": rollback,
-        "summary": said.get("summary") or whole.task.title,
+        "summary": content.get("summary") or whole.task.title,
         "retries": {
             "handoff_id": whole.task.handoff_id,
             "state": str(whole.task.state),
@@ -198,7 +199,8 @@ def _message(whole: Dossier, now: datetime) -> Message:
 
 
 def _restored(context: Message, whole: Dossier) -> Message:
-    """With the state of the last checkpoint, unless both are too large to keep: the checkpoint is named in any case."""
+    """The context with the last checkpoint's state, unless both are too large to store; the message names the
+    checkpoint in any case."""
     if whole.checkpoint is None:
         return context
     restored = {**context, "state": {**(context.get("state") or {}), **whole.checkpoint.state}}

@@ -1,4 +1,4 @@
-"""Somebody has mended something: what was given up is tried again, and what waits is tried now."""
+"""Retries the tracker after a repair: pages that were given up are tried again, and waiting ones are tried now."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """``revived``: rows that were given up, ``hurried``: rows that waited for a later moment. ``complete``: False if
-    there are more of them than are dealt with at once: call again."""
+    """The result of a retry."""
 
-    revived: int = 0
-    hurried: int = 0
-    complete: bool = True
+    revived: int = 0  # pages that were given up
+    hurried: int = 0  # pages that waited for a later moment
+    complete: bool = True  # False if there are more than one call handles: call again
 
     def counting(self, was: Sync | None) -> Retried:
         if was is None:
@@ -45,67 +44,67 @@ class Retried:
 
 
 def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once | None = None) -> Retried:
-    """All rows, or that of one task. Raises ``NoTracker`` and, for a task without a row, ``Unknown``. May be stopped
-    anywhere and repeated."""
+    """Retries all pages, or one task's. Raises ``NoTracker``, and ``Unknown`` for a task without a page
+    synchronisation. May be stopped anywhere and repeated."""
     by.must_not_be_agent("retry the tracker")
-    first_answer = recalled(baton, once)
-    if first_answer is not None:
-        return Retried(**first_answer)
+    saved = recalled(baton, once)
+    if saved is not None:
+        return Retried(**saved)
     if baton.store.settings(by.workspace).tracker is None:
         raise NoTracker
     if task_id is not None and not Rights(baton, by).readable_among([task_id]):
         raise Unknown("task with a page")
     now = baton.clock.now()
     change_gate(baton, by.workspace, lambda gate: gate.opened(now))
-    retried = _one(baton, by.workspace, task_id) if task_id else _all(baton, by.workspace)
+    retried = _retry_one(baton, by.workspace, task_id) if task_id else _retry_all(baton, by.workspace)
     baton.tracker_bell.ring(by.workspace, task_id)
     return Retried(**first_said(baton, once, retried.public())) if once else retried
 
 
-def _one(baton: Baton, workspace: str, task_id: str) -> Retried:
-    row = baton.store.mirror(workspace, task_id)
-    if row is None:
+def _retry_one(baton: Baton, workspace: str, task_id: str) -> Retried:
+    sync = baton.store.mirror(workspace, task_id)
+    if sync is None:
         raise Unknown("task with a page")
-    return Retried().counting(_revived(baton, row))
+    return Retried().counting(_revive(baton, sync))
 
 
-def _all(baton: Baton, workspace: str) -> Retried:
+def _retry_all(baton: Baton, workspace: str) -> Retried:
     retried, cursor = Retried(), None
     for _ in range(MOST_AT_ONCE // PAGE):
         page = baton.store.dead_mirrors(workspace, PAGE, cursor)
-        for row in page.items:
-            retried = retried.counting(_revived(baton, row))
+        for sync in page.items:
+            retried = retried.counting(_revive(baton, sync))
         cursor = page.cursor
         if cursor is None:
-            return _hurried(baton, workspace, retried)
+            return _hurry(baton, workspace, retried)
     return replace(retried, complete=False)
 
 
 def hurry(baton: Baton, workspace: str) -> None:
-    """What waits for a later moment is tried now."""
-    _hurried(baton, workspace, Retried())
+    """Tries waiting pages now."""
+    _hurry(baton, workspace, Retried())
 
 
-def _hurried(baton: Baton, workspace: str, retried: Retried) -> Retried:
-    """Rows that wait for a moment that is still to come."""
-    ever = baton.clock.now() + seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)
-    for number, task_id in enumerate(baton.store.mirrors_due(workspace, ever)):
+def _hurry(baton: Baton, workspace: str, retried: Retried) -> Retried:
+    """Tries pages now that wait for a later moment."""
+    latest = baton.clock.now() + seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)
+    for number, task_id in enumerate(baton.store.mirrors_due(workspace, latest)):
         if number >= MOST_AT_ONCE:
             return replace(retried, complete=False)
-        row = baton.store.mirror(workspace, task_id)
-        if row is not None:
-            retried = retried.counting(_revived(baton, row))
+        sync = baton.store.mirror(workspace, task_id)
+        if sync is not None:
+            retried = retried.counting(_revive(baton, sync))
     return retried
 
 
-def _revived(baton: Baton, row: Mirror) -> Sync | None:
-    """What the row was, if it is tried sooner now. Who holds it, or waits until something unclear has happened, is let
-    be."""
+def _revive(baton: Baton, sync: Mirror) -> Sync | None:
+    """Returns the old status if the page is now tried sooner. A page that a sender holds, or whose last request is
+    unclear, is left alone."""
     now = baton.clock.now()
-    if row.held_until is not None or (row.status is not Sync.DEAD and (row.due_at is None or row.due_at <= now)):
+    if sync.held_until is not None or (sync.status is not Sync.DEAD and (sync.due_at is None or sync.due_at <= now)):
         return None
     try:
-        baton.store.commit(row.workspace, None, [MirrorSaved(replace(row.revived(now), version=row.version + 1))])
+        baton.store.commit(sync.workspace, None, [MirrorSaved(replace(sync.revived(now), version=sync.version + 1))])
     except Conflict:
-        return None  # somebody is at it already
-    return row.status
+        return None  # another sender is at it already
+    return sync.status

@@ -1,4 +1,4 @@
-"""Deciding again when somebody else changed it first, and answering a repeated call as the first one was answered."""
+"""Retries on conflict, and idempotent calls: a repeated call is answered like the first."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Answer = TypeVar("Answer")
 
 
 def decided_again(clock: Clock, decide_and_commit: Callable[[], Answer]) -> Answer:
-    """Calls until it doesn't raise ``Conflict``, at most 12 times with jittered pauses, then raises ``Busy``. The
-    callable reads afresh each time: a decision is never committed on an older reading than its own."""
+    """Calls until there is no ``Conflict``, at most 12 times with jittered pauses; then raises ``Busy``. The callable
+    reads anew each time: a decision is never committed on another attempt's read."""
     for attempt in range(ATTEMPTS):
         try:
             return decide_and_commit()
@@ -39,35 +39,36 @@ def decided_once(
     again: Callable[[dict[str, Any]], Answer],
     decide_and_commit: Callable[[], Answer],
 ) -> Answer:
-    """``decided_again`` for a call that may be repeated under a key, even while the first is under way. ``again`` gives
-    the first answer as it was remembered.
+    """``decided_again`` for a call that may be repeated under an idempotency key, also while the first call runs.
+    ``again`` turns the saved response into the answer.
 
-    The callable looks for that answer first, then decides, and remembers in the transaction of its effect. It may have
-    looked before the first call's commit, and decided on what lay there after it: "already claimed" is then the first
-    call's own claim. So before a refusal is told, the answer is looked for once more; in which order key and task were
-    read doesn't matter then. Raises ``KeyReused``."""
+    The callable looks for the saved response first, then decides, and saves the response in the transaction of its
+    effect. Its look may come before the first call's commit, and its decision after it: "already claimed" then means
+    the first call's own claim. So the saved response is looked for once more before an error is raised; the order in
+    which key and task were read doesn't matter then. Raises ``KeyReused``.
+    """
     try:
         return decided_again(baton.clock, decide_and_commit)
     except BatonError:
-        first_answer = recalled(baton, once)
-        if first_answer is None:
+        saved = recalled(baton, once)
+        if saved is None:
             raise
-    return again(first_answer)
+    return again(saved)
 
 
 def recalled(baton: Baton, once: Once | None) -> dict[str, Any] | None:
-    """What was remembered by now under the key. Raises ``KeyReused``."""
+    """The response saved under the key so far. Raises ``KeyReused``."""
     return None if once is None else once.recall(baton.store.remembered(once))
 
 
 def first_said(baton: Baton, once: Once, answer: dict[str, Any]) -> dict[str, Any]:
-    """Remembers the answer to something that is done in steps, each of which may be done again; or gives the answer of
-    the same call at the same time that was remembered first. Raises ``KeyReused``."""
+    """Saves the response to a call that is done in steps, each of which may be repeated. Returns the response that a
+    concurrent call with the same key saved first, if there is one. Raises ``KeyReused``."""
 
     def attempt() -> dict[str, Any]:
-        first_answer = recalled(baton, once)
-        if first_answer is None:
+        saved = recalled(baton, once)
+        if saved is None:
             baton.store.commit(once.principal.workspace, None, [Remember(once, answer)])
-        return answer if first_answer is None else first_answer
+        return answer if saved is None else saved
 
     return decided_again(baton.clock, attempt)

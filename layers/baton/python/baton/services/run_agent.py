@@ -1,10 +1,10 @@
-"""Process-task runs an agent (docs/spec/tools.md §3): its model is asked, what it calls is done, and so on until its
-task has ended, waits, or goes over to another agent.
+"""Process-task runs an agent (docs/spec/tools.md §3): it asks the model, runs the tools that the model calls, and
+repeats until the task has ended, waits, or is transferred to another agent.
 
-What a crash may repeat is decided by what was saved. A call of the model is begun under the claim and counted; its
-reply is saved under the claim before anything in it is done; and each of its tools either changes nothing, or has its
-effect and its result in one transaction, or is told apart from its repeat by the call's id. So a run that goes on finds
-the last reply, sees which of its calls have no result, and does those.
+The saved entries decide what a crash may repeat. A model call is begun under the claim and counted. Its reply is saved
+under the claim before any of its calls is run. Each tool either changes nothing, or has its effect and its result in
+one transaction, or is idempotent by the call's id. So a resumed run finds the last reply, sees which of its calls have
+no result, and runs those.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
 MAX_REPAIRS = 1
 MAX_SHORTENINGS = 3
-MAX_TOLD = 2_000
+MAX_DESCRIPTION = 2_000
 MAX_REASON = 500
 
 SWITCHED_OFF = "The agent was switched off; its task goes on where it was once it is switched on again."
@@ -48,7 +48,7 @@ MALFORMED = frozenset({StopReason.MALFORMED_MODEL_OUTPUT, StopReason.MALFORMED_T
 
 @dataclass(frozen=True, slots=True)
 class AgentLoop:
-    """An ``AgentRunner`` that thinks with a model."""
+    """An ``AgentRunner`` that decides with a model."""
 
     baton: Baton
     models: Models
@@ -86,8 +86,8 @@ class _Run:
             if not isinstance(reply, Entry):
                 return reply
             if self._is_off():
-                return self._given_back(SWITCHED_OFF, 0)
-            outcome = self._answered(reply)
+                return self._give_back(SWITCHED_OFF, 0)
+            outcome = self._handle(reply)
             if outcome is not None:
                 return outcome
 
@@ -96,56 +96,57 @@ class _Run:
         if self.scribe.transcript.turns >= most:
             return self.scribe.failed("error", f"The agent has had its {most} turns, and isn't done.")
         if self._is_off():
-            return self._given_back(SWITCHED_OFF, 0)
+            return self._give_back(SWITCHED_OFF, 0)
         if not self.asker.has_time():
-            return self._given_back("The function's time is up; it goes on where it was.", 0)
+            return self._give_back("The function's time is up; it goes on where it was.", 0)
         if spent := self.asker.begun():
             return self.scribe.failed("error", spent)
         try:
             reply = self.asker.asked()
         except ModelAway as away:
             task = self.work.dossier.task
-            # Nobody replied: an outage, however long, uses up no budget of calls.
+            # There was no reply: an outage, however long, uses no budget of calls.
             unspent = Spent(task.workflow_id, task.id, Usage(model_calls=-1))
-            return self._given_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
+            return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
         except ModelRefuses as refusal:
-            told = {"type": refusal.type, "description": refusal.message[:MAX_TOLD], **refusal.fields}
-            return self.scribe.failed(**told, retryable=refusal.retryable)
+            details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
+            return self.scribe.failed(**details, retryable=refusal.retryable)
         return self.scribe.replied(reply)
 
-    def _answered(self, reply: Entry) -> NotDone | Left | None:
-        """What the reply comes to; None where the model is asked again."""
+    def _handle(self, reply: Entry) -> NotDone | Left | None:
+        """Handles a reply. Returns None if the model is to be asked again."""
         stop = StopReason(reply.stop_reason or StopReason.END_TURN)
         if stop in STOPPED:
             return self.scribe.failed("blocker", f"The model's provider stopped the reply: {stop}.")
         if stop is StopReason.CONTEXT_WINDOW_EXCEEDED:
-            return self._shortened(reply)
-        if problem := _broken(reply, stop, self.profile.max_reply_tokens):
-            return self._repaired(reply, problem)
-        return self._acted(reply) if reply.calls else self._finished(reply)
+            return self._shorten(reply)
+        if problem := _broken_rule(reply, stop, self.profile.max_reply_tokens):
+            return self._repair(reply, problem)
+        return self._run_tools(reply) if reply.calls else self._complete(reply)
 
     def _is_off(self) -> bool:
-        """A reply that came meanwhile is kept, and acted on once the agent is switched on again."""
+        """True if the agent is switched off. A reply that came meanwhile is saved, and handled once the agent is on
+        again."""
         return is_off(self.baton, self.work.dossier.task.workspace, self.work.agent.slug)
 
-    def _acted(self, reply: Entry) -> Left | None:
-        acted = self.tools.act(reply, self.scribe.transcript.results_of(reply.turn), self.scribe.results)
-        if isinstance(acted, Left):
-            return acted
-        self.scribe.keep(self.scribe.results(reply, acted))
+    def _run_tools(self, reply: Entry) -> Left | None:
+        outcome = self.tools.act(reply, self.scribe.transcript.results_of(reply.turn), self.scribe.results)
+        if isinstance(outcome, Left):
+            return outcome
+        self.scribe.keep(self.scribe.results(reply, outcome))
         return None
 
-    def _finished(self, reply: Entry) -> NotDone | Left | None:
+    def _complete(self, reply: Entry) -> NotDone | Left | None:
         output = reply.output if reply.output is not None else {"message": reply.text}
         if reply.scripted and isinstance(output, dict):
             output = {**output, "scripted": True}
         try:
             return self.tools.complete(output, None, ())
         except InvalidInput as refusal:
-            return self._repaired(reply, f"your result wasn't taken: {refusal.message}")
+            return self._repair(reply, f"your result wasn't taken: {refusal.message}")
 
-    def _repaired(self, reply: Entry, problem: str) -> NotDone | None:
-        """One more chance for a reply that breaks a rule: every call gets its result, and the model is told."""
+    def _repair(self, reply: Entry, problem: str) -> NotDone | None:
+        """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
         if self.scribe.transcript.repairs >= MAX_REPAIRS:
             return self.scribe.failed("validation", f"The model's reply broke the rules twice: {problem}")
         blocks: list[Block] = self.tools.refused(reply, f"Not done: {problem}.")
@@ -154,16 +155,16 @@ class _Run:
         self.scribe.keep(replace(self.scribe.results(reply, blocks), is_repair=True))
         return None
 
-    def _shortened(self, reply: Entry) -> NotDone | None:
+    def _shorten(self, reply: Entry) -> NotDone | None:
         entries = self.scribe.transcript.entries
         if sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
             return self.scribe.failed("error", "The conversation is too long for the model.")
-        told = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
+        notice = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
         refused = self.tools.refused(reply, "Not done: the reply was cut off.")
-        self.scribe.keep(self.scribe.results(reply, refused, told))
+        self.scribe.keep(self.scribe.results(reply, refused, notice))
         return None
 
-    def _given_back(self, reason: str, after_seconds: float, *told: Extra) -> Left:
+    def _give_back(self, reason: str, after_seconds: float, *extras: Extra) -> Left:
         again_at = self.baton.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
             self.baton,
@@ -174,13 +175,13 @@ class _Run:
             hashlib.sha256(reason.encode()).hexdigest(),
             again_at=again_at,
             has_progressed=self.scribe.has_progressed,
-            told=told,
+            told=extras,
         )
         return Left.GIVEN_BACK
 
 
-def _broken(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:
-    """Which rule the reply breaks."""
+def _broken_rule(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:
+    """The rule that the reply breaks, as text for the model; None if it breaks none."""
     for call in reply.calls:
         if "malformed" in call:
             return f"the arguments of {call['name']} are no JSON object"
@@ -190,17 +191,18 @@ def _broken(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:
         return "it isn't well-formed"
     if not reply.blocks and reply.output is None:
         return "it is empty"
-    # Thoughts are no answer: the task would be done with nothing.
+    # Thoughts are no answer: the task would be completed without output.
     says_something = reply.calls or not is_blank(reply.text) or reply.output is not None
     return None if says_something else "it says nothing: answer in words, or call a tool"
 
 
 def _away_seconds(away: ModelAway, task: Task) -> float:
-    """Longer each time that the task came back for nothing, and never less than the provider asked for."""
+    """The pause doubles each time that the task is released without progress, and is never shorter than the provider
+    asks for."""
     pause: float = min(FIRST_AWAY_SECONDS * 2 ** min(task.releases, 10), LAST_AWAY_SECONDS)
     return max(pause, min(away.retry_after or 0, LAST_AWAY_SECONDS))
 
 
 def _source(task: Task) -> str | None:
-    """Of agents only: a human or service is named by its key."""
+    """The source if it is an agent: a human or service is named by its principal key."""
     return task.source_agent if ":" not in task.source_agent else None

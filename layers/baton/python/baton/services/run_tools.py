@@ -1,5 +1,4 @@
-"""What an agent that Baton runs may do, and nothing else (invariant 9): its tools, offered to its model and carried
-out."""
+"""The tools of an agent that Baton runs, and nothing else (invariant 9): offered to its model, and carried out."""
 
 from __future__ import annotations
 
@@ -49,8 +48,8 @@ ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
 
 
 def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Conversation) -> Tools:
-    """The agent's tools as they are now. One whose target gets no work, or was changed by a service since a human
-    looked at it, isn't offered (docs/spec/tools.md §1)."""
+    """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, or if a service
+    changed its target since a human looked at the tool (docs/spec/tools.md §1)."""
     workspace = work.dossier.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
     found = baton.store.tools(workspace, names) if names else {}
@@ -59,13 +58,13 @@ def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Convers
     handoffs = {
         name: found[name]
         for name in names
-        if name in found and _may_be_offered(found[name], agents.get(found[name].target_agent))
+        if name in found and _is_offered(found[name], agents.get(found[name].target_agent))
     }
     built_in = [name for name in profile.tools if name in BUILT_IN]
     return Tools(baton, work, profile, conversation, handoffs, tuple(built_in))
 
 
-def _may_be_offered(tool: Tool, target: Agent | None) -> bool:
+def _is_offered(tool: Tool, target: Agent | None) -> bool:
     return tool.active and target is not None and target.active and tool.suspended_by(target) is None
 
 
@@ -83,14 +82,14 @@ class Tools:
         return [*(BUILT_IN[name] for name in self.built_in), *(tool.spec for tool in self.handoffs.values())]
 
     def act(self, reply: Entry, given: Mapping[str, Block], entry: Any) -> list[Block] | Left:
-        """The results of the reply's calls that have none yet, or how the task was left by one of them. ``entry``:
-        makes the transcript's entry of results, for what is written along with a handoff."""
-        results = {call_id: block for call_id, block in self._brought(reply).items() if call_id not in given}
+        """Returns the results of the reply's calls that have none yet, or how one of them left the task. ``entry``:
+        makes the transcript's entry of results, for the transaction of a handoff."""
+        results = {call_id: block for call_id, block in self._branch_results(reply).items() if call_id not in given}
         waiting = [call for call in reply.calls if call["toolUseId"] not in given and call["toolUseId"] not in results]
-        handoffs = self._still(waiting)
+        handoffs = self._present_tools(waiting)
         ending, branches = [], []
         for call in waiting:
-            kind = self._looked_at(call, handoffs)
+            kind = self._parse_call(call, handoffs)
             if isinstance(kind, str):
                 results[call["toolUseId"]] = result(call["toolUseId"], kind, is_error=True)
             elif kind is None:
@@ -106,7 +105,8 @@ class Tools:
         return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
 
     def complete(self, output: Any, completion: dict[str, Any] | None, told: tuple[Extra, ...]) -> Left:
-        """Raises ``InvalidInput`` for what the handoff or the workspace's rules don't take."""
+        """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
+        result."""
         body_hash = _hash([output, completion])
         work = self.work
         complete_task(
@@ -141,9 +141,9 @@ class Tools:
         )
         return Left.ENDED
 
-    def _still(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
-        """The handoff tools as they are at use: while a model thinks, a human may have changed one, switched it off or
-        taken it from the agent, and what it approves is what it is now (invariant 8)."""
+    def _present_tools(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
+        """The handoff tools at their use: while the model thinks, a human may have changed a tool, switched it off, or
+        taken it from the agent. A tool approves only what it says now (invariant 8)."""
         called = {call["name"] for call in calls} & set(self.handoffs)
         if not called:
             return self.handoffs
@@ -156,8 +156,9 @@ class Tools:
             if name not in called or (name in given and name in now and now[name].active)
         }
 
-    def _looked_at(self, call: Block, handoffs: Mapping[str, Tool]) -> HandoffCall | dict[str, Any] | str | None:
-        """A handoff, an ending's arguments, None for a checkpoint; or why not, for the model."""
+    def _parse_call(self, call: Block, handoffs: Mapping[str, Tool]) -> HandoffCall | dict[str, Any] | str | None:
+        """Returns the handoff, the arguments of an ending, None for a checkpoint, or the problem as text for the
+        model."""
         name, arguments = call["name"], call["input"]
         if name in self.built_in:
             problem = problem_of(name, arguments)
@@ -166,16 +167,16 @@ class Tools:
             return None if name == SAVE_CHECKPOINT else arguments
         tool = handoffs.get(name)
         if tool is None:
-            yours = ", ".join([*self.built_in, *handoffs]) or "none"
-            return f"There is no tool of that name among yours, which are: {yours}."
+            names = ", ".join([*self.built_in, *handoffs]) or "none"
+            return f"There is no tool of that name among yours, which are: {names}."
         problems = tool.problems(arguments)
         if problems:
-            told = "; ".join(f"{each.field[:64]} {each.message}" for each in problems)
-            return f"Not done, correct this and call again: {told}."[:MAX_SAID]
+            listed = "; ".join(f"{each.field[:64]} {each.message}" for each in problems)
+            return f"Not done, correct this and call again: {listed}."[:MAX_SAID]
         return HandoffCall(call["toolUseId"], tool, arguments)
 
     def _checkpoint(self, call: Block) -> Block:
-        """Once per call, however often it is carried out."""
+        """Saves the checkpoint once per call, however often the call is run."""
         arguments, work = call["input"], self.work
         task_id = work.dossier.task.id
         once = Once(work.by, f"/{ROUTE}/{task_id}", call["toolUseId"], _hash(arguments))
@@ -187,20 +188,20 @@ class Tools:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
         return result(call["toolUseId"], {"checkpoint_id": checkpoint_id})
 
-    def _brought(self, reply: Entry) -> dict[str, Block]:
-        """What came of delegations that the task has waited for."""
+    def _branch_results(self, reply: Entry) -> dict[str, Block]:
+        """The results of delegations that the task has waited for."""
         calls = {call["toolUseId"] for call in reply.calls}
         found: dict[str, list[dict[str, Any]]] = {}
         for each in (self.work.dossier.brought or {}).get("results", ()):
             if each.get("call_id") in calls:
                 found.setdefault(each["call_id"], []).append(each)
-        return {call_id: _branch_result(call_id, branch) for call_id, branch in found.items()}
+        return {call_id: _branch_result(call_id, outcomes) for call_id, outcomes in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """One reply's calls: what can be done at once is in ``results`` already; of what ends the task, the first does
-    (docs/spec/tools.md §4)."""
+    """Orders one reply's calls. Calls that can be done at once have their result in ``results`` already. Of the calls
+    that end the task, the first is done (docs/spec/tools.md §4)."""
 
     tools: Tools
     reply: Entry
@@ -220,9 +221,9 @@ class _Plan:
             self.results[each.call_id] = result(each.call_id, f"Not done: at most {MAX_CALLS} at once.", is_error=True)
         try:
             if ending:
-                return self._ended(*ending[0])
+                return self._end(*ending[0])
             if branches:
-                return self._delegated(branches[:MAX_CALLS])
+                return self._delegate(branches[:MAX_CALLS])
         except StaleClaim:
             raise
         except (InvalidInput, Refused) as refusal:
@@ -233,34 +234,34 @@ class _Plan:
                 self.results[call_id] = result(call_id, NOT_EITHER, is_error=True)
         return self._blocks()
 
-    def _ended(self, call: Block, asked: HandoffCall | dict[str, Any]) -> Left:
+    def _end(self, call: Block, arguments: HandoffCall | dict[str, Any]) -> Left:
         tools = self.tools
-        if isinstance(asked, HandoffCall):
-            transfer_by(self._handing(self.reply.turn), asked, self._over)
+        if isinstance(arguments, HandoffCall):
+            transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
             return Left.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
-        told = (EntryKept(tools.work.dossier.task.id, self._entry()),)
+        extras = (EntryKept(tools.work.dossier.task.id, self._entry()),)
         if call["name"] == FAIL_TASK:
-            return tools.fail(asked, told)
-        return tools.complete(asked["output"], _completion(asked), told)
+            return tools.fail(arguments, extras)
+        return tools.complete(arguments["output"], _completion(arguments), extras)
 
-    def _delegated(self, branches: Sequence[HandoffCall]) -> Left:
-        def told(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> Entry:
+    def _delegate(self, branches: Sequence[HandoffCall]) -> Left:
+        def transcript_entry(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> Entry:
             return self._entry(*(asked_of(*each) for each in begun))
 
-        # What the others see is what was said before this reply: its calls have no results yet.
-        delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.profile, told)
+        # The targets see the messages before this reply: its calls have no results yet.
+        delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.profile, transcript_entry)
         return Left.WAITS
 
     def _handing(self, turns: int) -> Handing:
         return Handing(self.tools.baton, self.tools.work, self.tools.conversation, turns)
 
-    def _over(self, call: HandoffCall, task: Task, agent: Agent) -> Entry:
+    def _transfer_entry(self, call: HandoffCall, task: Task, agent: Agent) -> Entry:
         self.results[call.call_id] = result(call.call_id, routed_to(agent))
         return self._entry(handed_over(call, task, agent))
 
-    def _entry(self, *told: Message) -> Entry:
-        entry: Entry = self.entry(self.reply, self._blocks(), *told)
+    def _entry(self, *messages: Message) -> Entry:
+        entry: Entry = self.entry(self.reply, self._blocks(), *messages)
         return entry
 
     def _blocks(self) -> list[Block]:
@@ -270,15 +271,15 @@ class _Plan:
 
 def _completion(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     reports = list(arguments.get("acceptance_criteria_met", ()))
-    said: dict[str, Any] = {"verification": {"acceptance_criteria_met": reports}} if reports else {}
+    completion: dict[str, Any] = {"verification": {"acceptance_criteria_met": reports}} if reports else {}
     if arguments.get("notes"):
-        said["notes"] = list(arguments["notes"])
-    return said or None
+        completion["notes"] = list(arguments["notes"])
+    return completion or None
 
 
 def _branch_result(call_id: str, branch: Sequence[Mapping[str, Any]]) -> Block:
-    """What a branch came to, as that call's result: a failed one says so, and one that still goes on too."""
-    told = [
+    """The outcome of a branch, as the result of its call; also for a branch that failed, or still runs."""
+    outcomes = [
         {
             "agent": each.get("agent"),
             "task_id": each.get("task_id"),
@@ -289,7 +290,7 @@ def _branch_result(call_id: str, branch: Sequence[Mapping[str, Any]]) -> Block:
     ]
     return result(
         call_id,
-        told[0] if len(told) == 1 else {"results": told},
+        outcomes[0] if len(outcomes) == 1 else {"results": outcomes},
         is_error=not any(each.get("state") == "done" for each in branch),
     )
 

@@ -1,4 +1,4 @@
-"""A worker keeps a state from which work can go on (docs/spec/protocol.md §6)."""
+"""A worker saves a state from which work can continue (docs/spec/protocol.md §6)."""
 
 from __future__ import annotations
 
@@ -33,42 +33,42 @@ def save_checkpoint(
     state: dict[str, Any],
     once: Once | None = None,
 ) -> tuple[Task, str]:
-    """The task, and the checkpoint's id. The claim goes on. Raises ``StaleClaim``, ``GuardrailRefused``,
-    ``ClaimFull``, ``Unknown``."""
+    """Returns the task, and the checkpoint's id. The claim continues. Raises ``StaleClaim``, ``GuardrailRefused``,
+    ``ClaimFull`` and ``Unknown``."""
 
-    def again(first_answer: dict[str, Any]) -> tuple[Task, str]:
-        return from_snapshot(first_answer), first_answer["checkpoint_id"]
+    def replay(saved: dict[str, Any]) -> tuple[Task, str]:
+        return from_snapshot(saved), saved["checkpoint_id"]
 
     def attempt() -> tuple[Task, str]:
         facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        first_answer = once.recall(facts.remembered) if once else None
-        if first_answer is not None:
-            return again(first_answer)
+        saved = once.recall(facts.remembered) if once else None
+        if saved is not None:
+            return replay(saved)
         if facts.parent is None:
             raise Unknown("task")
         claim = facts.parent.task.current_claim(claim_id, by)
         must_be_let_act(baton, by, claim.agent)
-        said = checked({"step_name": step_name, "state": state}, facts.settings.guardrails, "")
+        content = checked({"step_name": step_name, "state": state}, facts.settings.guardrails, "")
         now = baton.clock.now()
         checkpoint_id = baton.ids.new("chk", now)
-        verb = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=said["step_name"])
-        told = transition(facts.parent.task, verb, now)
-        # Counted on the claim beside what the trail tells.
-        size = len(canonical_json(said).encode())
+        command = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"])
+        recorded = transition(facts.parent.task, command, now)
+        # Counted on the claim, outside of the trail.
+        size = len(canonical_json(content).encode())
         keeping = claim.keeping(size, facts.settings.kept_bytes_per_claim)
-        change = replace(told, task=told.task.changed(claim=keeping))
-        kept = Checkpoint(
+        change = replace(recorded, task=recorded.task.changed(claim=keeping))
+        checkpoint = Checkpoint(
             id=checkpoint_id,
             workflow_id=change.task.workflow_id,
             task_id=task_id,
-            step_name=said["step_name"],
-            state=said["state"],
+            step_name=content["step_name"],
+            state=content["state"],
             at=now,
             by=by.key,
         )
         answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
-        commit(baton, change, [CheckpointKept(kept), *([Remember(once, answer)] if once else [])])
+        commit(baton, change, [CheckpointKept(checkpoint), *([Remember(once, answer)] if once else [])])
         return change.task, checkpoint_id
 
     with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
-        return decided_once(baton, once, again, attempt)
+        return decided_once(baton, once, replay, attempt)

@@ -1,4 +1,4 @@
-"""A conversation as a whole, and what a workflow has spent."""
+"""An overview of a conversation, and a workflow's usage."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """``holder``: the task of whoever has the conversation; ``agent``: who that is, None for open work that nobody has
-    taken. ``message``: the first."""
+    """A conversation as a whole."""
 
     tasks: tuple[Task, ...]
     root: Task
-    holder: Task
-    agent: Agent | None
-    message: str
+    holder: Task  # the task that holds the conversation
+    agent: Agent | None  # the holder's agent; None for open work that nobody has claimed
+    message: str  # the first message
     usage: Usage
 
     @property
     def is_open(self) -> bool:
-        """Somebody still works on it, or is to."""
+        """True if work on it is not ended."""
         return not all(task.is_ended for task in self.tasks)
 
 
 def see_conversation(baton: Baton, by: Principal, conversation_id: str) -> Overview:
-    """Five readings, of which the second takes one more for each hundred tasks. Who only does a part aside for it sees
-    that, and not the message. Raises ``Unknown``."""
+    """Returns the overview. Five reads, the second of which takes one more for each hundred tasks. A caller that works
+    only on a separate part of the conversation sees that part, without the message. Raises ``Unknown``."""
     workspace = by.workspace
     found = find_conversation(baton, workspace, conversation_id)
     root, holder, shown = found.root, found.holder, heard(baton, by, found)
@@ -59,6 +58,6 @@ def see_conversation(baton: Baton, by: Principal, conversation_id: str) -> Overv
 
 
 def spending(baton: Baton, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
-    """What the workflow has spent so far, and its root's budget. Two readings."""
+    """Returns the workflow's usage so far, and its root's budget. Two reads."""
     _, usage = baton.store.usage(workspace, workflow_id, root_id)
     return usage, budget_of(baton.store.bodies(workspace, [root_id]).get(root_id))

@@ -16,7 +16,7 @@ MAX_TOKEN = 500
 
 
 def set_tracker_token(baton: Baton, by: Principal, token: str) -> None:
-    """Kept where secrets are kept, and never shown again. What waits for it is sent at once."""
+    """Saves the token among the secrets; it is never shown again. Waiting pages are sent at once."""
     by.must_be_human("set the tracker's token")
     if not 0 < len(token) <= MAX_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InvalidInput("token", f"must be 1 to {MAX_TOKEN} printable characters without spaces")

@@ -31,23 +31,23 @@ MIN_PARTS, MAX_PARTS = 2, 10
 def split_task(
     baton: Baton, by: Principal, task_id: str, parts: list[Message], revision: int | None, once: Once | None = None
 ) -> tuple[Dossier, tuple[Dossier, ...]]:
-    """The whole, cancelled, and its parts in ``needs``: each has the whole's context, source and place in the workflow,
-    and where it names none its target. ``parts``: ``{target, summary, context, expectations, metadata}``. A human
-    decides: the loop guard counts them, and stops none. Raises ``RevisionChanged`` and what ``create_handoff`` raises
-    about a target."""
+    """Returns the whole, cancelled, and its parts in ``needs``. Each part has the whole's context, source and place in
+    the workflow, and its target unless it names one. ``parts``: ``{target, summary, context, expectations, metadata}``.
+    A human decides: the loop guard counts the parts, and stops none. Raises ``RevisionChanged``, and the errors of
+    ``create_handoff`` about a target."""
     by.must_be_human("split a task")
 
     def attempt() -> tuple[Dossier, tuple[Dossier, ...]]:
         names = slugs_among(*((each.get("target") or {}).get("agent") for each in parts))
         facts = baton.store.handoff_facts(by.workspace, Wanted(agents=names, parent_id=task_id, once=once))
-        first_answer = once.recall(facts.remembered) if once else None
-        if first_answer is not None:
-            return _as_before(baton, first_answer)
+        saved = once.recall(facts.remembered) if once else None
+        if saved is not None:
+            return _replayed(baton, saved)
         if facts.parent is None:
             raise Unknown("task")
         return _split(baton, by, facts.parent, facts, parts, revision, once)
 
-    return decided_once(baton, once, lambda first: _as_before(baton, first), attempt)
+    return decided_once(baton, once, lambda first: _replayed(baton, first), attempt)
 
 
 def _split(
@@ -67,33 +67,33 @@ def _split(
     extras = [each.also for each in made]
     unlimited = counted(drafts[0], facts.settings, len(drafts), is_let=True)
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.change.task) for each in made]}
-    remember = [Remember(once, answer)] if once else []
-    commit(baton, change, [*extras, *unlimited, *remember])
+    save_response = [Remember(once, answer)] if once else []
+    commit(baton, change, [*extras, *unlimited, *save_response])
     for each in made:
         if each.mirror:
             baton.tracker_bell.ring(by.workspace, each.change.task.id)
     return Dossier(task=change.task, mirror=row_of(baton, change.task)), tuple(each.dossier for each in made)
 
 
-def _part(baton: Baton, by: Principal, whole: Dossier, facts: Facts, asked: Message, number: int) -> Draft:
+def _part(baton: Baton, by: Principal, whole: Dossier, facts: Facts, part: Message, number: int) -> Draft:
     task, body = whole.task, whole.body or {}
-    said = checked(asked, facts.settings.guardrails, f"parts.{number}")
-    must_be_ahead(said, baton.clock.now(), f"parts.{number}")
-    target = {**(body.get("target") or {}), **(said.get("target") or {})}
-    name = target.get("agent") if "agent" in (said.get("target") or {}) else task.target_agent
+    content = checked(part, facts.settings.guardrails, f"parts.{number}")
+    must_be_ahead(content, baton.clock.now(), f"parts.{number}")
+    target = {**(body.get("target") or {}), **(content.get("target") or {})}
+    name = target.get("agent") if "agent" in (content.get("target") or {}) else task.target_agent
     field = f"parts.{number}.target.agent"
     agent = named(baton, by.workspace, facts.agents, name, field) if name is not None else None
-    requires = requires_of(said)
+    requires = requires_of(content)
     must_be_able(baton, by.workspace, agent, requires, task.source_agent)
     message = {
-        **said,
+        **content,
         "source": body.get("source") or {"agent": task.source_agent},
         "target": {**target, "agent": name, "reason": target.get("reason") or task.title},
-        "metadata": {"priority": str(task.priority), **(said.get("metadata") or {})},
+        "metadata": {"priority": str(task.priority), **(content.get("metadata") or {})},
         "rollback": {"on_failure": (body.get("rollback") or {}).get("on_failure", task.source_agent)},
         "part_of": {"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1},
     }
-    if context := merged(body.get("context"), said.get("context")):
+    if context := merged(body.get("context"), content.get("context")):
         message["context"] = context
     lineage = beside(task, body)
     return Draft(
@@ -109,7 +109,7 @@ def _part(baton: Baton, by: Principal, whole: Dossier, facts: Facts, asked: Mess
     )
 
 
-def _as_before(baton: Baton, first: Message) -> tuple[Dossier, tuple[Dossier, ...]]:
+def _replayed(baton: Baton, first: Message) -> tuple[Dossier, tuple[Dossier, ...]]:
     whole, tasks = from_snapshot(first["whole"]), [from_snapshot(each) for each in first["parts"]]
     bodies = baton.store.bodies(whole.workspace, [task.id for task in tasks])
     parts = tuple(Dossier(task=task, body=bodies[task.id], mirror=row_of(baton, task)) for task in tasks)

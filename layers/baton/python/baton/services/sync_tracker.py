@@ -1,4 +1,4 @@
-"""The outbox is sent: whatever is due of one workspace, while there is time and the tracker answers."""
+"""Synchronises the due pages of one workspace, while there is time and the tracker answers."""
 
 from __future__ import annotations
 
@@ -27,41 +27,40 @@ MARGIN_SECONDS = 10.0
 
 @dataclass
 class Synced:
-    """What one bell came to. ``sent``: rows dealt with, ``failed``: those among them that have no page that shows the
-    task. ``looked``: pages of whose changes the reconciliation learnt. ``complete``: False if time ran out."""
+    """The outcome of one notice."""
 
-    sent: int = 0
-    failed: int = 0
-    looked: int = 0
+    sent: int = 0  # pages handled
+    failed: int = 0  # of the pages handled: those without a page in the task's state
+    looked: int = 0  # pages whose changes the reconciliation found
     reconciled: int = 0
     gate_open: bool = True
-    complete: bool = True
+    complete: bool = True  # False if time ran out
 
 
 def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: Callable[[], float]) -> Synced:
-    """``task_id``: the row that the bell was rung for, which an index may not show yet. Safe to run twice at once, and
-    to stop anywhere. Raises ``Busy``."""
-    this = Synced()
+    """``task_id``: the task of the notice, which the index may not show yet. Safe to run twice at once, and to stop
+    anywhere. Raises ``Busy``."""
+    synced = Synced()
     settings, gate, now = baton.store.settings(workspace).tracker, baton.store.gate(workspace), baton.clock.now()
     if settings is None:
         if gate.wake_at is not None:
             change_gate(baton, workspace, lambda gate: None if _has_tracker(baton, workspace) else gate.waking(None))
-        return this
+        return synced
     if not gate.is_open(now):
-        this.gate_open = False
-        return this
+        synced.gate_open = False
+        return synced
     try:
-        rows = chain([task_id] if task_id else [], baton.store.mirrors_due(workspace, now))
-        _send(baton, settings, gate, rows, this, time_left)
-        if this.complete and gate.is_reconcile_due(now) and time_left() > RECONCILE_BUDGET_SECONDS + MARGIN_SECONDS:
-            this.looked = reconcile(baton, settings, workspace, gate)
-            this.reconciled = 1
+        task_ids = chain([task_id] if task_id else [], baton.store.mirrors_due(workspace, now))
+        _send(baton, settings, gate, task_ids, synced, time_left)
+        if synced.complete and gate.is_reconcile_due(now) and time_left() > RECONCILE_BUDGET_SECONDS + MARGIN_SECONDS:
+            synced.looked = reconcile(baton, settings, workspace, gate)
+            synced.reconciled = 1
     except TrackerTrouble:
-        this.failed += 1
-        this.gate_open = False
-        return this
-    _rest(baton, workspace, gate, now)
-    return this
+        synced.failed += 1
+        synced.gate_open = False
+        return synced
+    _schedule_next(baton, workspace, gate, now)
+    return synced
 
 
 def _has_tracker(baton: Baton, workspace: str) -> bool:
@@ -72,33 +71,33 @@ def _send(
     baton: Baton,
     settings: TrackerSettings,
     gate: Gate,
-    rows: Iterable[str],
-    this: Synced,
+    task_ids: Iterable[str],
+    synced: Synced,
     time_left: Callable[[], float],
 ) -> None:
     workspace, done = gate.workspace, set[str]()
-    for task_id in rows:
+    for task_id in task_ids:
         if task_id in done:
             continue
         done.add(task_id)
         if time_left() < SEND_SECONDS + MARGIN_SECONDS:
-            this.complete = False
+            synced.complete = False
             baton.tracker_bell.ring(workspace)
             return
         sent = send_page(baton, settings, workspace, task_id)
         if sent is None:
             continue
-        this.sent += 1
-        this.failed += sent.status is not Sync.OK
-        if gate.failures and this.sent == 1:  # it answers: the next trouble is a new one
+        synced.sent += 1
+        synced.failed += sent.status is not Sync.OK
+        if gate.failures and synced.sent == 1:  # it answers: the next trouble is a new one
             change_gate(baton, workspace, lambda gate: gate.answered() if gate.failures else None)
 
 
-def _rest(baton: Baton, workspace: str, gate: Gate, now: datetime) -> None:
-    """When the sweeper rings again: soon while something is left, else for the next reconciliation."""
+def _schedule_next(baton: Baton, workspace: str, gate: Gate, now: datetime) -> None:
+    """Sets when the sweeper sends the next notice: soon if pages wait, else for the next reconciliation."""
     if gate.wake_at is not None and gate.wake_at > now:
         return
     waiting = baton.store.mirrors_waiting(workspace, 1)
     wake_at = baton.clock.now() + seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
-    # Unless somebody else has met trouble meanwhile.
+    # Unless another process met trouble meanwhile.
     change_gate(baton, workspace, lambda gate: gate.waking(wake_at) if gate.is_open(baton.clock.now()) else None)

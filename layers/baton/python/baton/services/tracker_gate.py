@@ -1,4 +1,4 @@
-"""A workspace's gate to its tracker: closed when it is in trouble, opened when it answers."""
+"""A workspace's tracker circuit: tripped when the tracker is in trouble, reset when it answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def change_gate(baton: Baton, workspace: str, change: Callable[[Gate], Gate | None]) -> Gate:
-    """The gate in its next version, or as it is if ``change`` leaves it so (None)."""
+    """Returns the circuit in its next version, or as it is if ``change`` returns None."""
 
     def attempt() -> Gate:
         before = baton.store.gate(workspace)
@@ -31,11 +31,12 @@ def change_gate(baton: Baton, workspace: str, change: Callable[[Gate], Gate | No
 
 
 def close_gate(baton: Baton, workspace: str, trouble: TrackerTrouble) -> Gate:
-    """Rings for when it may be tried again; should that bell be lost, the sweeper rings."""
+    """Trips the circuit, and sends a notice for the time when the tracker may be tried again. If that notice is lost,
+    the sweeper sends one."""
     now = baton.clock.now()
 
     def closed(gate: Gate) -> Gate | None:
-        # Whoever failed beside us has closed it already: one trouble counts once.
+        # A concurrent sender may have tripped it already: one trouble counts once.
         return gate.closed(trouble, now) if gate.is_open(now) else gate.extended(trouble, now)
 
     gate = change_gate(baton, workspace, closed)

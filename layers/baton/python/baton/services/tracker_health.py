@@ -1,4 +1,4 @@
-"""How a workspace's tracker is doing, and what is wrong with a database."""
+"""The state of a workspace's tracker, and the problems of its database."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ MOST_DEAD = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """``waiting``: rows to be sent, counted up to 1,000. ``dead``: the first of those that were given up."""
+    """The state of a workspace's tracker."""
 
     is_configured: bool
     gate: Gate
     is_open: bool
-    waiting: int
-    dead: tuple[Mirror, ...]
+    waiting: int  # pages to be sent, counted up to 1,000
+    dead: tuple[Mirror, ...]  # the first that were given up
     webhook: Webhook | None
 
 
 def tracker_health(baton: Baton, by: Principal) -> Health:
-    """From what is known here: the tracker isn't asked. Of the rows that were given up, those of tasks that the caller
-    may read."""
+    """Returns what Baton knows; the tracker isn't asked. Pages that were given up are listed only for tasks that the
+    caller may read."""
     workspace = by.workspace
     dead = baton.store.dead_mirrors(workspace, MOST_DEAD, None).items
     readable = Rights(baton, by).readable_among([row.task_id for row in dead])
@@ -53,8 +53,8 @@ def tracker_health(baton: Baton, by: Principal) -> Health:
 
 
 def check_tracker(baton: Baton, workspace: str, values: Mapping[str, Any] | None) -> tuple[Problem, ...]:
-    """Every problem of the configured database, or of one that might be: ``values`` are settings as ``PUT`` takes them.
-    Raises ``NoTracker``, ``InvalidInput``."""
+    """Returns every problem of the configured database, or of a possible one: ``values`` are settings as ``PUT`` takes
+    them. Raises ``NoTracker`` and ``InvalidInput``."""
     settings = baton.store.settings(workspace)
     if values is not None:
         settings = settings.changed(tracker=values)

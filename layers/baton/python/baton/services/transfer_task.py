@@ -1,5 +1,4 @@
-"""A worker hands its task on: another agent goes on with it, under the same expectations
-(docs/spec/lifecycle.md §1)."""
+"""A worker transfers its task: another agent continues, under the same expectations (docs/spec/lifecycle.md §1)."""
 
 from __future__ import annotations
 
@@ -30,9 +29,9 @@ Message = dict[str, Any]
 def transfer_task(
     baton: Baton, by: Principal, task_id: str, claim_id: str, asked: Message, body_hash: str, once: Once | None = None
 ) -> Dossier:
-    """``asked``: ``{target, summary, results, context, metadata}``. The task is done, and its child has its branch.
-    Raises what ``create_handoff`` does; a tripped loop guard leaves the task as it was."""
-    word = Word(
+    """``asked``: ``{target, summary, results, context, metadata}``. The task is done, and its child takes its place in
+    a branch. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
+    request = Word(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
@@ -43,33 +42,33 @@ def transfer_task(
     )
 
     def decide(facts: Facts, now: datetime) -> Ending:
-        planned = _drafted(baton, by, asked, facts)
+        planned = _draft(baton, by, asked, facts)
         (child,) = make_all(baton, by, [planned], facts.settings, now, once)
         task = child.change.task
-        verb = Transfer(by=by, claim_id=claim_id, successor=task.id, target=task.target_agent)
+        command = Transfer(by=by, claim_id=claim_id, successor=task.id, target=task.target_agent)
         extras = tuple(counted(planned[0], facts.settings))
-        return Ending(verb=verb, output=over_to(child), children=(child,), extras=extras)
+        return Ending(verb=command, output=over_to(child), children=(child,), extras=extras)
 
     wanted = Wanted(agents=slugs_among(asked["target"].get("agent")))
-    return end_claim(baton, word, decide, wanted)
+    return end_claim(baton, request, decide, wanted)
 
 
-def _drafted(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Planned:
+def _draft(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Planned:
     if facts.parent is None or facts.parent.task.claim is None:
         raise ValueError("no claimed task was read")
     task, body = facts.parent.task, facts.parent.body or {}
-    said = checked(asked, facts.settings.guardrails, "")
-    source, name = facts.parent.task.claim.agent, said["target"].get("agent")
+    content = checked(asked, facts.settings.guardrails, "")
+    source, name = facts.parent.task.claim.agent, content["target"].get("agent")
     agent = named(baton, by.workspace, facts.agents, name, "target.agent") if name is not None else None
     message = {
-        **said,
+        **content,
         "source": {"agent": source},
         "expectations": body.get("expectations") or {},
-        "metadata": {"priority": str(task.priority), **(said.get("metadata") or {})},
+        "metadata": {"priority": str(task.priority), **(content.get("metadata") or {})},
     }
     requires = requires_of(message)
     must_be_able(baton, by.workspace, agent, requires, source)
-    if context := merged(body.get("context"), said.get("context")):
+    if context := merged(body.get("context"), content.get("context")):
         message["context"] = context
     if conversation := conversation_in(body):
         message |= conversation.handed_on(History.FULL, task.id, WHOLE, source, "").plain()

@@ -1,4 +1,4 @@
-"""Whether a task's trail is whole, unaltered, and tells of the task as it is."""
+"""Verifies a task's trail: that it is whole and unaltered, and that it gives the stored task."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ if TYPE_CHECKING:
     from baton.ports import Baton
 
 EVENTS_PER_PAGE = 100
-# What comes of making an entry out of a row that somebody spoiled.
+# The errors of parsing an item that somebody damaged.
 UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """``broken_at``: the first entry that doesn't hold; ``problem``: what is wrong, in a sentence. ``head_hash``: of
-    the last entry that holds, None if none does. ``matches_task``: folding the trail gives the stored task."""
+    """The result of a verification."""
 
     task_id: str
     intact: bool
     events: int
-    broken_at: int | None
-    problem: str | None
-    head_hash: str | None
-    matches_task: bool
+    broken_at: int | None  # the first entry that is wrong
+    problem: str | None  # in a sentence
+    head_hash: str | None  # of the last entry that is right; None if none is
+    matches_task: bool  # folding the trail gives the stored task
 
 
 def verify_trail(baton: Baton, by: Principal, task_id: str) -> Verdict:
-    """A broken trail is an answer, no error. Raises ``Unknown``."""
+    """A broken trail is a result, not an error. Raises ``Unknown``."""
     if not reads_all(by):
         readable_task(baton, by, task_id)
     reading, task = _whole(baton, by.workspace, task_id)
@@ -54,19 +53,21 @@ def verify_trail(baton: Baton, by: Principal, task_id: str) -> Verdict:
 
 
 def _whole(baton: Baton, workspace: str, task_id: str) -> tuple[Reading, Task]:
-    """The trail to its end, and the task of then: an entry that is written meanwhile makes no trail look too long."""
+    """The trail to its end, and the task at that moment: an entry that is written meanwhile doesn't make the trail look
+    too long."""
     reading, after, limit = Reading(), 0, EVENTS_PER_PAGE
     while True:
         try:
             page = baton.store.events(workspace, task_id, after, limit)
         except UNREADABLE:
-            # Among the page's entries is one that nobody can have written through Baton: one by one up to it, then on.
+            # The page has an entry that Baton can't have written: read one by one up to it, then continue.
             if limit == 1:
                 reading, after = reading.past_unreadable(), after + 1
             limit = 1 if limit > 1 else EVENTS_PER_PAGE
             continue
         reading = reading.on(page)
-        # By both: where entries are missing the numbers run ahead of the count, and a forged one may lag behind it.
+        # By count and number: missing entries make the numbers run ahead of the count, and a forged number may lag
+        # behind it.
         after = max([after + len(page), *(event.seq for event in page[-1:])])
         if len(page) == limit:
             continue

@@ -1,4 +1,5 @@
-"""A task waits for something outside of Baton: a long research job, a person elsewhere (docs/spec/lifecycle.md §6)."""
+"""A task waits for an answer from outside of Baton: a long research job, a person elsewhere (docs/spec/lifecycle.md
+§6)."""
 
 from __future__ import annotations
 
@@ -40,10 +41,10 @@ def wait_for_callback(
     body_hash: str,
     once: Once | None = None,
 ) -> tuple[Dossier, str]:
-    """The task, and the token of the address on which the outside answers, once. ``until``: at most 30 days ahead, by
-    default 7; after it the task goes on without. Raises ``StaleClaim``."""
-    word = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
-    key = baton.callback_key.get()  # before anything is written: without it there would be no address to answer with
+    """Returns the task, and the token of the address that takes the one answer. ``until``: at most 30 days ahead, 7 by
+    default; after it the task continues without an answer. Raises ``StaleClaim``."""
+    request = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
+    key = baton.callback_key.get()  # before any write: without the key there is no address for the answer
 
     def decide(facts: Facts, now: datetime) -> Ending:
         ends = until or now + seconds(DEFAULT_WAIT_SECONDS)
@@ -54,21 +55,21 @@ def wait_for_callback(
         wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
         return Ending(verb=WaitFor(by=by, claim_id=claim_id, wait=wait))
 
-    dossier = end_claim(baton, word, decide)
+    dossier = end_claim(baton, request, decide)
     callback = Callback(by.workspace, task_id, dossier.task.waits)
     return dossier, callback.token(key)
 
 
 def answer_unread(baton: Baton, token: str, read: Callable[[], Any]) -> None:
-    """What is posted is ``read`` only at an address that is ours: anybody may post. Raises what ``answer_callback`` and
-    ``read`` do."""
+    """Reads the posted content only at a valid address, as anybody may post. Raises the errors of ``answer_callback``
+    and ``read``."""
     _callback_at(baton, token)
     answer_callback(baton, token, read())
 
 
 def answer_callback(baton: Baton, token: str, content: Any) -> None:
-    """What is posted goes to the next claimer. The exact repeat of the answer that was taken is taken too. Raises
-    ``Unknown`` for an address that isn't ours, ``CallbackUsed``, ``GuardrailRefused``."""
+    """Gives the posted content to the next claimer. An exact repeat of the accepted answer is accepted too. Raises
+    ``Unknown`` for an invalid address, ``CallbackUsed`` and ``GuardrailRefused``."""
     callback = _callback_at(baton, token)
 
     def attempt() -> None:
@@ -76,18 +77,20 @@ def answer_callback(baton: Baton, token: str, content: Any) -> None:
         if task.state is not State.WAITING or task.wait is None or task.wait.number != callback.wait:
             return _must_be_a_repeat(baton, callback, content)
         now = baton.clock.now()
-        # Fields are named from the body's top on: it is all that there is.
-        said = guarded(baton, callback.workspace, content if isinstance(content, dict) else {"body": content})
-        brought = {
+        # The content is the whole body, so fields are named from its top on.
+        checked_content = guarded(
+            baton, callback.workspace, content if isinstance(content, dict) else {"body": content}
+        )
+        resume_payload = {
             "wait": callback.wait,
-            "callback": said if isinstance(content, dict) else said["body"],
+            "callback": checked_content if isinstance(content, dict) else checked_content["body"],
             "interaction_id": task.wait.interaction_id,
             "at": rfc3339(now),
             "body_hash": fingerprint(content),
         }
         by = system(callback.workspace, CALLBACK)
         commit_and_ring(
-            baton, transition(task, Resume(by=by, wait=callback.wait, how="callback", brought=brought), now)
+            baton, transition(task, Resume(by=by, wait=callback.wait, how="callback", brought=resume_payload), now)
         )
         return None
 
@@ -103,6 +106,6 @@ def _callback_at(baton: Baton, token: str) -> Callback:
 
 
 def _must_be_a_repeat(baton: Baton, callback: Callback, content: Any) -> None:
-    brought = baton.store.read(callback.workspace, callback.task_id).brought or {}
-    if brought.get("wait") != callback.wait or brought.get("body_hash") != fingerprint(content):
+    resume_payload = baton.store.read(callback.workspace, callback.task_id).brought or {}
+    if resume_payload.get("wait") != callback.wait or resume_payload.get("body_hash") != fingerprint(content):
         raise CallbackUsed

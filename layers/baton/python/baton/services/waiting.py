@@ -1,5 +1,5 @@
-"""Long polling. Who has to wait does so under a permit: each principal has a few, counted in the store, as one process
-answers one request at a time and knows nothing of the others."""
+"""Long polling. A poll waits under a permit: each principal has a few, counted in the store, as one process answers one
+request at a time and doesn't know the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baton.ports import Baton, Clock
 
 POLL_SECONDS = 0.5
-# After the end of its wait a poll answers; the permit of one that died is free from then on.
+# A poll answers this long after its wait at the latest; then its permit is free, even if the poll died.
 PERMIT_MARGIN_SECONDS = 5
 
 Value = TypeVar("Value")
@@ -32,8 +32,8 @@ def waited(
     *,
     jittered: bool = False,
 ) -> Value:
-    """``value`` at once if it is enough, else the first of ``again``'s that is, or the last one when time is up.
-    Waiting takes one of the permits of ``by``. Raises ``TooManyPolls``."""
+    """Returns ``value`` at once if it is enough, else the first value of ``again`` that is, or the last one when time
+    is up. Waiting takes one of the permits of ``by``. Raises ``TooManyPolls``."""
     if is_enough(value) or timeout_seconds <= 0:
         return value
     with _permit(baton, by, timeout_seconds):
@@ -45,18 +45,18 @@ def waited(
 
 
 def polls(clock: Clock, timeout_seconds: float, *, jittered: bool = False) -> Iterator[None]:
-    """Yields every half second, and once more at the end of ``timeout_seconds``. ``jittered``: of two pauses one is
-    drawn, and the other makes up for it."""
+    """Yields every half second, and once more at the end of ``timeout_seconds``. ``jittered``: every first of two
+    pauses has a random length, the second makes up for it."""
     deadline = clock.now() + seconds(timeout_seconds)
-    drawn = 0.0
+    offset = 0.0
     # Counted as well as timed: a clock that is set back must not make a function wait until it is killed.
     for number in range(int(timeout_seconds / POLL_SECONDS) + 1):
-        left = (deadline - clock.now()).total_seconds()
-        if left <= 0:
+        seconds_left = (deadline - clock.now()).total_seconds()
+        if seconds_left <= 0:
             return
         if jittered:
-            drawn = -drawn if number % 2 else random.uniform(-0.5, 0.5) * POLL_SECONDS  # noqa: S311 - no secret
-        clock.sleep(min(round(POLL_SECONDS + drawn, 3), left))
+            offset = -offset if number % 2 else random.uniform(-0.5, 0.5) * POLL_SECONDS  # noqa: S311 - no secret
+        clock.sleep(min(round(POLL_SECONDS + offset, 3), seconds_left))
         yield
 
 
@@ -70,5 +70,5 @@ def _permit(baton: Baton, by: Principal, timeout_seconds: float) -> Iterator[Non
     finally:
         try:
             baton.store.end_poll(permit)
-        except Exception as exc:  # noqa: BLE001 - whatever a store raises; what was waited for stands
-            baton.log("permit not given back", action="permit_not_given_back", error=type(exc).__name__)
+        except Exception as exc:  # noqa: BLE001 - any error of a store; the result of the poll stands
+            baton.log("permit could not be freed", action="permit_not_given_back", error=type(exc).__name__)

@@ -1,4 +1,4 @@
-"""Names become agents, and an agent is held to what it declares, before there is a task that nobody would take
+"""Resolves names to agents, and checks an agent's declared capabilities before a task is made that no agent could take
 (docs/spec/protocol.md §2)."""
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 
 def slugs_among(*names: str | None) -> frozenset[str]:
-    """Names that can be read as they are; the others take the whole roster."""
+    """The names that can be read as slugs; other names need the whole roster."""
     return frozenset(name for name in names if name is not None and is_slug(name))
 
 
 def speaker(baton: Baton, by: Principal, name: str) -> str:
-    """Whose handoff it is: the agent that the caller is, or may act for; or the caller, under its own name. Who acts
-    for a slug is believed until ``registered`` has looked. Raises ``NotYourAgent``, ``ScopeNeeded``."""
+    """Returns the source of the caller's handoff: the agent that the caller is, or may act for; else the caller, under
+    its own name. A slug that the caller acts for isn't checked before ``registered``. Raises ``NotYourAgent`` and
+    ``ScopeNeeded``."""
     name = canonical(name)
     if by.kind is Kind.AGENT:
         if name != by.id and by.id not in _slugs_named(baton, by.workspace, name):
@@ -39,7 +40,7 @@ def speaker(baton: Baton, by: Principal, name: str) -> str:
 
 
 def registered(baton: Baton, by: Principal, known: Mapping[str, Agent], source: str) -> str:
-    """``source`` as a slug, or as the caller's key where it speaks for itself. Raises ``UnknownAgent``."""
+    """Returns ``source`` as a slug, or as the caller's key if it acts for itself. Raises ``UnknownAgent``."""
     if source in known or source == by.key or by.kind is Kind.AGENT:
         return source
     slugs = _slugs_named(baton, by.workspace, source)
@@ -51,8 +52,8 @@ def registered(baton: Baton, by: Principal, known: Mapping[str, Agent], source: 
 
 
 def named(baton: Baton, workspace: str, known: Mapping[str, Agent], name: str, field: str) -> Agent:
-    """The active agent of that slug, name or alias; ``known``: those read already. Raises ``UnknownAgent`` and
-    ``TargetInactive``."""
+    """Returns the active agent of that slug, name or alias. ``known``: the agents that were read already. Raises
+    ``UnknownAgent`` and ``TargetInactive``."""
     name = canonical(name)
     agent = known.get(name)
     if agent is None or not agent.active:
@@ -69,8 +70,8 @@ def named(baton: Baton, workspace: str, known: Mapping[str, Agent], name: str, f
 
 
 def must_be_able(baton: Baton, workspace: str, agent: Agent | None, requires: tuple[str, ...], source: str) -> None:
-    """``agent``: None for open work, which somebody else than its source has to be able to do. Raises
-    ``CapabilityMismatch``, saying who could."""
+    """``agent``: None for open work, which an agent other than its source must be able to do. Raises
+    ``CapabilityMismatch``, which names the able agents."""
     if agent is not None and not agent.lacks(requires):
         return
     able = baton.store.roster(workspace).able(requires, source)
@@ -81,6 +82,6 @@ def must_be_able(baton: Baton, workspace: str, agent: Agent | None, requires: tu
 
 
 def _slugs_named(baton: Baton, workspace: str, name: str) -> list[str]:
-    """Registered agents of that name, active ones first."""
+    """The slugs of the agents of that name, active ones first."""
     roster = baton.store.roster(workspace)
     return [each.slug for each in sorted(roster, key=lambda each: not each.active) if name in each.names]

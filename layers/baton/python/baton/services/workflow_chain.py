@@ -1,4 +1,4 @@
-"""The whole of a workflow: who handed what to whom, and what came of it (docs/spec/protocol.md §7)."""
+"""A whole workflow: its handoffs, and their outcomes (docs/spec/protocol.md §7)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def workflow_chain(baton: Baton, by: Principal, workflow_id: str) -> tuple[Step, ...]:
-    """The roots, with what descends from them; of tasks that the caller may not read, without what was said. Two
-    readings for the usual workflow, and one more for about thirty tasks of a larger one: bodies aren't read. Raises
+    """Returns the roots with their descendants; tasks that the caller may not read come without their texts. Two reads
+    for the usual workflow, and one more per about thirty tasks of a larger one: bodies aren't read. Raises
     ``Unknown``."""
     ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
     found = list(baton.store.papers(by.workspace, ids).values()) if ids else []
