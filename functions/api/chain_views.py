@@ -104,8 +104,8 @@ class ChainView(TypedDict):
 
 
 def chain_view(workflow_id: str, roots: tuple[Step, ...], usage: Usage, budget: Budget) -> ChainView:
-    room = _Room()
-    nodes = [_node(root, room) for root in roots]
+    space = _ReportSpace()
+    nodes = [_node(root, space) for root in roots]
     return {
         "workflow_id": workflow_id,
         "handoffs": _count(roots),
@@ -133,7 +133,7 @@ def _left(most: int | None, used: int) -> int | None:
 
 
 @dataclass
-class _Room:
+class _ReportSpace:
     """The part of an answer that workers' reports may fill."""
 
     left: int = MAX_SAID_BYTES  # bytes
@@ -147,9 +147,9 @@ def _count(steps: Iterable[Step]) -> int:
     return sum(1 + _count(step.children) for step in steps)
 
 
-def _node(step: Step, room: _Room) -> ChainNode:
+def _node(step: Step, space: _ReportSpace) -> ChainNode:
     task, report = step.task, _report(step)
-    is_shown = room.takes(report)
+    is_shown = space.takes(report)
     shown: Any = {
         "handoff_id": task.handoff_id,
         "task_id": task.id,
@@ -171,7 +171,7 @@ def _node(step: Step, room: _Room) -> ChainNode:
         "retry_of": task.retry_of,
         "left_out": not is_shown,
         "hidden": step.hidden,
-        "children": [_node(child, room) for child in step.children],
+        "children": [_node(child, space) for child in step.children],
     }
     node: ChainNode = shown
     return node

@@ -217,7 +217,7 @@ def _origin(task: Task, body: dict[str, Any]) -> dict[str, Any]:
     if task.is_escalation:
         found["escalation"] = {name: body[name] for name in _OF_MARKERS if name in body}
     if "rolls_back" in body:
-        asked = body.get("rollback_request") or {}
+        request = body.get("rollback_request") or {}
         failure = {**body["failure"], "failure_id": body["failure_id"]}
-        found["rolls_back"] = {**body["rolls_back"], "failure": failure, "rollback_request": asked}
+        found["rolls_back"] = {**body["rolls_back"], "failure": failure, "rollback_request": request}
     return found

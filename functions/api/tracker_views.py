@@ -160,22 +160,22 @@ class WebhookView(TypedDict):
 
 
 def health_view(health: Health, now: datetime) -> TrackerHealth:
-    gate, webhook = health.gate, health.webhook
-    status: Any = gate.status.value
+    circuit, webhook = health.gate, health.webhook
+    status: Any = circuit.status.value
     return {
         "configured": health.is_configured,
         "status": status,
-        "message": gate.message,
-        "closed_until": None if health.is_open else when(gate.closed_until),
+        "message": circuit.message,
+        "closed_until": None if health.is_open else when(circuit.closed_until),
         "waiting": health.waiting,
-        "dead": [_dead_page(row) for row in health.dead],
+        "dead": [_dead_page(sync) for sync in health.dead],
         "webhook": {
             "state": _state(webhook, now),
             "opened_at": when(webhook.opened_at) if webhook else None,
             "installed_at": when(webhook.installed_at) if webhook else None,
             "verified_at": when(webhook.verified_at) if webhook else None,
         },
-        "last_reconciled_at": when(gate.reconciled_at),
+        "last_reconciled_at": when(circuit.reconciled_at),
     }
 
 
@@ -221,13 +221,13 @@ def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
     }
 
 
-def _dead_page(row: Mirror) -> DeadPage:
+def _dead_page(sync: Mirror) -> DeadPage:
     return {
-        "task_id": row.task_id,
+        "task_id": sync.task_id,
         "status": "dead",
-        "message": row.message,
-        "since": rfc3339(row.since),
-        "url": row.page.url if row.page else None,
+        "message": sync.message,
+        "since": rfc3339(sync.since),
+        "url": sync.page.url if sync.page else None,
     }
 
 

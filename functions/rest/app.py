@@ -45,26 +45,26 @@ class App:
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
         started = time.monotonic()
-        known_as = request_id(event)
-        with logger().append_context_keys(request_id=known_as):
-            answer = self._answer_or_refuse(event, known_as)
+        shown_id = request_id(event)
+        with logger().append_context_keys(request_id=shown_id):
+            answer = self._answer_or_refuse(event, shown_id)
             ms = round((time.monotonic() - started) * 1_000)
             logger().info("request answered", action="request_answered", status=int(answer.status), ms=ms)
             logger().remove_keys(_IDS)
-        return to_gateway(answer, known_as)
+        return to_gateway(answer, shown_id)
 
-    def _answer_or_refuse(self, event: Mapping[str, Any], known_as: str) -> Answer:
+    def _answer_or_refuse(self, event: Mapping[str, Any], shown_id: str) -> Answer:
         try:
             return self._answer(Request(event))
         except BatonError as exc:
             logger().info("request refused", action="request_refused", code=exc.code)
             # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
-            return self._refused(problem(Busy() if isinstance(exc, Conflict) else exc, known_as))
+            return self._refused(problem(Busy() if isinstance(exc, Conflict) else exc, shown_id))
         except Exception as exc:  # noqa: BLE001 - the edge of the process
             # The location only: a message may quote the request.
             frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
             logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
-            return self._refused(internal_error(known_as))
+            return self._refused(internal_error(shown_id))
 
     def _answer(self, request: Request) -> Answer:
         route, params = self._routes.match(request.method, request.path, self._elsewhere)

@@ -36,14 +36,16 @@ Ignored = Annotated[Any, Field(exclude=True, description=IGNORED)]
 PriorityWord = Literal["P0", "P1", "P2", "high", "medium", "low", "🔴 High", "🟡 Medium", "🟢 Low"]
 
 
-def _not_ours(variables: dict[str, Any]) -> dict[str, Any]:
+def _without_reserved_names(variables: dict[str, Any]) -> dict[str, Any]:
     if any(name[:1] in {"", "_"} for name in variables):
         raise ValueError("must not have empty names, nor such that begin with _: those are Baton's")
     return variables
 
 
 Variables = Annotated[
-    dict[str, Any], AfterValidator(_not_ours), Field(json_schema_extra={"propertyNames": {"pattern": "^[^_]"}})
+    dict[str, Any],
+    AfterValidator(_without_reserved_names),
+    Field(json_schema_extra={"propertyNames": {"pattern": "^[^_]"}}),
 ]
 
 
@@ -167,13 +169,13 @@ _ELSEWHERE = {
 }
 
 
-def _made_here(kind: Any) -> Any:
+def _creatable_kind(kind: Any) -> Any:
     if isinstance(kind, str) and kind in _ELSEWHERE:
         raise ValueError(_ELSEWHERE[kind])
     return kind
 
 
-AskedKind = Annotated[Literal["transfer", "delegation", "continuation", "rollback"], BeforeValidator(_made_here)]
+AskedKind = Annotated[Literal["transfer", "delegation", "continuation", "rollback"], BeforeValidator(_creatable_kind)]
 
 
 class HandoffRequest(Piece):

@@ -108,7 +108,7 @@ def _instant(text: object) -> datetime:
         raise ValueError(NOT_A_TIME) from exc
 
 
-def _in_our_years(at: datetime) -> datetime:
+def _in_supported_years(at: datetime) -> datetime:
     if not FIRST_YEAR <= at.year <= LAST_YEAR:
         raise ValueError(f"must be in the years {FIRST_YEAR} to {LAST_YEAR}")
     return at
@@ -119,7 +119,7 @@ YEARS = "^(?!0000|0001|9999)[0-9]{4}-"
 Instant = Annotated[
     AwareDatetime,
     BeforeValidator(_instant),
-    AfterValidator(_in_our_years),
+    AfterValidator(_in_supported_years),
     Field(json_schema_extra={"pattern": YEARS}),
 ]
 LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]

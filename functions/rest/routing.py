@@ -217,7 +217,7 @@ class Routes:
             if route.method == method:
                 return route, match.groupdict()
         allowed = {route.method for route, _ in found}
-        allowed |= {taken for template, taken in elsewhere.items() if _pattern(template).match(path)}
+        allowed |= {other_method for template, other_method in elsewhere.items() if _pattern(template).match(path)}
         raise MethodNotAllowed(allowed) if allowed else UnknownRoute
 
 

@@ -53,9 +53,9 @@ def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
 @routes.get("/tasks/{task_id}/events/wait", query=query(EventWaitQuery), answers={200: Trail}, waits=True)
 def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answer:
     """The trail's entries after one, as soon as there are any; none if there weren't any in the given time."""
-    asked = call.query
-    events = wait_for_events(baton, call.by, call.task_id, asked.after, asked.timeout, asked.limit)
-    return ok(trail(events, asked.after))
+    options = call.query
+    events = wait_for_events(baton, call.by, call.task_id, options.after, options.timeout, options.limit)
+    return ok(trail(events, options.after))
 
 
 @routes.post(

@@ -48,8 +48,8 @@ def create_alert(baton: Baton, call: Call[NewAlert, None]) -> Answer:
     At most 60 from one caller in each hour of the clock (UTC): more are refused with 409 `too_many_alerts`, and
     `Retry-After` says when the next hour begins. Alerts that Baton raises itself aren't counted.
     """
-    asked = call.body
-    request = AlertRequest(kind=asked.kind, severity=asked.severity, message=asked.message, task_id=asked.task_id)
+    body = call.body
+    request = AlertRequest(kind=body.kind, severity=body.severity, message=body.message, task_id=body.task_id)
     alert = raise_alert(baton, call.by, request, call.once)
     return created(alert_view(baton, alert), f"/alerts/{alert.id}")
 

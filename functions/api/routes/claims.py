@@ -52,12 +52,12 @@ def heartbeat(baton: Baton, call: Call[Heartbeat, None]) -> Answer:
 @routes.post("/tasks/{task_id}/checkpoints", body=strict(CheckpointRequest), answers={201: SavedCheckpoint})
 def checkpoint(baton: Baton, call: Call[CheckpointRequest, None]) -> Answer:
     """Save a state to continue from: shown to the next claimer, and carried over by a retry."""
-    asked = call.body
+    body = call.body
     task, checkpoint_id = save_checkpoint(
-        baton, call.by, call.task_id, asked.claim_id, asked.step_name, asked.state, call.once
+        baton, call.by, call.task_id, body.claim_id, body.step_name, body.state, call.once
     )
     shown = changed_task(baton, answered(baton, task))
-    return created({"checkpoint_id": checkpoint_id, "step_name": asked.step_name, "task": shown})
+    return created({"checkpoint_id": checkpoint_id, "step_name": body.step_name, "task": shown})
 
 
 @routes.post("/tasks/{task_id}/notes", body=strict(NoteRequest), answers={201: NoteView})
@@ -69,6 +69,6 @@ def note(baton: Baton, call: Call[NoteRequest, None]) -> Answer:
 @routes.post("/tasks/{task_id}/release", body=strict(Release), answers={200: ChangedTask}, while_off=True)
 def release(baton: Baton, call: Call[Release, None]) -> Answer:
     """Give the task back undone; the attempt doesn't count."""
-    asked = call.body
-    released = release_task(baton, call.by, call.task_id, asked.claim_id, asked.reason, call.body_hash, call.once)
+    body = call.body
+    released = release_task(baton, call.by, call.task_id, body.claim_id, body.reason, call.body_hash, call.once)
     return ok(changed_task(baton, released))

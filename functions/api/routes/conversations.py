@@ -67,8 +67,8 @@ def create_conversation(baton: Baton, call: Call[ConversationRequest, None]) -> 
 
     All tasks that follow from it, handoffs to other agents included, are one workflow: the conversation has its id.
     """
-    asked = asked_view(baton, start_conversation(baton, call.by, call.body.opening(), call.once))
-    return created(asked, f"/conversations/{asked['conversation_id']}")
+    view = asked_view(baton, start_conversation(baton, call.by, call.body.opening(), call.once))
+    return created(view, f"/conversations/{view['conversation_id']}")
 
 
 @routes.get("/conversations/{conversation_id}", answers={200: ConversationView})

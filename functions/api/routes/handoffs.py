@@ -47,8 +47,8 @@ def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
     the manual review `review_id`.
     """
     body = call.body
-    asked = Asked(message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type)
-    made = create_handoff(baton, call.by, asked, call.once)
+    request = Asked(message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type)
+    made = create_handoff(baton, call.by, request, call.once)
     return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")
 
 
@@ -58,11 +58,15 @@ def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    asked = call.query
-    wanted = Filter(
-        target=asked.target, source=asked.source, states=asked.state, workflow_id=asked.workflow, since=asked.since
+    options = call.query
+    filters = Filter(
+        target=options.target,
+        source=options.source,
+        states=options.state,
+        workflow_id=options.workflow,
+        since=options.since,
     )
-    page = list_handoffs(baton, call.by, wanted, asked.limit, cursor_of(call))
+    page = list_handoffs(baton, call.by, filters, options.limit, cursor_of(call))
 
     def view(task: Task) -> ListedHandoff:
         return listed_handoff(baton, task)

@@ -91,10 +91,10 @@ def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     must_exist(baton, workspace, call.slug)
     page = tasks_of_agent(baton, call.by, call.slug, PENDING, call.query.limit, cursor_of(call))
     mirrored = [task.id for task in page.items if task.mirrored]
-    rows = baton.store.mirrors(workspace, mirrored) if mirrored else {}
+    syncs = baton.store.mirrors(workspace, mirrored) if mirrored else {}
 
     def view(task: Task) -> ListedTask:
-        return listed_task(baton, task, rows.get(task.id))
+        return listed_task(baton, task, syncs.get(task.id))
 
     return ok(listing(call, page, view))
 

@@ -46,8 +46,8 @@ def undo(baton: Baton, call: Call[NoFields, None]) -> Answer:
 @routes.post("/tasks/{task_id}/defer", body=strict(Deferral), answers={200: ChangedTask}, only=human("defer a task"))
 def defer(baton: Baton, call: Call[Deferral, None]) -> Answer:
     """Put off a task that needs approval: no queue shows it before then."""
-    asked = call.body
-    return ok(changed_task(baton, defer_task(baton, call.by, call.task_id, asked.until, asked.revision, call.once)))
+    body = call.body
+    return ok(changed_task(baton, defer_task(baton, call.by, call.task_id, body.until, body.revision, call.once)))
 
 
 @routes.post(
@@ -61,9 +61,9 @@ def dismiss(baton: Baton, call: Call[Dismissal, None]) -> Answer:
 @routes.post("/tasks/{task_id}/split", body=strict(SplitRequest), answers={200: SplitView}, only=human("split a task"))
 def split(baton: Baton, call: Call[SplitRequest, None]) -> Answer:
     """Split a task that needs approval into 2 to 10 parts, each to be approved by itself; the whole is cancelled."""
-    asked = call.body
-    messages = [each.said() for each in asked.parts]
-    whole, parts = split_task(baton, call.by, call.task_id, messages, asked.revision, call.once)
+    body = call.body
+    messages = [each.said() for each in body.parts]
+    whole, parts = split_task(baton, call.by, call.task_id, messages, body.revision, call.once)
     return ok({"task": changed_task(baton, whole), "parts": [handed_off(baton, each) for each in parts]})
 
 
@@ -72,8 +72,8 @@ def split(baton: Baton, call: Call[SplitRequest, None]) -> Answer:
 )
 def resolve(baton: Baton, call: Call[Resolution, None]) -> Answer:
     """End a task whose work was done elsewhere."""
-    asked = call.body
-    return ok(changed_task(baton, resolve_task(baton, call.by, call.task_id, asked.output, asked.reason, call.once)))
+    body = call.body
+    return ok(changed_task(baton, resolve_task(baton, call.by, call.task_id, body.output, body.reason, call.once)))
 
 
 @routes.post("/tasks/{task_id}/cancel", body=strict(Cancellation), answers={200: ChangedTask})

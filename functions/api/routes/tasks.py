@@ -48,22 +48,22 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    asked, cursor = call.query, cursor_of(call)
-    if asked.agent and asked.day:
+    filters, cursor = call.query, cursor_of(call)
+    if filters.agent and filters.day:
         raise InvalidInput("day", "can't be combined with agent")
-    if asked.agent:
-        page = tasks_of_agent(baton, call.by, asked.agent, asked.state, asked.limit, cursor)
-    elif asked.day is None and asked.state == {State.NEEDS}:
-        page = tasks_that_need_a_human(baton, call.by, asked.limit, cursor)
+    if filters.agent:
+        page = tasks_of_agent(baton, call.by, filters.agent, filters.state, filters.limit, cursor)
+    elif filters.day is None and filters.state == {State.NEEDS}:
+        page = tasks_that_need_a_human(baton, call.by, filters.limit, cursor)
     else:
-        day = asked.day or baton.clock.now().date()
-        page = tasks_of_day(baton, call.by, day, asked.state, asked.limit, cursor)
+        day = filters.day or baton.clock.now().date()
+        page = tasks_of_day(baton, call.by, day, filters.state, filters.limit, cursor)
 
     mirrored = [task.id for task in page.items if task.mirrored]
-    rows = baton.store.mirrors(call.by.workspace, mirrored) if mirrored else {}
+    syncs = baton.store.mirrors(call.by.workspace, mirrored) if mirrored else {}
 
     def view(task: Task) -> ListedTask:
-        return listed_task(baton, task, rows.get(task.id))
+        return listed_task(baton, task, syncs.get(task.id))
 
     return ok(listing(call, page, view))
 

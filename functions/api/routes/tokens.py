@@ -30,8 +30,8 @@ class NewTokenRequest(Body):
 @routes.post("/tokens", body=strict(NewTokenRequest), answers={201: NewToken}, only=human("make a token"))
 def create_token(baton: Baton, call: Call[NewTokenRequest, None]) -> Answer:
     """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409 `secret_already_shown`."""
-    asked = call.body
-    request = TokenRequest(kind=asked.kind, subject=asked.subject, scopes=asked.scopes, expires_at=asked.expires_at)
+    body = call.body
+    request = TokenRequest(kind=body.kind, subject=body.subject, scopes=body.scopes, expires_at=body.expires_at)
     return created(new_token(*issue_token(baton, call.by, request, call.once)))
 
 

@@ -106,8 +106,8 @@ def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
     offered to no model, and refused when called, until a human sends any change of it (also an empty one). Agents get
     tools with PUT /agents/{slug}.
     """
-    name, asked = call.params["name"], call.body
-    tool, is_new = define_tool(baton, call.by, name, asked.values(), asked.expected_version, asked.seen_target)
+    name, body = call.params["name"], call.body
+    tool, is_new = define_tool(baton, call.by, name, body.values(), body.expected_version, body.seen_target)
     shown = _shown(baton, call.by.workspace, tool)
     return created(shown, call.path) if is_new else ok(shown)
 

@@ -108,10 +108,10 @@ def import_from_the_tracker(baton: Baton, call: Call[NoFields, None]) -> Answer:
     May take 20 seconds. Imported handoffs stay, and aren't imported again, if the tracker fails in the middle: repeat
     it until it is `complete`.
     """
-    return ok(imported_view(import_tracker(baton, call.by, _for_a_while(baton), call.once)))
+    return ok(imported_view(import_tracker(baton, call.by, _has_time(baton), call.once)))
 
 
-def _for_a_while(baton: Baton) -> Callable[[], bool]:
+def _has_time(baton: Baton) -> Callable[[], bool]:
     until = baton.clock.now() + seconds(IMPORT_SECONDS)
     return lambda: baton.clock.now() < until
 

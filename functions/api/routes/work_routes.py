@@ -50,11 +50,11 @@ def put_route(baton: Baton, call: Call[RouteRequest, None]) -> Answer:
 @routes.get("/routes", query=query(PageQuery), answers={200: RouteList})
 def list_routes(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     """The workspace's routes, by `dispatch_rank` and then by work type."""
-    found = sorted(baton.store.routes(call.by.workspace), key=_place)
-    return ok(fitting(call, listed(call, found, _place), _place, route_view))
+    found = sorted(baton.store.routes(call.by.workspace), key=_sort_key)
+    return ok(fitting(call, listed(call, found, _sort_key), _sort_key, route_view))
 
 
-def _place(route: WorkRoute) -> str:
+def _sort_key(route: WorkRoute) -> str:
     return f"{route.dispatch_rank:04d}#{route.work_type}"
 
 

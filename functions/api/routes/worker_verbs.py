@@ -37,17 +37,17 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
     report that isn't `met` makes the completion a `partial` one. An envelope (`handoff_id`, `source`, `status`) that
     contradicts the task or the claim is refused. The agent that handed it off finds the result in its inbox.
     """
-    asked = call.body
+    body = call.body
     done = complete_task(
         baton,
         call.by,
         call.task_id,
-        asked.claim_id,
-        asked.output,
+        body.claim_id,
+        body.output,
         call.body_hash,
         call.once,
-        completion=asked.message(),
-        envelope=asked.envelope(),
+        completion=body.message(),
+        envelope=body.envelope(),
     )
     return ok(completed_task(baton, done))
 
@@ -59,18 +59,18 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
     A failed task is rolled back: to `rollback_request.target_agent`, else to the agent that the handoff names.
     `rollback` is the result.
     """
-    asked = call.body
+    body = call.body
     failed = fail_task(
         baton,
         call.by,
         call.task_id,
-        asked.claim_id,
-        asked.failure.said(),
+        body.claim_id,
+        body.failure.said(),
         call.body_hash,
-        retryable=asked.retryable,
+        retryable=body.retryable,
         once=call.once,
-        rollback_request=asked.asked_back(),
-        envelope=asked.envelope(),
+        rollback_request=body.asked_back(),
+        envelope=body.envelope(),
     )
     return ok(failed_task(baton, failed))
 
@@ -78,16 +78,16 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
 @routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: FailedTask})
 def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
     """Refuse the task: it ends as rejected, and is rolled back as a failed one is."""
-    asked = call.body
+    body = call.body
     rejected = reject_task(
         baton,
         call.by,
         call.task_id,
-        asked.claim_id,
-        asked.reason,
+        body.claim_id,
+        body.reason,
         call.body_hash,
         call.once,
-        rollback_request=asked.asked_back(),
+        rollback_request=body.asked_back(),
     )
     return ok(failed_task(baton, rejected))
 
@@ -98,8 +98,8 @@ def transfer(baton: Baton, call: Call[TransferRequest, None]) -> Answer:
 
     A tripped loop guard refuses with 409 `loop_guard` and leaves the task as it was.
     """
-    asked = call.body
-    done = transfer_task(baton, call.by, call.task_id, asked.claim_id, asked.message(), call.body_hash, call.once)
+    body = call.body
+    done = transfer_task(baton, call.by, call.task_id, body.claim_id, body.message(), call.body_hash, call.once)
     return ok(changed_task(baton, done))
 
 
@@ -110,15 +110,15 @@ def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
     The claim is over, and the task continues later. All branches are created, or none. The next claimer gets their
     `results`.
     """
-    asked = call.body
+    body = call.body
     waiting = delegate_task(
         baton,
         call.by,
         call.task_id,
-        asked.claim_id,
-        asked.messages(),
-        asked.join.policy,
-        asked.join.quorum,
+        body.claim_id,
+        body.messages(),
+        body.join.policy,
+        body.join.quorum,
         call.body_hash,
         call.once,
     )
@@ -131,18 +131,18 @@ def wait_for_a_callback(baton: Baton, call: Call[CallbackWait, None]) -> Answer:
 
     The next claimer gets the posted value as `callback`. A repeat answers with the same address.
     """
-    asked = call.body
+    body = call.body
     dossier, token = wait_for_callback(
         baton,
         call.by,
         call.task_id,
-        asked.claim_id,
-        asked.interaction_id,
-        asked.until,
+        body.claim_id,
+        body.interaction_id,
+        body.until,
         call.body_hash,
         call.once,
     )
     until = dossier.task.wait.until if dossier.task.wait else None
     url = f"{baton.public_url}/callbacks/{token}"
-    callback = {"url": url, "interaction_id": asked.interaction_id, "until": when(until)}
+    callback = {"url": url, "interaction_id": body.interaction_id, "until": when(until)}
     return ok({**changed_task(baton, dossier), "callback": callback})

@@ -47,8 +47,8 @@ def list_workflow_checkpoints(baton: Baton, call: Call[None, PageQuery]) -> Answ
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    asked = call.query
-    page = checkpoints_of_workflow(baton, call.by, call.params["workflow_id"], asked.limit, cursor_of(call))
+    options = call.query
+    page = checkpoints_of_workflow(baton, call.by, call.params["workflow_id"], options.limit, cursor_of(call))
     return ok(listing(call, page, checkpoint_view))
 
 

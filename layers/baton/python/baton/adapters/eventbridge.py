@@ -88,13 +88,13 @@ class EventBridgeBus:
 def _chunks(notices: Sequence[Notice]) -> Iterator[list[Notice]]:
     """Yields chunks as large as one call takes, by number and by size."""
     chunk: list[Notice] = []
-    taken = 0
+    used = 0
     for notice in notices:
         size = len(notice.detail.encode()) + _AROUND_BYTES
-        if chunk and (len(chunk) == MAX_ENTRIES or taken + size > MAX_CALL_BYTES):
+        if chunk and (len(chunk) == MAX_ENTRIES or used + size > MAX_CALL_BYTES):
             yield chunk
-            chunk, taken = [], 0
+            chunk, used = [], 0
         chunk.append(notice)
-        taken += size
+        used += size
     if chunk:
         yield chunk

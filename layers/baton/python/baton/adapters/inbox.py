@@ -50,13 +50,13 @@ class Inbox:
         # A batch in which every message fails is no error of the function: the messages come again like any others.
         processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
         try:
-            result = process_partial_response(event, self._answer, processor, context)
+            result = process_partial_response(event, self._handle, processor, context)
         finally:
             if self.metrics.metric_set:
                 self.metrics.flush_metrics()
         return dict(result)
 
-    def _answer(self, record: SQSRecord) -> None:
+    def _handle(self, record: SQSRecord) -> None:
         with self.logger.append_context_keys(message_id=record.message_id):
             try:
                 self.handle(record.body)

@@ -26,8 +26,8 @@ class Outbox(Registry):
     def mirrors(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Mirror]:
         wanted = [keys.beside(workspace, task_id, keys.MIRROR) for task_id in dict.fromkeys(task_ids)]
         found = self._table.get_many(wanted) if wanted else {}
-        rows = [row for row in map(tracker_items.mirror_from, found.values()) if row is not None]
-        return {row.task_id: row for row in rows}
+        syncs = [sync for sync in map(tracker_items.mirror_from, found.values()) if sync is not None]
+        return {sync.task_id: sync for sync in syncs}
 
     def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
         yield from self._due(keys.mirror_queue(workspace), now, "queue")
@@ -39,8 +39,8 @@ class Outbox(Registry):
         page = self._index_page(keys.QUEUE_INDEX, keys.dead_mirrors(workspace), cursor or "0", limit + 1)
         wanted = [keys.Key(entry["pk"], entry["sk"]) for entry in page[:limit]]
         found = self._table.get_many(wanted) if wanted else {}
-        rows = [tracker_items.mirror_from(found.get(key)) for key in wanted]
-        dead = tuple(row for row in rows if row is not None and row.due_at is None and row.status == "dead")
+        syncs = [tracker_items.mirror_from(found.get(key)) for key in wanted]
+        dead = tuple(sync for sync in syncs if sync is not None and sync.due_at is None and sync.status == "dead")
         return Page(dead, page[limit - 1]["queue_sk"] if len(page) > limit else None)
 
     def page_holders(self, workspace: str, page_ids: Sequence[str]) -> dict[str, str]:

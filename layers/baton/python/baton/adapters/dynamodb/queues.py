@@ -28,11 +28,11 @@ class Queues(Dossiers):
         partition = keys.ready_queue(workspace, agent)
         page = self._queue_page(partition, keys.QUEUE_START)
         is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
-        return handoff_items.skills_from(page[0]) if is_known else None, self._offered(partition, page, now)
+        return handoff_items.skills_from(page[0]) if is_known else None, self._due_work(partition, page, now)
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[Ready]:
         partition = keys.open_queue(workspace)
-        yield from self._offered(partition, self._queue_page(partition, keys.QUEUE_START), now)
+        yield from self._due_work(partition, self._queue_page(partition, keys.QUEUE_START), now)
 
     def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
         found = self._table.query_all("#pk = :pk", {":pk": keys.held(workspace, agent)})
@@ -62,7 +62,7 @@ class Queues(Dossiers):
 
     # Inside
 
-    def _offered(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[Ready]:
+    def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[Ready]:
         """Yields the due work of a queue, from its first page on. Within a priority, work that isn't due sorts after
         work that is: a page that ends with such a task is followed by the next priority."""
         start = keys.QUEUE_START

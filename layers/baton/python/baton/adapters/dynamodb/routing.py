@@ -21,9 +21,9 @@ class Routing(Registry):
     def routes(self, workspace: str) -> RoutingTable:
         found = list(self._table.query_all("#pk = :pk", {":pk": keys.routes(workspace)}))
         table = keys.routing_table(workspace)
-        rows = tuple(route_items.last_route_from(item) for item in found if item["sk"] != table.sk)
+        routes = tuple(route_items.last_route_from(item) for item in found if item["sk"] != table.sk)
         version = next((int(item["version"]) for item in found if item["sk"] == table.sk), 0)
-        return RoutingTable(rows, version)
+        return RoutingTable(routes, version)
 
     def save_route(self, route: Route, table: RoutingTable) -> None:
         item = route_items.route_item(route)

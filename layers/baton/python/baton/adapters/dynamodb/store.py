@@ -51,20 +51,20 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
                 witness(workspace, change, others),
                 bar(workspace, change, others),
             )
-        for errand in _done_jobs(extras):
-            self._remove_job(workspace, errand)
+        for job in _done_jobs(extras):
+            self._remove_job(workspace, job)
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
     ) -> Claim:
         return renew(self._table, keys.head(workspace, task_id), claim_id, by, now, lease_seconds)
 
-    def _remove_job(self, workspace: str, errand: DueErrand) -> None:
+    def _remove_job(self, workspace: str, job: DueErrand) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to
         delete items of a task."""
         with suppress(ConditionFailed, Busy):
             self._table.update(
-                keys.errand(workspace, errand.kind, errand.task_id),
+                keys.errand(workspace, job.kind, job.task_id),
                 UpdateExpression="REMOVE #stamp, #due, #data, #shard, #place",
                 ConditionExpression=STILL_THE_SAME,
                 ExpressionAttributeNames={
@@ -74,7 +74,7 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
                     "#shard": "wake_pk",
                     "#place": "wake_sk",
                 },
-                ExpressionAttributeValues={":stamp": errand.stamp},
+                ExpressionAttributeValues={":stamp": job.stamp},
             )
 
     # Markers

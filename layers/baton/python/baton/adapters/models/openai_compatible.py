@@ -64,17 +64,17 @@ class OpenAICompatibleModel:
     def _complete(self, deadline: Deadline, request: Request, model: str) -> tuple[Answer, int]:
         limit = "max_completion_tokens" if model in self._newer else "max_tokens"
         content = dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
-        return self._ask(deadline, "POST", _COMPLETIONS, content), len(content)
+        return self._request(deadline, "POST", _COMPLETIONS, content), len(content)
 
     def _first_model(self, deadline: Deadline) -> str:
         if not self._first:
-            answer = self._ask(deadline, "GET", "/models")
+            answer = self._request(deadline, "GET", "/models")
             if not _is_ok(answer):
                 raise self._trouble(answer)
             self._first = _first_of(json_in(answer.body))
         return self._first
 
-    def _ask(self, deadline: Deadline, method: str, path: str, content: bytes | None = None) -> Answer:
+    def _request(self, deadline: Deadline, method: str, path: str, content: bytes | None = None) -> Answer:
         key = self._key().strip()
         if not _KEY.fullmatch(key):
             raise ModelRefuses("The model provider's key has characters that no key has: set it again.")
@@ -102,9 +102,9 @@ class OpenAICompatibleModel:
         """Returns the provider's short error code. Its sentences may quote the request, the key included."""
         error = _error(answer)
         key = self._key().strip()
-        for said in (error.get("code"), error.get("type")):
-            if isinstance(said, str) and _SHORT_WORD.fullmatch(said) and not (key and (key in said or said in key)):
-                return f", {said}"
+        for code in (error.get("code"), error.get("type")):
+            if isinstance(code, str) and _SHORT_WORD.fullmatch(code) and not (key and (key in code or code in key)):
+                return f", {code}"
         return ""
 
 
@@ -146,8 +146,8 @@ def _is_too_long(answer: Answer) -> bool:
 
 def _error(answer: Answer) -> dict[str, Any]:
     """Returns the ``error`` object; some servers send its fields without it."""
-    said = json_in(answer.body)
-    error = said.get("error", said) if isinstance(said, dict) else None
+    content = json_in(answer.body)
+    error = content.get("error", content) if isinstance(content, dict) else None
     return error if isinstance(error, dict) else {"message": error}
 
 

@@ -29,16 +29,16 @@ class ScriptedModel:
         answer = self._script.answer(request.agent, request.attempt)
         if answer.turns:
             turn = turn_of(answer, request.turn)
-            self._take(answer.takes_seconds + turn.takes_seconds, request)
+            self._pass_time(answer.takes_seconds + turn.takes_seconds, request)
             return _reply(request, tuple(_blocks(turn, _message(request))), turn.stop_reason)
-        self._take(answer.takes_seconds, request)
+        self._pass_time(answer.takes_seconds, request)
         if answer.fail is not None:
             raise ModelRefuses(
                 answer.fail["description"], type=answer.fail["type"], retryable=answer.retryable, scripted=True
             )
         return _output(request, answer)
 
-    def _take(self, seconds: float, request: Request) -> None:
+    def _pass_time(self, seconds: float, request: Request) -> None:
         """Sleeps as long as the script says, at most the time that is left."""
         if self._clock is None or not seconds:
             return

@@ -56,11 +56,11 @@ class Connection:
 
     def read(self, endpoint: Endpoint, *args: str, **request: Any) -> dict[str, Any]:
         """Sends a GET or a query, which changes nothing."""
-        return self._ask(endpoint, args, request, writes=False)
+        return self._send(endpoint, args, request, writes=False)
 
     def write(self, endpoint: Endpoint, *args: str, **request: Any) -> dict[str, Any]:
         """Sends a request that changes something. It isn't retried after an unclear outcome."""
-        return self._ask(endpoint, args, request, writes=True)
+        return self._send(endpoint, args, request, writes=True)
 
     def read_all(self, endpoint: Endpoint, *args: str, **request: Any) -> Iterator[dict[str, Any]]:
         """Yields the results; each page is requested when the one before is used up."""
@@ -84,19 +84,19 @@ class Connection:
             self._token = found
         return self._token
 
-    def _ask(
+    def _send(
         self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], *, writes: bool
     ) -> dict[str, Any]:
         try:
-            return self._ask_with_token(endpoint, args, request, writes=writes)
+            return self._send_with_token(endpoint, args, request, writes=writes)
         except TrackerAway as exc:
-            pause = self._pause_before_repeating(exc)
+            pause = self._pause_before_retry(exc)
             if pause is None:
                 raise
         self._clock.sleep(pause)
-        return self._ask_with_token(endpoint, args, request, writes=writes)
+        return self._send_with_token(endpoint, args, request, writes=writes)
 
-    def _pause_before_repeating(self, exc: TrackerAway) -> float | None:
+    def _pause_before_retry(self, exc: TrackerAway) -> float | None:
         """Returns seconds, or None if the request may have had an effect or there is no time for a retry."""
         if exc.unclear:
             return None
@@ -104,18 +104,18 @@ class Connection:
         pause = jittered if exc.retry_after is None else exc.retry_after
         return pause if pause <= MAX_PAUSE_SECONDS and pause + MIN_SECONDS < self._budget.left else None
 
-    def _ask_with_token(
+    def _send_with_token(
         self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], *, writes: bool
     ) -> dict[str, Any]:
         refused = self.token()
         try:
-            return self._ask_once(endpoint, args, request, refused, writes=writes)
+            return self._send_once(endpoint, args, request, refused, writes=writes)
         except troubles.TokenRefused:
             if self.token(afresh=True) == refused:  # the saved token may have been replaced since it was read
                 raise
-        return self._ask_once(endpoint, args, request, self.token(), writes=writes)
+        return self._send_once(endpoint, args, request, self.token(), writes=writes)
 
-    def _ask_once(
+    def _send_once(
         self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], token: str, *, writes: bool
     ) -> dict[str, Any]:
         _check(token)

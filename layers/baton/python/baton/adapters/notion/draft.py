@@ -97,14 +97,14 @@ class Draft:
         return replace(self, linked=False, refused=all_refused, is_bare=True)
 
     def _unshared(self, refusal: TrackerTrouble) -> frozenset[str]:
-        asked = frozenset(one for role in RELATIONS for one in self._related(role))
+        related = frozenset(one for role in RELATIONS for one in self._related(role))
         message = refusal.message.replace("-", "").casefold()
         if self.schema.data_source_id.replace("-", "") in message:
             return frozenset()
-        named = frozenset(one for one in asked if one.replace("-", "") in message)
+        named = frozenset(one for one in related if one.replace("-", "") in message)
         if named and self.relation_refusals < RELATION_ROUNDS - 1:
             return named
-        return asked if named or isinstance(refusal, NotThere) or "relation" in message else frozenset()
+        return related if named or isinstance(refusal, NotThere) or "relation" in message else frozenset()
 
     def _related(self, role: str) -> tuple[str, ...]:
         return tuple(one for one in words.related_ids(self.sheet, role) if one not in self.unshared)

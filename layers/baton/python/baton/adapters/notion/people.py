@@ -20,7 +20,7 @@ _MAX_KEPT = 10_000
 class People:
     def __init__(self) -> None:
         self._editors: dict[tuple[str, str], Editor] = {}
-        self._us: dict[str, str] = {}
+        self._own_ids: dict[str, str] = {}
 
     def who(self, notion: Connection, workspace: str, user_id: str) -> Editor:
         """Returns the editor. The cache is per workspace: a connection must not learn about users of another one
@@ -30,20 +30,20 @@ class People:
             if len(self._editors) >= _MAX_KEPT:
                 self._editors.clear()
             try:
-                self._editors[key] = _ask(notion, user_id)
+                self._editors[key] = _read_editor(notion, user_id)
             except NotThere:  # not cached: the user may be known tomorrow
                 return Editor(user_id, is_person=False)
         return self._editors[key]
 
     def us(self, notion: Connection) -> str:
         """Returns the id of the user that the token stands for."""
-        if notion.token() not in self._us:
-            us = str(notion.read(notion.api.users.me).get("id", ""))
-            self._us[notion.token()] = us  # the request may have fetched a newer token
-        return self._us[notion.token()]
+        if notion.token() not in self._own_ids:
+            own_id = str(notion.read(notion.api.users.me).get("id", ""))
+            self._own_ids[notion.token()] = own_id  # the request may have fetched a newer token
+        return self._own_ids[notion.token()]
 
 
-def _ask(notion: Connection, user_id: str) -> Editor:
+def _read_editor(notion: Connection, user_id: str) -> Editor:
     known = notion_id(user_id)
     if known is None:
         return Editor(user_id, is_person=False)

@@ -85,7 +85,7 @@ class NotionTracker:
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
         known = _known(page_id)
         try:
-            if unless_there and self._says(known, text):
+            if unless_there and self._has_comment(known, text):
                 return
             self._notion.write(self._api.comments.create, parent={"page_id": known}, rich_text=texts.rich_text(text))
         except NotThere as exc:
@@ -103,18 +103,18 @@ class NotionTracker:
         self._schema(afresh=True)
 
     def look(self, page_id: str) -> Seen:
-        return self._seen(self._page(page_id))
+        return self._snapshot(self._page(page_id))
 
     def who(self, user_id: str) -> Editor:
         return self._people.who(self._notion, self._workspace, user_id)
 
     def changed_since(self, since: datetime) -> Iterator[Seen]:
-        yield from self._all_seen(self._pages(self._schema(), queries.since(EDITED, since), EDITED))
+        yield from self._snapshots(self._pages(self._schema(), queries.since(EDITED, since), EDITED))
 
     def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
         schema = self._schema()
         condition = queries.both(queries.title(schema, "starts_with", title), queries.since(CREATED, since))
-        yield from self._all_seen(self._pages(schema, condition, CREATED))
+        yield from self._snapshots(self._pages(schema, condition, CREATED))
 
     def problems(self) -> tuple[Problem, ...]:
         try:
@@ -187,7 +187,7 @@ class NotionTracker:
             return 0
         return None if named else 1
 
-    def _says(self, page_id: str, text: str) -> bool:
+    def _has_comment(self, page_id: str, text: str) -> bool:
         wanted = texts.as_written(text).split()
         try:
             comments = self._notion.read_all(self._api.comments.list, block_id=page_id)
@@ -195,20 +195,20 @@ class NotionTracker:
         except Restricted as exc:
             raise _no_comments() from exc
 
-    def _all_seen(self, pages: Iterator[dict[str, Any]]) -> Iterator[Seen]:
+    def _snapshots(self, pages: Iterator[dict[str, Any]]) -> Iterator[Seen]:
         for page in pages:
             try:
-                seen = self._seen(page)
+                snapshot = self._snapshot(page)
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue  # one malformed page must not hide all the others
-            yield seen
+            yield snapshot
 
-    def _seen(self, page: dict[str, Any]) -> Seen:
+    def _snapshot(self, page: dict[str, Any]) -> Seen:
         return words.seen(page, self._settings, self._people.us(self._notion))
 
     def _problems_of_capabilities(self, schema: Schema) -> Iterator[Problem]:
         """Yields missing capabilities other than reading and writing pages, which every request would show."""
-        for attempt in (lambda: self.who(schema.created_by), lambda: self._says(schema.data_source_id, "")):
+        for attempt in (lambda: self.who(schema.created_by), lambda: self._has_comment(schema.data_source_id, "")):
             try:
                 attempt()
             except Denied as exc:
