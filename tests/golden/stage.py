@@ -91,6 +91,10 @@ class Stage:
             self.notion = FakeNotion(self.clock.now)
         forget_all()
 
+    def leave(self) -> None:
+        """Nothing that was wired here is left for others."""
+        forget_all()
+
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         """What the function answers. Chance begins anew with every call, so that none depends on what another drew."""
         random.seed(1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -37,9 +37,15 @@ SCENARIOS = {
 }
 
 
+@pytest.fixture
+def play(monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+    stage = Stage(monkeypatch)
+    yield Play(stage)
+    stage.leave()
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_scenario_is_as_its_golden_file_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    play = Play(Stage(monkeypatch))
+def test_scenario_is_as_its_golden_file_says(name: str, play: Play) -> None:
     SCENARIOS[name](play)
     told, file = written(play.told()), FILES / f"{name}.json"
     if os.environ.get("WRITE_GOLDEN"):

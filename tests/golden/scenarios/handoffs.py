@@ -104,6 +104,9 @@ def dated_work(play: Play) -> None:
     late = handed(play, metadata={"not_before": "2026-11-18T13:00:00Z"})
     hard = {"deadline": "2026-11-18T14:00:00Z", "fail_on_deadline": True}
     handed(play, summary="Hard", expectations=hard)
+    claim = taken(play)
+    say(play, claim, "heartbeat", {"lease_seconds": 9_000})
+    say(play, claim, "release")
     soft = handed(play, summary="Soft", expectations={"deadline": "2026-11-18T14:00:00Z"})
     play.wait(7_300)
     play.sweep()
