@@ -86,14 +86,16 @@ class Stage:
         self.dynamo.watch = lambda changes: self.stream.extend(
             {"eventName": "INSERT", "dynamodb": {"NewImage": new}} for _, old, new in changes if new and not old
         )
+        self._chance = random.getstate()
         self._replace(monkeypatch)
         with self.numbers.of("notion"):
             self.notion = FakeNotion(self.clock.now)
         forget_all()
 
     def leave(self) -> None:
-        """Nothing that was wired here is left for others."""
+        """Nothing of it is left for other tests."""
         forget_all()
+        random.setstate(self._chance)
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         """What the function answers. Chance begins anew with every call, so that none depends on what another drew."""

@@ -196,6 +196,16 @@ def wired(monkeypatch: pytest.MonkeyPatch, dynamo_client: Any) -> Iterator[pytes
     bootstrap.forget_all()
 
 
+def test_nothing_that_was_wired_is_kept_once_it_is_to_be_forgotten(wired: pytest.MonkeyPatch) -> None:
+    bootstrap._callback_key()
+    bootstrap.wire()
+    bootstrap.forget_all()
+    kept = {
+        name for name, part in vars(bootstrap).items() if hasattr(part, "cache_info") and part.cache_info().currsize
+    }
+    assert kept == set()
+
+
 def test_the_shipped_script_answers_where_nothing_is_set(wired: pytest.MonkeyPatch) -> None:
     provider, model_id, model = bootstrap.wire_models().of("")
     assert (provider, model_id) == ("scripted", "")

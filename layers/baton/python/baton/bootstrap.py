@@ -239,7 +239,7 @@ def forget_all() -> None:
     """Clears every cache, for tests that change the environment."""
     parts: list[Callable[..., object]] = [
         *(logger, wire, wire_tokens, wire_dead_letters, wire_tracker_dead_letters, wire_bus),
-        *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager),
+        *(wire_runner, wire_models, _bedrock_client, _session, _table, _notion, _secrets_manager, _callback_key),
     ]
     for part in [*parts, config.load]:
         part.cache_clear()  # type: ignore[attr-defined]
