@@ -103,7 +103,7 @@ class _TurnReader:
     """Builds the turn groups of a transcript."""
 
     is_own: bool  # the running task's transcript: its reasoning is kept, as some providers require it back
-    units: list[_TurnGroup] = field(default_factory=list)
+    groups: list[_TurnGroup] = field(default_factory=list)
 
     def read(self, entries: Iterable[Entry], most_turns: int | None = None, since: int = 0) -> list[_TurnGroup]:
         replies: dict[int, Entry] = {}
@@ -120,10 +120,10 @@ class _TurnReader:
                 order.append((entry.kind, entry.turn, entry))
         for kind, turn, entry in order:
             if kind is EntryKind.ASK:
-                self.units.append(_TurnGroup(({"role": USER, "content": list(entry.blocks)},)))
+                self.groups.append(_TurnGroup(({"role": USER, "content": list(entry.blocks)},)))
             else:
                 self._reply(entry, results.get(turn, []))
-        return self.units
+        return self.groups
 
     def _reply(self, entry: Entry, answers: list[Block]) -> None:
         """Adds a reply with its results, without unanswered calls and without results that have no call. A reply with
@@ -141,7 +141,7 @@ class _TurnReader:
         if answer := [*(answered[call] for call in calls), *texts]:
             turns.append({"role": USER, "content": answer})
         if turns:
-            self.units.append(_TurnGroup(tuple(turns)))
+            self.groups.append(_TurnGroup(tuple(turns)))
 
     def _kept(self, block: Block) -> Block | None:
         if "reasoningContent" in block:
@@ -162,34 +162,34 @@ def composed(
     """Returns the model's history. ``earlier``: the transcripts that the conversation names, in its order.
     ``has_tools``: False writes calls and results as text, as providers take none without tools. Over ``most_bytes`` the
     oldest turns are left out, never the user's message."""
-    earlier_units = [
-        unit for seen, entries in earlier for unit in _TurnReader(is_own=False).read(entries, seen.turns, seen.since)
+    earlier_groups = [
+        group for seen, entries in earlier for group in _TurnReader(is_own=False).read(entries, seen.turns, seen.since)
     ]
     question = _TurnGroup(({"role": USER, "content": [{"text": conversation.message}]},))
     if conversation.history is History.LAST_MESSAGE:
-        earlier_units = [unit for unit in earlier_units[-1:] if unit != question]
-    own_units = _TurnReader(is_own=True).read(own)
+        earlier_groups = [group for group in earlier_groups[-1:] if group != question]
+    own_groups = _TurnReader(is_own=True).read(own)
     if conversation.history is not History.FULL or question.turns not in [
-        unit.turns for unit in (*earlier_units, *own_units)
+        group.turns for group in (*earlier_groups, *own_groups)
     ]:
-        own_units = [question, *own_units] if conversation.history is History.FULL else own_units
-        earlier_units = earlier_units if conversation.history is History.FULL else [question, *earlier_units]
-    units = _cut([*earlier_units, *own_units], question, most_bytes)
-    turns = _merged([turn for unit in units for turn in unit.turns])
+        own_groups = [question, *own_groups] if conversation.history is History.FULL else own_groups
+        earlier_groups = earlier_groups if conversation.history is History.FULL else [question, *earlier_groups]
+    groups = _cut([*earlier_groups, *own_groups], question, most_bytes)
+    turns = _merged([turn for group in groups for turn in group.turns])
     if turns[-1]["role"] == ASSISTANT:
         turns.append({"role": USER, "content": [{"text": conversation.message}]})
     return turns if has_tools else [_without_calls(turn) for turn in turns]
 
 
-def _cut(units: list[_TurnGroup], question: _TurnGroup, most_bytes: int) -> list[_TurnGroup]:
+def _cut(groups: list[_TurnGroup], question: _TurnGroup, most_bytes: int) -> list[_TurnGroup]:
     kept: list[_TurnGroup] = []
     size = question.size
-    for unit in reversed(units):
-        size += unit.size
+    for group in reversed(groups):
+        size += group.size
         if size > most_bytes and kept:
             break
-        kept.insert(0, unit)
-    if len(kept) < len(units):
+        kept.insert(0, group)
+    if len(kept) < len(groups):
         question_turns = [] if question in kept else list(question.turns)
         kept = [_TurnGroup(({"role": USER, "content": [{"text": LEFT_OUT}]}, *question_turns)), *kept]
     if not kept or kept[0].turns[0]["role"] == ASSISTANT:

@@ -46,7 +46,8 @@ def thread_from(root: Task, tasks: Mapping[str, Task], followed: Mapping[str, st
 
 
 def _successors_of(task: Task, tasks: Mapping[str, Task], followed: Mapping[str, str]) -> Iterator[str]:
-    """Yields the task of the user's next message, then the task's transfers, then its retries, the newest first."""
+    """Yields the task of the user's next message, then the task's successors, then its retries: first those that
+    already have a next message, then the newest."""
     if task.id in followed:
         yield followed[task.id]
     if task.state is State.DONE:

@@ -54,8 +54,8 @@ class Held:
 class Errand(StrEnum):
     """The kind of a background job. A job is stored until it is done, however often it is interrupted."""
 
-    JOIN = "join"
-    CASCADE = "cascade"
+    JOIN = "join"  # resume the task whose branches have ended
+    CASCADE = "cascade"  # cancel the task's descendants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class DueErrand:
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The root handoffs of one direction in the last hour (docs/spec/protocol.md §1)."""
+    """Handoffs of agents that began a workflow, in one direction, in the last hour (docs/spec/protocol.md §1)."""
 
     source: str
     target: str  # ``*`` for open work
