@@ -231,10 +231,10 @@ FAMILIES = (
         "a join's errand is read after its branches",
         (
             SERVICES + "join_branches.py",
-            "        errand = baton.store.errand(workspace, Errand.JOIN, task_id)\n"
+            "        job = baton.store.errand(workspace, Errand.JOIN, task_id)\n"
             "        joined = _join(baton, workspace, task_id)\n",
             "        joined = _join(baton, workspace, task_id)\n"
-            "        errand = baton.store.errand(workspace, Errand.JOIN, task_id)\n",
+            "        job = baton.store.errand(workspace, Errand.JOIN, task_id)\n",
         ),
     ),
     _bug(
@@ -259,7 +259,7 @@ FAMILIES = (
     ),
     _bug(
         "children without a live claim",
-        (SERVICES + "create_handoff.py", "extras.append(UnderClaim(parent.id, asked.claim_id))", "pass"),
+        (SERVICES + "create_handoff.py", "extras.append(UnderClaim(parent.id, request.claim_id))", "pass"),
     ),
     _bug(
         "a callback answers another wait",

@@ -26,20 +26,20 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
         return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])
 
     def attempt() -> Note:
-        facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        saved = once.recall(facts.remembered) if once else None
+        inputs = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
+        saved = once.recall(inputs.remembered) if once else None
         if saved is not None:
             return replay(saved)
-        if facts.parent is None:
+        if inputs.parent is None:
             raise Unknown("task")
-        claim = facts.parent.task.current_claim(claim_id, by)
+        claim = inputs.parent.task.current_claim(claim_id, by)
         must_be_let_act(baton, by, claim.agent)
         now = baton.clock.now()
-        content = checked({"text": text}, facts.settings.guardrails, "")
+        content = checked({"text": text}, inputs.settings.guardrails, "")
         note = Note(task_id, baton.ids.new("note", now), now, by.key, content)
         save_response = [Remember(once, {"id": note.id, "at": rfc3339(now), "content": content})] if once else []
         size = len(text.encode())
-        claim.keeping(size, facts.settings.kept_bytes_per_claim)
+        claim.keeping(size, inputs.settings.kept_bytes_per_claim)
         baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *save_response])
         return note
 

@@ -30,8 +30,8 @@ def cancel_descendants(
 ) -> bool:
     """True if no descendant is open any more. An open one is ended under its own version: if it hands off at that
     moment, either its child is found in the next round, or the handoff fails."""
-    errand = baton.store.errand(workspace, Errand.CASCADE, task_id)
-    if errand is None:
+    job = baton.store.errand(workspace, Errand.CASCADE, task_id)
+    if job is None:
         return True
     seen: frozenset[str] | None = None
     for _ in range(MAX_ROUNDS):
@@ -41,13 +41,13 @@ def cancel_descendants(
         found = _open_among(baton, workspace, sorted(below))
         if not found and below == seen:
             # Found the same descendants twice, all ended in between: an ended task makes no children.
-            baton.store.commit(workspace, None, [ErrandDone(errand)])
+            baton.store.commit(workspace, None, [ErrandDone(job)])
             return True
         seen = frozenset(below) if not found else None
         for task in found:
             if not may_go_on():
                 return False
-            _cancel(baton, errand, task)
+            _cancel(baton, job, task)
     return False
 
 
@@ -76,12 +76,12 @@ def _open_among(baton: Baton, workspace: str, ids: list[str]) -> list[Task]:
     return [task for task in tasks if not task.is_ended]
 
 
-def _cancel(baton: Baton, errand: DueErrand, task: Task) -> None:
+def _cancel(baton: Baton, job: DueErrand, task: Task) -> None:
     """Cancels in the name of the principal that cancelled the ancestor. A task that changed meanwhile is left to the
     next round."""
-    principal = errand.data["by"]
+    principal = job.data["by"]
     by = Principal(task.workspace, Kind(principal["kind"]), principal["id"])
-    command = Cancel(by=by, reason=errand.data.get("reason"), ancestor=errand.task_id)
+    command = Cancel(by=by, reason=job.data.get("reason"), ancestor=job.task_id)
     try:
         commit(baton, transition(task, command, baton.clock.now()))
     except (Conflict, TaskEnded):

@@ -29,11 +29,11 @@ def change_settings(
         opens = after.tracker is not None and after.tracker != before.tracker
         if opens:
             # Before the settings: a wake-up without a tracker is harmless, a tracker that is never woken isn't.
-            change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
+            change_gate(baton, by.workspace, lambda circuit: circuit.opened(baton.clock.now()))
         baton.store.save_settings(by.workspace, after, by, baton.clock.now())
         if opens:
             # And after them: a process that looked in between saw no tracker, and is about to clear the wake-up.
-            change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
+            change_gate(baton, by.workspace, lambda circuit: circuit.opened(baton.clock.now()))
         return after
 
     return decided_again(baton.clock, attempt)

@@ -35,10 +35,10 @@ def complete_task(
     told: tuple[Extra, ...] = (),
     envelope: Message | None = None,
 ) -> Dossier:
-    """``completion``: deliverables, verification, notes, results, continuation. ``envelope``: the message's other
-    statements about the task and the claim; raises ``InvalidInput`` if they aren't true. Also raises
-    ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``body_hash`` tells an exact repeat
-    from a second, different completion. ``told``: extra writes."""
+    """Completes the task, with its output and the completion message. ``completion``: deliverables, verification,
+    notes, results, continuation. ``envelope``: the message's other statements about the task and the claim; raises
+    ``InvalidInput`` if they aren't true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and
+    ``Unknown``. ``body_hash`` tells an exact repeat from a second, different completion. ``told``: extra writes."""
     payload = {"output": output, "completion": completion or {}}
     request = Word(
         by=by,
@@ -51,20 +51,20 @@ def complete_task(
         told=told,
     )
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        return _completed(baton, request, facts, now, envelope or {})
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        return _completed(baton, request, inputs, now, envelope or {})
 
     return end_claim(baton, request, decide)
 
 
-def _completed(baton: Baton, request: Word, facts: Facts, now: datetime, envelope: Message) -> Ending:
-    task, body = _known(facts)
-    rules = facts.settings.guardrails
+def _completed(baton: Baton, request: Word, inputs: Facts, now: datetime, envelope: Message) -> Ending:
+    task, body = _known(inputs)
+    rules = inputs.settings.guardrails
     output = checked({"output": request.said["output"]}, rules, "")["output"]
     completion = checked(request.said["completion"], rules, "")
     reports = tuple((each["criterion"], each["met"]) for each in _reports(completion))
     status = "success" if all(met for _, met in reports) else "partial"
-    source = sender(baton, request.by.workspace, facts, envelope, status)
+    source = sender(baton, request.by.workspace, inputs, envelope, status)
     completion_id = baton.ids.new("comp", now)
     command = Complete(
         by=request.by,
@@ -107,8 +107,8 @@ def _reports(completion: Message) -> list[Message]:
     return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
 
 
-def _known(facts: Facts) -> tuple[Task, Message | None]:
+def _known(inputs: Facts) -> tuple[Task, Message | None]:
     """The task and its body: ``end_claim`` has checked that there is one."""
-    if facts.parent is None:
+    if inputs.parent is None:
         raise ValueError("no task was read")
-    return facts.parent.task, facts.parent.body
+    return inputs.parent.task, inputs.parent.body

@@ -105,15 +105,15 @@ def say(baton: Baton, by: Principal, conversation_id: str, text: str, once: Once
         if heard(baton, by, found) != found.tasks:
             raise Unknown("conversation")
         holder = found.holder
-        facts = baton.store.handoff_facts(workspace, _wanted(by, holder))
-        _must_be_a_conversation(baton, found, facts)
+        inputs = baton.store.handoff_facts(workspace, _wanted(by, holder))
+        _must_be_a_conversation(baton, found, inputs)
         if found.thread.is_torn:
             raise Conflict("conversation")
         if by.kind is Who.AGENT and baton.store.held(workspace, by.id):
             raise ClaimRequired(by.id)
         if not holder.is_ended:
             raise ConversationBusy(conversation_id, holder.id, str(holder.state))
-        return _continue(baton, by, found, facts, text, once)
+        return _continue(baton, by, found, inputs, text, once)
 
     return decided_once(baton, once, replay, attempt)
 
@@ -132,32 +132,32 @@ def _speaker(by: Principal) -> str:
     return by.id if by.kind is Who.AGENT else by.key
 
 
-def _must_be_a_conversation(baton: Baton, found: Found, facts: Facts) -> None:
+def _must_be_a_conversation(baton: Baton, found: Found, inputs: Facts) -> None:
     """Raises ``Unknown`` for a workflow that began with a handoff: it takes no messages."""
     body = found.root_body
-    if body is None and facts.parent is not None and found.root.id == facts.parent.task.id:
-        body = facts.parent.body
+    if body is None and inputs.parent is not None and found.root.id == inputs.parent.task.id:
+        body = inputs.parent.body
     if body is None:
         body = baton.store.bodies(found.root.workspace, [found.root.id]).get(found.root.id)
     if conversation_in(body) is None:
         raise Unknown("conversation")
 
 
-def _continue(baton: Baton, by: Principal, found: Found, facts: Facts, text: str, once: Once | None) -> Dossier:
+def _continue(baton: Baton, by: Principal, found: Found, inputs: Facts, text: str, once: Once | None) -> Dossier:
     workspace, now = by.workspace, baton.clock.now()
-    said = checked({"message": text}, facts.settings.guardrails, "")["message"]
-    agent = named(baton, workspace, facts.agents, found.holder.agent or "", "agent")
-    draft = _draft(found, facts, _speaker(by), agent, said)
-    handoffs = facts.handoffs if facts.handoffs is not None else len(found.tasks)
+    message = checked({"message": text}, inputs.settings.guardrails, "")["message"]
+    agent = named(baton, workspace, inputs.agents, found.holder.agent or "", "agent")
+    draft = _draft(found, inputs, _speaker(by), agent, message)
+    handoffs = inputs.handoffs if inputs.handoffs is not None else len(found.tasks)
     extras: list[Extra] = []
     try:
-        if facts.roots is not None:
-            extras.append(RootsCounted(facts.roots.one_more(now, facts.settings)))
-        draft.check(facts.settings, handoffs, now)
+        if inputs.roots is not None:
+            extras.append(RootsCounted(inputs.roots.one_more(now, inputs.settings)))
+        draft.check(inputs.settings, handoffs, now)
     except LoopTripped as trip:
         raise stopped(baton, by, draft, trip, now, once, extras) from trip
-    new = make(baton, by, draft, agent, facts.settings, now)
-    extras += [*going_on(found, new, by.key), *counted(draft, facts.settings, start=handoffs)]
+    new = make(baton, by, draft, agent, inputs.settings, now)
+    extras += [*going_on(found, new, by.key), *counted(draft, inputs.settings, start=handoffs)]
     if once:
         extras.append(Remember(once, snapshot(new.change.task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])
@@ -166,9 +166,9 @@ def _continue(baton: Baton, by: Principal, found: Found, facts: Facts, text: str
     return new.dossier
 
 
-def _draft(found: Found, facts: Facts, source: str, agent: Agent, text: str) -> Draft:
+def _draft(found: Found, inputs: Facts, source: str, agent: Agent, text: str) -> Draft:
     """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
-    holder, body = found.holder, (facts.parent.body if facts.parent else None) or {}
+    holder, body = found.holder, (inputs.parent.body if inputs.parent else None) or {}
     before = conversation_in(body) or Conversation(ask_in(body))
     earlier = (*before.earlier, Seen(holder.id, WHOLE))[-MAX_EARLIER_TASKS:]
     message = {
@@ -207,7 +207,7 @@ def heard(baton: Baton, by: Principal, found: Found) -> tuple[Task, ...]:
 
 
 def _readable_tasks(baton: Baton, by: Principal, conversation_id: str) -> list[Task]:
-    """``heard`` by the conversation's id. A caller that reads all needs no search for the holder."""
+    """Returns what ``heard`` does, by the conversation's id. A caller that reads all needs no search for the holder."""
     if not Rights(baton, by).reads_all:
         return list(heard(baton, by, find_conversation(baton, by.workspace, conversation_id)))
     ids = [each.task_id for each in baton.store.workflow(by.workspace, conversation_id)]

@@ -76,58 +76,58 @@ def create_handoff(baton: Baton, by: Principal, asked: Asked, once: Once | None 
     def attempt() -> Dossier:
         source = speaker(baton, by, asked.source)
         held = _held(baton, by, asked, source)
-        facts = baton.store.handoff_facts(by.workspace, _wanted(asked, source, held, once))
-        saved = once.recall(facts.remembered) if once else None
+        inputs = baton.store.handoff_facts(by.workspace, _wanted(asked, source, held, once))
+        saved = once.recall(inputs.remembered) if once else None
         if saved is not None:
             return _replayed(baton, by.workspace, saved)
-        source = registered(baton, by, facts.agents, source)
-        must_be_let_act(baton, by, source, facts.agents)
-        return _hand_off(baton, by, asked, source, held, _routed(baton, by.workspace, asked, source, facts), once)
+        source = registered(baton, by, inputs.agents, source)
+        must_be_let_act(baton, by, source, inputs.agents)
+        return _hand_off(baton, by, asked, source, held, _routed(baton, by.workspace, asked, source, inputs), once)
 
     return decided_once(baton, once, lambda first: _replayed(baton, by.workspace, first), attempt)
 
 
-def _routed(baton: Baton, workspace: str, asked: Asked, source: str, facts: Facts) -> Facts:
+def _routed(baton: Baton, workspace: str, request: Asked, source: str, inputs: Facts) -> Facts:
     """Adds the agent that a route names to the inputs, with one more read."""
-    if asked.target is not None or facts.route is None:
-        return facts
-    target = facts.route.agent
+    if request.target is not None or inputs.route is None:
+        return inputs
+    target = inputs.route.agent
     more = baton.store.handoff_facts(workspace, Wanted(agents=frozenset({target}), roots=(source, target)))
-    return replace(facts, agents={**facts.agents, **more.agents}, roots=more.roots)
+    return replace(inputs, agents={**inputs.agents, **more.agents}, roots=more.roots)
 
 
-def _held(baton: Baton, by: Principal, asked: Asked, source: str) -> tuple[Held, ...]:
+def _held(baton: Baton, by: Principal, request: Asked, source: str) -> tuple[Held, ...]:
     """The source's live claims. None for a human who names no claim: a human answers for handoffs outside of them."""
-    if asked.claim_id is None and by.is_human:
+    if request.claim_id is None and by.is_human:
         return ()
     return baton.store.held(by.workspace, source)
 
 
-def _wanted(asked: Asked, source: str, held: tuple[Held, ...], once: Once | None) -> Wanted:
-    claim = _named_claim(asked, held)
-    target = asked.target or ANY_AGENT
+def _wanted(request: Asked, source: str, held: tuple[Held, ...], once: Once | None) -> Wanted:
+    claim = _named_claim(request, held)
+    target = request.target or ANY_AGENT
     return Wanted(
-        agents=slugs_among(source, asked.target, asked.on_failure),
-        work_type=asked.work_type,
+        agents=slugs_among(source, request.target, request.on_failure),
+        work_type=request.work_type,
         once=once,
         parent_id=claim.task_id if claim else None,
-        workflow_id=claim.workflow_id if claim else asked.workflow_id,
+        workflow_id=claim.workflow_id if claim else request.workflow_id,
         roots=None if claim else (source, target),
     )
 
 
-def _named_claim(asked: Asked, held: tuple[Held, ...]) -> Held | None:
-    return next((each for each in held if each.claim_id == asked.claim_id), None)
+def _named_claim(request: Asked, held: tuple[Held, ...]) -> Held | None:
+    return next((each for each in held if each.claim_id == request.claim_id), None)
 
 
 def _hand_off(
-    baton: Baton, by: Principal, asked: Asked, source: str, held: tuple[Held, ...], facts: Facts, once: Once | None
+    baton: Baton, by: Principal, request: Asked, source: str, held: tuple[Held, ...], inputs: Facts, once: Once | None
 ) -> Dossier:
-    parent = _parent(by, asked, source, held, facts)
-    if parent is None and by.kind is not Who.HUMAN and asked.claim_id is None and held:
+    parent = _parent(by, request, source, held, inputs)
+    if parent is None and by.kind is not Who.HUMAN and request.claim_id is None and held:
         raise ClaimRequired(source)
-    start = _so_far(baton, by, asked, parent, facts)
-    draft, agent = _draft(baton, by, asked, source, parent, facts)
+    start = _so_far(baton, by, request, parent, inputs)
+    draft, agent = _draft(baton, by, request, source, parent, inputs)
     now = baton.clock.now()
     is_agents_root = parent is None and by.kind is not Who.HUMAN
     extras: list[Extra] = []
@@ -135,102 +135,102 @@ def _hand_off(
         if is_agents_root:
             # Counted for the agent that it goes to in the end: the route's, if no target was named. A stopped handoff
             # counts too: otherwise nothing limits the entries that it leaves for humans.
-            extras.append(RootsCounted(_roots(baton, by.workspace, draft, facts).one_more(now, facts.settings)))
-        draft.check(facts.settings, start, now)
+            extras.append(RootsCounted(_roots(baton, by.workspace, draft, inputs).one_more(now, inputs.settings)))
+        draft.check(inputs.settings, start, now)
     except LoopTripped as trip:
         raise stopped(baton, by, draft, trip, now, once, extras) from trip
-    new = make(baton, by, draft, agent, facts.settings, now)
-    if parent is not None or asked.workflow_id is not None:
-        extras += counted(draft, facts.settings, start=start, is_first=start == 0)
-    if parent is not None and asked.claim_id is not None:
-        extras.append(UnderClaim(parent.id, asked.claim_id))
+    new = make(baton, by, draft, agent, inputs.settings, now)
+    if parent is not None or request.workflow_id is not None:
+        extras += counted(draft, inputs.settings, start=start, is_first=start == 0)
+    if parent is not None and request.claim_id is not None:
+        extras.append(UnderClaim(parent.id, request.claim_id))
     if once:
         extras.append(Remember(once, snapshot(new.change.task)))
-    commit_and_ring(baton, new.change, [*new.along, *extras, *asked.told(new)])
+    commit_and_ring(baton, new.change, [*new.along, *extras, *request.told(new)])
     if new.mirror:
         baton.tracker_bell.ring(by.workspace, new.change.task.id)
     return new.dossier
 
 
-def _parent(by: Principal, asked: Asked, source: str, held: tuple[Held, ...], facts: Facts) -> Task | None:
+def _parent(by: Principal, request: Asked, source: str, held: tuple[Held, ...], inputs: Facts) -> Task | None:
     """The task under whose claim the handoff is made. Raises ``StaleClaim`` for a claim that is another caller's, or
     over."""
-    if asked.claim_id is None:
+    if request.claim_id is None:
         return None
-    claim = _named_claim(asked, held)
-    if claim is None or facts.parent is None:
+    claim = _named_claim(request, held)
+    if claim is None or inputs.parent is None:
         raise StaleClaim(None)
-    task = facts.parent.task
-    current = task.current_claim(asked.claim_id, by)
+    task = inputs.parent.task
+    current = task.current_claim(request.claim_id, by)
     if current.agent != source:
         raise StaleClaim(task.id)
-    if asked.workflow_id not in {None, task.workflow_id}:
+    if request.workflow_id not in {None, task.workflow_id}:
         raise InvalidInput("metadata.workflow_id", "must be left out, or that of the task that is handed off from")
     return task
 
 
 def _draft(
-    baton: Baton, by: Principal, asked: Asked, source: str, parent: Task | None, facts: Facts
+    baton: Baton, by: Principal, request: Asked, source: str, parent: Task | None, inputs: Facts
 ) -> tuple[Draft, Agent | None]:
-    message = checked(asked.message, facts.settings.guardrails, "")
+    message = checked(request.message, inputs.settings.guardrails, "")
     must_be_ahead(message, baton.clock.now())
     mode, rank = Mode.DISPATCH, None
-    target = asked.target
-    if target is None and asked.work_type is not None:
-        if facts.route is None or facts.route.removed:
-            raise InvalidInput("work_type", f"has no route, and no target is named: {asked.work_type}")
-        target, mode, rank = facts.route.agent, facts.route.mode, facts.route.dispatch_rank
-    agent = named(baton, by.workspace, facts.agents, target, "target.agent") if target is not None else None
+    target = request.target
+    if target is None and request.work_type is not None:
+        if inputs.route is None or inputs.route.removed:
+            raise InvalidInput("work_type", f"has no route, and no target is named: {request.work_type}")
+        target, mode, rank = inputs.route.agent, inputs.route.mode, inputs.route.dispatch_rank
+    agent = named(baton, by.workspace, inputs.agents, target, "target.agent") if target is not None else None
     requires = requires_of(message)
     must_be_able(baton, by.workspace, agent, requires, source)
-    body = facts.parent.body if facts.parent else None
-    lineage = _lineage(baton, asked, parent, body)
+    body = inputs.parent.body if inputs.parent else None
+    lineage = _lineage(baton, request, parent, body)
     return (
         Draft(
-            kind=asked.kind,
+            kind=request.kind,
             source=source,
             target=agent.slug if agent else None,
-            message=_with_context(baton, by, message, asked, body, facts),
+            message=_with_context(baton, by, message, request, body, inputs),
             lineage=lineage,
             requires=requires,
             mode=mode,
-            work_type=asked.work_type,
+            work_type=request.work_type,
             dispatch_rank=rank,
         ),
         agent,
     )
 
 
-def _lineage(baton: Baton, asked: Asked, parent: Task | None, body: Message | None) -> Lineage:
+def _lineage(baton: Baton, request: Asked, parent: Task | None, body: Message | None) -> Lineage:
     if parent is not None:
         return under(parent, body)
-    return Lineage(workflow_id=asked.workflow_id or baton.ids.new("wf", baton.clock.now()))
+    return Lineage(workflow_id=request.workflow_id or baton.ids.new("wf", baton.clock.now()))
 
 
 def _with_context(
-    baton: Baton, by: Principal, message: Message, asked: Asked, body: Message | None, facts: Facts
+    baton: Baton, by: Principal, message: Message, request: Asked, body: Message | None, inputs: Facts
 ) -> dict[str, Any]:
     """The message with the parent's context merged in, and with the canonical name of the agent that a failure goes
     back to."""
     context = merged((body or {}).get("context"), message.get("context"))
     completed = {**message, **({"context": context} if context else {})}
-    if asked.on_failure is not None:
-        back_to = named(baton, by.workspace, facts.agents, asked.on_failure, "rollback.on_failure")
+    if request.on_failure is not None:
+        back_to = named(baton, by.workspace, inputs.agents, request.on_failure, "rollback.on_failure")
         completed["rollback"] = {**message["rollback"], "on_failure": back_to.slug}
     return completed
 
 
-def _so_far(baton: Baton, by: Principal, asked: Asked, parent: Task | None, facts: Facts) -> int:
+def _so_far(baton: Baton, by: Principal, request: Asked, parent: Task | None, inputs: Facts) -> int:
     """The number of the workflow's handoffs so far; 0 if it begins with this one. Raises ``InvalidInput`` if another
     principal began it."""
     if parent is not None:
-        return facts.handoffs or 1
-    if asked.workflow_id is None:
+        return inputs.handoffs or 1
+    if request.workflow_id is None:
         return 0
-    members = baton.store.workflow(by.workspace, asked.workflow_id)
+    members = baton.store.workflow(by.workspace, request.workflow_id)
     if members and not by.is_human:
         _must_have_begun(baton, by, [each.task_id for each in members if each.parent_id is None])
-    return facts.handoffs or len(members)
+    return inputs.handoffs or len(members)
 
 
 def _must_have_begun(baton: Baton, by: Principal, ids: list[str]) -> None:
@@ -243,10 +243,10 @@ def _must_have_begun(baton: Baton, by: Principal, ids: list[str]) -> None:
         raise InvalidInput("metadata.workflow_id", message)
 
 
-def _roots(baton: Baton, workspace: str, draft: Draft, facts: Facts) -> Roots:
+def _roots(baton: Baton, workspace: str, draft: Draft, inputs: Facts) -> Roots:
     target = draft.target or ANY_AGENT
-    if facts.roots is not None and facts.roots.target == target:
-        return facts.roots
+    if inputs.roots is not None and inputs.roots.target == target:
+        return inputs.roots
     found = baton.store.handoff_facts(workspace, Wanted(roots=(draft.source, target))).roots
     return found or Roots(draft.source, target)
 

@@ -58,9 +58,9 @@ def create_handoff_marker(baton: Baton, by: Principal, body: dict[str, Any], onc
         return _with_present_page(baton, known, by.workspace, MarkerAnswer(**saved))
 
     def attempt() -> MarkerAnswer:
-        marker, facts = _parse_with_inputs(baton, by.workspace, body, once)
-        settings, direction = facts.settings, facts.direction
-        saved = once.recall(facts.remembered) if once else None
+        marker, inputs = _parse_with_inputs(baton, by.workspace, body, once)
+        settings, direction = inputs.settings, inputs.direction
+        saved = once.recall(inputs.remembered) if once else None
         if saved is not None:
             return replay(saved, settings)
         if isinstance(marker, InvalidMarker):
@@ -83,9 +83,9 @@ def _parse_with_inputs(
     for _ in range(READINGS):
         marker = _parse(body, roster)
         pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
-        facts = baton.store.marker_facts(workspace, pair, once)
-        if facts.roster == roster.version:
-            return marker, facts
+        inputs = baton.store.marker_facts(workspace, pair, once)
+        if inputs.roster == roster.version:
+            return marker, inputs
         roster = baton.store.roster(workspace)
     raise Conflict("roster")
 

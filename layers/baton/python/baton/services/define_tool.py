@@ -104,8 +104,8 @@ def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str,
     """Returns the outcome that a call of the tool with these arguments would have now. Changes nothing. Raises
     ``Unknown``."""
     tool = find_tool(baton, by, name)
-    facts = baton.store.handoff_facts(by.workspace, Wanted(agents=frozenset({tool.target_agent})))
-    target = facts.agents.get(tool.target_agent)
+    inputs = baton.store.handoff_facts(by.workspace, Wanted(agents=frozenset({tool.target_agent})))
+    target = inputs.agents.get(tool.target_agent)
     problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
     if not tool.active:
         problems.append({"field": "name", "message": "is switched off: it is offered to nobody"})
@@ -115,7 +115,7 @@ def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str,
         problems.append({"field": "name", "message": suspension.reason})
     if not problems:
         try:
-            arguments = checked(arguments, facts.settings.guardrails, "arguments")
+            arguments = checked(arguments, inputs.settings.guardrails, "arguments")
             must_fit("arguments", arguments)
         except InvalidInput as refusal:
             problems += refusal.fields["errors"]

@@ -36,38 +36,38 @@ def delegate_task(
     body_hash: str,
     once: Once | None = None,
 ) -> Dossier:
-    """``branches``: 1 to 10 messages, each with its own ``call_id``. Ends the claim; the task waits until the branches
-    have ended, as ``policy`` says. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it
-    was."""
+    """Ends the claim, and makes the task wait until its branches have ended, as ``policy`` says. ``branches``: 1 to 10
+    messages, each with its own ``call_id``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the
+    task as it was."""
     if policy is Policy.QUORUM and not 1 <= (quorum or 0) <= len(branches):
         raise InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
     if len({each["call_id"] for each in branches}) < len(branches):
         raise InvalidInput("branches", "must each have a call_id of their own")
     request = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        drafts = [_draft(baton, by, each, number, facts) for number, each in enumerate(branches)]
-        children = make_all(baton, by, drafts, facts.settings, now, once)
-        wait = wait_for(_claimed(facts).task, children, policy, quorum, facts.settings, now)
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        drafts = [_draft(baton, by, each, number, inputs) for number, each in enumerate(branches)]
+        children = make_all(baton, by, drafts, inputs.settings, now, once)
+        wait = wait_for(_claimed(inputs).task, children, policy, quorum, inputs.settings, now)
         command = WaitFor(by=by, claim_id=claim_id, wait=wait)
-        extras = counted(drafts[0][0], facts.settings, len(drafts))
+        extras = counted(drafts[0][0], inputs.settings, len(drafts))
         return Ending(verb=command, children=children, extras=tuple(extras))
 
     names = [each["target"].get("agent") for each in branches]
     return end_claim(baton, request, decide, Wanted(agents=slugs_among(*names)))
 
 
-def _draft(baton: Baton, by: Principal, branch: Message, number: int, facts: Facts) -> Planned:
-    parent = _claimed(facts)
+def _draft(baton: Baton, by: Principal, branch: Message, number: int, inputs: Facts) -> Planned:
+    parent = _claimed(inputs)
     task, body = parent.task, parent.body or {}
     source = task.claim.agent if task.claim else by.id
     field = f"branches.{number}"
-    content = checked(branch, facts.settings.guardrails, field)
+    content = checked(branch, inputs.settings.guardrails, field)
     call_id = content["call_id"]
     content = {name: value for name, value in content.items() if name != "call_id"}
     must_be_ahead(content, baton.clock.now(), field)
     name = content["target"].get("agent")
-    agent = named(baton, by.workspace, facts.agents, name, f"{field}.target.agent") if name is not None else None
+    agent = named(baton, by.workspace, inputs.agents, name, f"{field}.target.agent") if name is not None else None
     requires = requires_of(content)
     must_be_able(baton, by.workspace, agent, requires, source)
     message = {
@@ -90,7 +90,7 @@ def _draft(baton: Baton, by: Principal, branch: Message, number: int, facts: Fac
     return draft, agent, None
 
 
-def _claimed(facts: Facts) -> Dossier:
-    if facts.parent is None:
+def _claimed(inputs: Facts) -> Dossier:
+    if inputs.parent is None:
         raise ValueError("no task was read")
-    return facts.parent
+    return inputs.parent

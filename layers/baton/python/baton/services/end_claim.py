@@ -84,16 +84,16 @@ def end_claim(
         return _replayed(baton, word, saved)
 
     def attempt() -> Dossier:
-        facts = baton.store.handoff_facts(workspace, _with_task(wanted, word))
-        saved = word.once.recall(facts.remembered) if word.once else None
+        inputs = baton.store.handoff_facts(workspace, _with_task(wanted, word))
+        saved = word.once.recall(inputs.remembered) if word.once else None
         if saved is not None:
             return replay(saved)
-        task = _task(facts).task
+        task = _task(inputs).task
         claim = task.current_claim(word.claim_id, by)
         if not word.while_off:
             must_be_let_act(baton, by, claim.agent)
         now = baton.clock.now()
-        outcome = decide(facts, now)
+        outcome = decide(inputs, now)
         change = transition(task, outcome.verb, now)
         answer = {**snapshot(change.task), "computed": outcome.computed}
         extras: list[Extra] = [
@@ -134,10 +134,10 @@ def _with_task(wanted: Wanted | None, request: Word) -> Wanted:
     return Wanted(agents=more.agents, parent_id=request.task_id, once=request.once)
 
 
-def _task(facts: Facts) -> Dossier:
-    if facts.parent is None:
+def _task(inputs: Facts) -> Dossier:
+    if inputs.parent is None:
         raise Unknown("task")
-    return facts.parent
+    return inputs.parent
 
 
 def _replay_or_stale(baton: Baton, request: Word) -> Dossier:

@@ -39,11 +39,11 @@ def fail_task(
     told: tuple[Extra, ...] = (),
     envelope: Message | None = None,
 ) -> Dossier:
-    """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``. ``failure``: ``{type, description, blockers,
-    partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``. ``told``: extra writes.
-    ``envelope``: the message's other statements about the task and the claim; raises ``InvalidInput`` if they aren't
-    true. An agent that is switched off may fail its task, but not name the agent that continues: raises
-    ``InactiveAgent``."""
+    """Fails the task, or makes it ready again if the failure is retryable and attempts are left. ``failure``: ``{type,
+    description, blockers, partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``. ``told``:
+    extra writes. ``envelope``: the message's other statements about the task and the claim; raises ``InvalidInput`` if
+    they aren't true. An agent that is switched off may fail its task, but not name the agent that continues: raises
+    ``InactiveAgent``. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     payload = _payload(failure, rollback_request)
     request = Word(
         by=by,
@@ -57,14 +57,14 @@ def fail_task(
         while_off=True,
     )
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        task = _task(facts)
-        base = _base_record(baton, request, facts, now, "failure")
-        base["source"] = sender(baton, by.workspace, facts, envelope or {}, "failed")
-        kept = _partial_progress(baton, request, task, base, now)
-        base["checkpoint_id"] = kept.id if kept else None
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        task = _task(inputs)
+        base = _base_record(baton, request, inputs, now, "failure")
+        base["source"] = sender(baton, by.workspace, inputs, envelope or {}, "failed")
+        checkpoint = _partial_progress(baton, request, task, base, now)
+        base["checkpoint_id"] = checkpoint.id if checkpoint else None
         is_over = not retryable or task.attempt >= task.max_attempts
-        back = rollback(baton, by, task, _body(facts), base, now) if is_over else FollowUp()
+        back = rollback(baton, by, task, _body(inputs), base, now) if is_over else FollowUp()
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Fail(
             by=by,
@@ -72,11 +72,11 @@ def fail_task(
             failure=record,
             retryable=retryable,
             failure_id=base["failure_id"],
-            checkpoint_id=kept.id if kept else None,
+            checkpoint_id=checkpoint.id if checkpoint else None,
             rollback=_initiated(back),
             successor=_successor(task, back),
         )
-        extras = (*([CheckpointKept(kept)] if kept else []), *back.extras)
+        extras = (*([CheckpointKept(checkpoint)] if checkpoint else []), *back.extras)
         return Ending(
             verb=command,
             failure=record,
@@ -98,17 +98,17 @@ def reject_task(
     once: Once | None = None,
     rollback_request: Message | None = None,
 ) -> Dossier:
-    """Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     failure: Message = {"type": "capability", "description": reason}
     payload = _payload(failure, rollback_request)
     request = Word(
         by=by, task_id=task_id, claim_id=claim_id, verb=Reject.name, body_hash=body_hash, once=once, said=payload
     )
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        task = _task(facts)
-        base = _base_record(baton, request, facts, now, "reason")
-        back = rollback(baton, by, task, _body(facts), base, now)
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        task = _task(inputs)
+        base = _base_record(baton, request, inputs, now, "reason")
+        back = rollback(baton, by, task, _body(inputs), base, now)
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Reject(
             by=by,
@@ -128,9 +128,9 @@ def _payload(failure: Message, rollback_request: Message | None) -> Message:
     return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
 
 
-def _base_record(baton: Baton, request: Word, facts: Facts, now: datetime, at: str) -> Message:
+def _base_record(baton: Baton, request: Word, inputs: Facts, now: datetime, at: str) -> Message:
     """The record of the failure. ``at``: the field of the request that describes the failure."""
-    task, rules = _task(facts), facts.settings.guardrails
+    task, rules = _task(inputs), inputs.settings.guardrails
     rollback_request = request.said.get("rollback_request")
     return {
         "failure_id": baton.ids.new("fail", now),
@@ -169,11 +169,11 @@ def _successor(task: Task, back: FollowUp) -> str | None:
     return back.child.change.task.id if back.child and task.join_parent is not None else None
 
 
-def _task(facts: Facts) -> Task:
-    if facts.parent is None:
+def _task(inputs: Facts) -> Task:
+    if inputs.parent is None:
         raise ValueError("no task was read")
-    return facts.parent.task
+    return inputs.parent.task
 
 
-def _body(facts: Facts) -> Message | None:
-    return facts.parent.body if facts.parent else None
+def _body(inputs: Facts) -> Message | None:
+    return inputs.parent.body if inputs.parent else None

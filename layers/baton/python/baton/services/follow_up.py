@@ -53,9 +53,9 @@ def continuation(
     """Returns the handoff to the agent that a completion suggests. An unknown agent is recorded, not an error
     (docs/spec/protocol.md §4)."""
     name = asked["suggested_next"]
-    facts = _facts(baton, task, name)
+    inputs = _facts(baton, task, name)
     try:
-        agent = named(baton, task.workspace, facts.agents, name, "continuation.suggested_next")
+        agent = named(baton, task.workspace, inputs.agents, name, "continuation.suggested_next")
     except InvalidInput as refusal:
         return FollowUp({"status": refusal.code})
     draft = Draft(
@@ -71,7 +71,7 @@ def continuation(
         },
         lineage=under(task, body),
     )
-    return _check_and_make(baton, by, draft, agent, facts, now)
+    return _check_and_make(baton, by, draft, agent, inputs, now)
 
 
 def rollback(
@@ -88,13 +88,13 @@ def rollback(
         return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
     source = task.claim.agent
     names_it = request.get("target_agent") is not None
-    facts = _facts(baton, task, back_to, *([source] if names_it else []))
-    if names_it and source in facts.agents:  # while it is off, the handoff names the next agent, not the agent itself
-        facts.agents[source].must_be_active()
+    inputs = _facts(baton, task, back_to, *([source] if names_it else []))
+    if names_it and source in inputs.agents:  # while it is off, the handoff names the next agent, not the agent itself
+        inputs.agents[source].must_be_active()
     agent: Agent | None = None
     trip: LoopTripped | None = None
     try:
-        agent = named(baton, task.workspace, facts.agents, back_to, "rollback_request.target_agent")
+        agent = named(baton, task.workspace, inputs.agents, back_to, "rollback_request.target_agent")
     except InvalidInput as refusal:
         trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
     is_rollback = "rolls_back" in (body or {})  # or the retry of a rollback
@@ -127,7 +127,7 @@ def rollback(
     )
     if trip is not None:
         return _entry(baton, by, draft, trip, now)
-    return _check_and_make(baton, by, draft, agent, facts, now)
+    return _check_and_make(baton, by, draft, agent, inputs, now)
 
 
 def _with_context(body: Message | None, message: Message) -> Message:
@@ -144,13 +144,13 @@ def _facts(baton: Baton, task: Task, *agents: str) -> Facts:
 
 
 def _check_and_make(
-    baton: Baton, by: Principal, draft: Draft, agent: Agent | None, facts: Facts, now: datetime
+    baton: Baton, by: Principal, draft: Draft, agent: Agent | None, inputs: Facts, now: datetime
 ) -> FollowUp:
     try:
-        draft.check(facts.settings, facts.handoffs or 1, now)
+        draft.check(inputs.settings, inputs.handoffs or 1, now)
     except LoopTripped as trip:
         return _entry(baton, by, draft, trip, now)
-    new = make(baton, by, draft, agent, facts.settings, now, asked_directly=False)
+    new = make(baton, by, draft, agent, inputs.settings, now, asked_directly=False)
     task = new.change.task
     outcome = {
         "status": "created",
@@ -158,7 +158,7 @@ def _check_and_make(
         "task_id": task.id,
         "target_agent": task.target_agent,
     }
-    return FollowUp(outcome, new, tuple(counted(draft, facts.settings)))
+    return FollowUp(outcome, new, tuple(counted(draft, inputs.settings)))
 
 
 def _entry(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> FollowUp:

@@ -69,14 +69,14 @@ def transfer_by(handing: Handing, call: HandoffCall, entry: Callable[[HandoffCal
     ``LoopTripped`` and other ``InvalidInput``, which leave the task as it was, and ``StaleClaim``."""
     baton, by = handing.baton, handing.work.by
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        draft, agent, permitted = _draft(handing, call, facts, Kind.TRANSFER)
-        (child,) = make_all(baton, by, [(draft, agent, call.tool.standing)], facts.settings, now, None)
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        draft, agent, permitted = _draft(handing, call, inputs, Kind.TRANSFER)
+        (child,) = make_all(baton, by, [(draft, agent, call.tool.standing)], inputs.settings, now, None)
         task = child.change.task
         command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
         extra = EntryKept(handing.work.dossier.task.id, entry(permitted, task, agent))
         return Ending(
-            verb=command, output=over_to(child), children=(child,), extras=(extra, *counted(draft, facts.settings))
+            verb=command, output=over_to(child), children=(child,), extras=(extra, *counted(draft, inputs.settings))
         )
 
     return end_claim(baton, handing.word(Transfer.name, call.call_id), decide, _wanted([call]))
@@ -91,12 +91,12 @@ def delegate_by(
     """Makes the task wait for its branches, one per call, each under its call's id. Raises the errors of
     ``transfer_by``. All branches begin, or none."""
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        drafts = [_draft(handing, call, facts, Kind.DELEGATION) for call in calls]
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        drafts = [_draft(handing, call, inputs, Kind.DELEGATION) for call in calls]
         planned = [(draft, agent, call.tool.standing) for draft, agent, call in drafts]
-        children = make_all(handing.baton, handing.work.by, planned, facts.settings, now, None)
+        children = make_all(handing.baton, handing.work.by, planned, inputs.settings, now, None)
         quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
-        wait = wait_for(_task(facts), children, profile.join, quorum, facts.settings, now)
+        wait = wait_for(_task(inputs), children, profile.join, quorum, inputs.settings, now)
         begun = zip(drafts, children, strict=True)
         transcript_entry = entry([(call, child.change.task, agent) for (_, agent, call), child in begun])
         return Ending(
@@ -104,7 +104,7 @@ def delegate_by(
             children=children,
             extras=(
                 EntryKept(handing.work.dossier.task.id, transcript_entry),
-                *counted(drafts[0][0], facts.settings, len(drafts)),
+                *counted(drafts[0][0], inputs.settings, len(drafts)),
             ),
         )
 
@@ -138,21 +138,21 @@ def _wanted(calls: Sequence[HandoffCall]) -> Wanted:
     return Wanted(agents=frozenset(call.tool.target_agent for call in calls))
 
 
-def _task(facts: Facts) -> Task:
+def _task(inputs: Facts) -> Task:
     """``end_claim`` has checked that there is one, and that it is claimed."""
-    if facts.parent is None:
+    if inputs.parent is None:
         raise ValueError("no task was read")
-    return facts.parent.task
+    return inputs.parent.task
 
 
-def _draft(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> tuple[Draft, Agent, HandoffCall]:
-    task, body, tool = _task(facts), (facts.parent.body if facts.parent else None) or {}, call.tool
+def _draft(handing: Handing, call: HandoffCall, inputs: Facts, kind: Kind) -> tuple[Draft, Agent, HandoffCall]:
+    task, body, tool = _task(inputs), (inputs.parent.body if inputs.parent else None) or {}, call.tool
     source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
-    agent = named(handing.baton, task.workspace, facts.agents, tool.target_agent, "target_agent")
+    agent = named(handing.baton, task.workspace, inputs.agents, tool.target_agent, "target_agent")
     # Read with the task in this very attempt: a change during the model's reply counts.
     if suspension := tool.suspended_by(agent):
         raise ToolSuspended(tool.name, suspension.reason)
-    variables = checked(call.variables, facts.settings.guardrails, "arguments")
+    variables = checked(call.variables, inputs.settings.guardrails, "arguments")
     is_transfer = kind is Kind.TRANSFER
     context = context_after(body.get("context"), source, tool, variables)
     must_fit("context", context)
@@ -184,5 +184,5 @@ def _draft(handing: Handing, call: HandoffCall, facts: Facts, kind: Kind) -> tup
 def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:
     """The successor of a transfer inherits the expectations; a branch only their times."""
     expected = body.get("expectations") or {}
-    kept = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
-    return {"expectations": kept} if kept else {}
+    inherited = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
+    return {"expectations": inherited} if inherited else {}

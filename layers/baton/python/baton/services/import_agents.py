@@ -42,9 +42,10 @@ class ImportedAgent:
 def import_agents(
     baton: Baton, by: Principal, declared: Mapping[str, Mapping[str, Types]], once: Once | None = None
 ) -> list[ImportedAgent]:
-    """``declared``: slug → ``accepts`` and ``produces``; a list that isn't given stays as it is. Unknown agents are
-    registered with the defaults. Known agents keep everything else, but for a standing approval that a service's change
-    ends (invariant 8). Declarations without a difference change nothing. For humans and services.
+    """Saves what agents accept and produce. ``declared``: slug → ``accepts`` and ``produces``; a list that isn't given
+    stays as it is. Unknown agents are registered with the defaults. Known agents keep everything else, but for a
+    standing approval that a service's change ends (invariant 8). Declarations without a difference change nothing. For
+    humans and services.
 
     Everything is checked before the first write; then there is one transaction per agent. An interrupted import may be
     sent again and continues: its finished part is then unchanged. Raises ``InvalidInput``, ``NameTaken``,

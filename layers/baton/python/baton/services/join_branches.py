@@ -31,10 +31,10 @@ def join_branches(baton: Baton, workspace: str, task_id: str) -> bool:
     branch that ends meanwhile leaves another job."""
 
     def attempt() -> bool:
-        errand = baton.store.errand(workspace, Errand.JOIN, task_id)
+        job = baton.store.errand(workspace, Errand.JOIN, task_id)
         joined = _join(baton, workspace, task_id)
-        if errand is not None:
-            baton.store.commit(workspace, None, [ErrandDone(errand)])
+        if job is not None:
+            baton.store.commit(workspace, None, [ErrandDone(job)])
         return joined
 
     return decided_again(baton.clock, attempt)

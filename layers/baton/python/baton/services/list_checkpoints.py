@@ -54,9 +54,9 @@ class _Listing:
         found: list[Checkpoint] = []
         size = 0
         for _ in range(MAX_READS):
-            some, cursor = self._next_items(min(limit - len(found), AT_ONCE), cursor)
-            found += some
-            size += sum(len(canonical_json(each.state).encode()) for each in some)
+            items, cursor = self._next_items(min(limit - len(found), AT_ONCE), cursor)
+            found += items
+            size += sum(len(canonical_json(each.state).encode()) for each in items)
             if cursor is None or len(found) >= limit or size > MAX_BYTES:
                 break
         return Page(tuple(found), cursor)
@@ -64,14 +64,14 @@ class _Listing:
     def _next_items(self, most: int, before: str | None) -> tuple[list[Checkpoint], str | None]:
         """The next items, and the id before which the list continues."""
         page = self._store.checkpoints(self._workspace, self._workflow_id, most, before)
-        kept: dict[str, Checkpoint] = {each.id: each for each in page.items if each.task_id in self._tasks}
+        saved: dict[str, Checkpoint] = {each.id: each for each in page.items if each.task_id in self._tasks}
         # An initial state that is older than the last item read may come after items that weren't read.
         floor = page.cursor or ""
         firsts = [each for each in self._firsts if floor <= each and (before is None or each < before)]
-        ids = sorted([*kept, *firsts], reverse=True)
+        ids = sorted([*saved, *firsts], reverse=True)
         shown = ids[:most]
-        firsts_shown = self._initial_states([self._firsts[each] for each in shown if each not in kept])
-        found = [kept.get(each) or firsts_shown.get(each) for each in shown]
+        firsts_shown = self._initial_states([self._firsts[each] for each in shown if each not in saved])
+        found = [saved.get(each) or firsts_shown.get(each) for each in shown]
         next_before = shown[-1] if len(ids) > most else page.cursor
         return [each for each in found if each is not None], next_before
 

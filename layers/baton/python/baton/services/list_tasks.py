@@ -27,7 +27,7 @@ def tasks_of_agent(
 def tasks_of_day(
     baton: Baton, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
-    """``day`` in UTC."""
+    """Returns the tasks created on ``day`` (UTC), newest first."""
     takes = _takes(Rights(baton, by), states)
     return filtered(lambda size, at: baton.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
 

@@ -93,8 +93,8 @@ def make(
     created_by: str | None = None,
     standing: dict[str, Any] | None = None,
 ) -> New:
-    """``agent``: the target. ``created_by``: the principal that asked, if ``by`` only lets it happen. ``standing``: a
-    human's standing approval for this route."""
+    """Makes the handoff and its task, without committing them. ``agent``: the target. ``created_by``: the principal
+    that asked, if ``by`` only lets it happen. ``standing``: a human's standing approval for this route."""
     new = draft.task(by.workspace, baton.ids.new("task", now), created_by or by.key, settings, now)
     body = draft.body(new)
     change = create(new, by, now, agent, settings, mode=draft.mode, asked_directly=asked_directly, standing=standing)
@@ -150,7 +150,8 @@ def over_to(child: New) -> dict[str, Any]:
 
 
 def so_far(baton: Baton, workspace: str, draft: Draft) -> int:
-    """The number of a workflow's handoffs if they were never counted: with only a root there is no count."""
+    """Returns the number of the workflow's handoffs if they were never counted. A workflow that has only its root isn't
+    counted, so it has one."""
     if draft.lineage.is_root and draft.retry_of is None:
         return len(baton.store.workflow(workspace, draft.lineage.workflow_id))
     return 1

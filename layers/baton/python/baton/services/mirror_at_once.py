@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def mirror_at_once(baton: Baton, settings: Settings, escalation: Escalation) -> Sent:
     """Never raises. If the page isn't there in time, sync-tracker keeps trying."""
-    task, sync, gate = escalation.change.task, escalation.mirror, escalation.gate
+    task, sync, circuit = escalation.change.task, escalation.mirror, escalation.gate
     if settings.tracker is None or sync is None or sync.sender is None:
-        status = Sync.PENDING if gate is None or gate.status is Sync.OK else gate.status
-        return Sent(None, status, (gate and gate.message) or "The tracker is asked later.")
+        status = Sync.PENDING if circuit is None or circuit.status is Sync.OK else circuit.status
+        return Sent(None, status, (circuit and circuit.message) or "The tracker is asked later.")
     dossier = Dossier(task=task, body=escalation.body, mirror=sync)
     try:
         return deliver(baton, settings.tracker, dossier, AT_ONCE_SECONDS)

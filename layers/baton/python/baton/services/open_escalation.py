@@ -80,9 +80,9 @@ def open_escalation(
     change = create(new, by, now, marker.target, settings)
     if settings.tracker is None:
         return Escalation(change, body)
-    gate = baton.store.gate(by.workspace) if mirror_at_once else None
-    sender = baton.ids.new("send", now) if gate is not None and gate.is_open(now) else None
-    return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), gate)
+    circuit = baton.store.gate(by.workspace) if mirror_at_once else None
+    sender = baton.ids.new("send", now) if circuit is not None and circuit.is_open(now) else None
+    return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
 
 
 def commit_escalation(

@@ -95,7 +95,7 @@ class Delivery:
         if self.row.page is None and not self.row.is_first:
             self._keep_found_page()
         if self.row.page is None and self.row.made_not_before(now := self.baton.clock.now()) > now:
-            return self._look_again()
+            return self._wait_for_index()
         if self.row.page is None:
             made = self.tracker.create(self.sheet)
             self.row = replace(self.row, page=made.page)
@@ -138,15 +138,16 @@ class Delivery:
 
         decided_again(self.baton.clock, attempt)
 
-    def _look_again(self) -> Sent:
-        """The page may exist without being in the index yet: look for it every minute until it must be found."""
+    def _wait_for_index(self) -> Sent:
+        """Puts the page off: it may exist without being in the index yet. It is looked for every minute until it must
+        be found."""
         now = self.baton.clock.now()
         until = min(self.row.made_not_before(now), now + seconds(UNCLEAR_SECONDS))
         self.let_go(lambda held: held.put_off(until, Sync.PENDING, MAY_BE_THERE))
         return Sent(None, Sync.PENDING, MAY_BE_THERE)
 
     def _put_off_in_doubt(self, page: PageRef) -> Sent:
-        """The closing's author can't be known: the page is left alone until it can."""
+        """Puts the page off: the closing's author can't be known, and the page is left alone until it can."""
         until, doubt = self.baton.clock.now() + seconds(DOUBT_SECONDS), self.doubt
         self.let_go(lambda held: held.put_off(until, Sync.DENIED, doubt))
         return Sent(page, Sync.DENIED, doubt)

@@ -110,14 +110,14 @@ def process_task(baton: Baton, runner: AgentRunner, bell: Bell, shift: Shift) ->
     return handled
 
 
-def _claim(baton: Baton, claimer: Claimer, bell: Bell) -> Claimed | Handled:
+def _claim(baton: Baton, claimer: Claimer, notice: Bell) -> Claimed | Handled:
     """Claims the best ready task, or the notice's own task if the index doesn't show it yet. A task that isn't due yet
     gets another notice."""
     try:
         claimed = claim_if_any(baton, claimer)
         if claimed is not None:
             return claimed
-        task, _ = baton.store.load(bell.workspace, bell.task_id)
+        task, _ = baton.store.load(notice.workspace, notice.task_id)
         if task.target_agent == claimer.agent and task.is_ready(baton.clock.now()):
             return claim_task(baton, claimer, task.id)
         if task.state is State.DELEGATED and not task.is_ready(baton.clock.now()):
@@ -193,18 +193,19 @@ def _await_result(
     """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
     ``StaleClaim``."""
     while True:
-        left = shift.time_left() - shift.margin_seconds
-        if left <= 0:
+        seconds_left = shift.time_left() - shift.margin_seconds
+        if seconds_left <= 0:
             failure = {"type": "timeout", "description": "The function's time ran out before the work was done."}
             return NotDone(failure, retryable=True)
         try:
-            return outcome.result(timeout=min(shift.beat_seconds, left))
+            return outcome.result(timeout=min(shift.beat_seconds, seconds_left))
         except NotYet:
             _send_heartbeat(baton, by, task_id, claim_id)
 
 
 def _send_heartbeat(baton: Baton, by: Principal, task_id: str, claim_id: str) -> None:
-    """Raises ``StaleClaim``. If the store doesn't answer, another heartbeat is sent before the lease is over."""
+    """Renews the claim. Raises ``StaleClaim``. If the store doesn't answer, another heartbeat is sent before the lease
+    is over."""
     try:
         renew_claim(baton, by, task_id, claim_id)
     except Busy:
@@ -216,10 +217,10 @@ def _checked(result: Done | NotDone | Left) -> Done | NotDone | Left:
     isn't one, or isn't JSON."""
     if isinstance(result, Left):
         return result
-    what, kept = ("output", result.output) if isinstance(result, Done) else ("failure", result.failure)
-    if len(canonical_json(kept).encode()) <= MAX_OUTPUT_BYTES:
+    name, value = ("output", result.output) if isinstance(result, Done) else ("failure", result.failure)
+    if len(canonical_json(value).encode()) <= MAX_OUTPUT_BYTES:
         return result
-    failure = {"type": "validation", "description": f"The {what} is larger than {MAX_OUTPUT_BYTES} bytes."}
+    failure = {"type": "validation", "description": f"The {name} is larger than {MAX_OUTPUT_BYTES} bytes."}
     return NotDone(failure) if isinstance(result, Done) else replace(result, failure=failure)
 
 

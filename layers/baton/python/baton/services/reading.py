@@ -35,7 +35,7 @@ class Rights:
 
     @property
     def reads_all(self) -> bool:
-        """True whatever the workspace says."""
+        """True if the caller reads everything, whatever the workspace's settings."""
         return reads_all(self._by)
 
     @property

@@ -49,8 +49,8 @@ class Delivery:
 
 
 def receive_webhook(baton: Baton, address: str, delivery: Delivery) -> Received:
-    """``address``: the secret part of the URL. Nothing is read for a sender that doesn't know it. Raises ``Unknown``,
-    ``HandshakeClosed``, ``BadSignature`` and ``InvalidInput``."""
+    """Handles one delivery. ``address``: the secret part of the URL. Nothing is read for a sender that doesn't know it.
+    Raises ``Unknown``, ``HandshakeClosed``, ``BadSignature`` and ``InvalidInput``."""
     webhook = _webhook_at(baton, address)
     if delivery.signature is None or webhook.token is None:
         token = delivery.content.get("verification_token")

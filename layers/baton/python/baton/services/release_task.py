@@ -29,8 +29,9 @@ def release_task(
     has_progressed: bool = False,
     told: tuple[Extra, ...] = (),
 ) -> Dossier:
-    """``again_at``: the task isn't ready before then. ``has_progressed``: the run made progress before the release.
-    ``told``: extra writes. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
+    """Ends the claim, and makes the task ready again. ``again_at``: it isn't ready before then. ``has_progressed``: the
+    run made progress before the release. ``told``: extra writes. Raises ``StaleClaim``, ``GuardrailRefused`` and
+    ``Unknown``."""
     request = Word(
         by=by,
         task_id=task_id,
@@ -42,11 +43,11 @@ def release_task(
         while_off=True,
     )
 
-    def decide(facts: Facts, _now: datetime) -> Ending:
+    def decide(inputs: Facts, _now: datetime) -> Ending:
         # Baton's own reasons aren't a caller's content.
         is_by_caller = reason is not None and not by.is_own_part
         checked_reason = (
-            checked({"reason": reason}, facts.settings.guardrails, "")["reason"] if is_by_caller else reason
+            checked({"reason": reason}, inputs.settings.guardrails, "")["reason"] if is_by_caller else reason
         )
         command = Release(
             by=by, claim_id=claim_id, reason=checked_reason, again_at=again_at, has_progressed=has_progressed

@@ -50,15 +50,15 @@ def retry_handoff(baton: Baton, by: Principal, task_id: str, once: Once | None =
         return Dossier(task=retry, body=body, mirror=row_of(baton, retry))
 
     def attempt() -> Dossier:
-        facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        saved = once.recall(facts.remembered) if once else None
+        inputs = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
+        saved = once.recall(inputs.remembered) if once else None
         if saved is not None:
             return replay(saved)
-        if facts.parent is None:
+        if inputs.parent is None:
             raise Unknown("handoff")
-        first = facts.parent.task
+        first = inputs.parent.task
         _must_be_allowed(baton, by, first)
-        if not by.is_human and "escalation_reason" in (facts.parent.body or {}):
+        if not by.is_human and "escalation_reason" in (inputs.parent.body or {}):
             # Its direction's breaker and cap count requests, and wouldn't see a retry (invariant 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(baton, first)
@@ -128,12 +128,13 @@ def _retry(
     above: list[NotCancelled],
     once: Once | None,
 ) -> Dossier:
-    """``opened``: the record of the latest retry, for the new task. ``above``: the tasks that must not be cancelled."""
+    """Commits the retry. ``opened``: the record of the latest retry, for the new task. ``above``: the tasks that must
+    not be cancelled."""
     first, body = whole.task, whole.body or {}
     names = slugs_among(first.target_agent)
-    facts = baton.store.handoff_facts(by.workspace, Wanted(agents=names, workflow_id=first.workflow_id))
+    inputs = baton.store.handoff_facts(by.workspace, Wanted(agents=names, workflow_id=first.workflow_id))
     agent = (
-        named(baton, by.workspace, facts.agents, first.target_agent, "target.agent")
+        named(baton, by.workspace, inputs.agents, first.target_agent, "target.agent")
         if first.target_agent is not None
         else None
     )
@@ -152,11 +153,11 @@ def _retry(
     )
     must_be_able(baton, by.workspace, agent, first.requires, first.source_agent)
     try:
-        draft.check(facts.settings, facts.handoffs or 1, now)
+        draft.check(inputs.settings, inputs.handoffs or 1, now)
     except LoopTripped as trip:
         raise stopped(baton, by, draft, trip, now, once) from trip
-    new = make(baton, by, draft, agent, facts.settings, now)
-    extras = [*counted(draft, facts.settings), replace(opened, retry_id=new.change.task.id), *above]
+    new = make(baton, by, draft, agent, inputs.settings, now)
+    extras = [*counted(draft, inputs.settings), replace(opened, retry_id=new.change.task.id), *above]
     if once:
         extras.append(Remember(once, snapshot(new.change.task)))
     commit_and_ring(baton, new.change, [*new.along, *extras])

@@ -55,7 +55,7 @@ def retry_tracker(baton: Baton, by: Principal, task_id: str | None, once: Once |
     if task_id is not None and not Rights(baton, by).readable_among([task_id]):
         raise Unknown("task with a page")
     now = baton.clock.now()
-    change_gate(baton, by.workspace, lambda gate: gate.opened(now))
+    change_gate(baton, by.workspace, lambda circuit: circuit.opened(now))
     retried = _retry_one(baton, by.workspace, task_id) if task_id else _retry_all(baton, by.workspace)
     baton.tracker_bell.ring(by.workspace, task_id)
     return Retried(**first_said(baton, once, retried.public())) if once else retried

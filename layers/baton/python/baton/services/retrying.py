@@ -39,7 +39,7 @@ def decided_once(
     again: Callable[[dict[str, Any]], Answer],
     decide_and_commit: Callable[[], Answer],
 ) -> Answer:
-    """``decided_again`` for a call that may be repeated under an idempotency key, also while the first call runs.
+    """Runs ``decided_again`` for a call that may be repeated under an idempotency key, also while the first call runs.
     ``again`` turns the saved response into the answer.
 
     The callable looks for the saved response first, then decides, and saves the response in the transaction of its

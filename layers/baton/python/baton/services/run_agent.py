@@ -204,5 +204,5 @@ def _away_seconds(away: ModelAway, task: Task) -> float:
 
 
 def _source(task: Task) -> str | None:
-    """The source if it is an agent: a human or service is named by its principal key."""
+    """The source if it is an agent; None for a human or service, which is named by its principal key."""
     return task.source_agent if ":" not in task.source_agent else None

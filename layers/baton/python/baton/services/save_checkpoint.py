@@ -40,22 +40,22 @@ def save_checkpoint(
         return from_snapshot(saved), saved["checkpoint_id"]
 
     def attempt() -> tuple[Task, str]:
-        facts = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        saved = once.recall(facts.remembered) if once else None
+        inputs = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
+        saved = once.recall(inputs.remembered) if once else None
         if saved is not None:
             return replay(saved)
-        if facts.parent is None:
+        if inputs.parent is None:
             raise Unknown("task")
-        claim = facts.parent.task.current_claim(claim_id, by)
+        claim = inputs.parent.task.current_claim(claim_id, by)
         must_be_let_act(baton, by, claim.agent)
-        content = checked({"step_name": step_name, "state": state}, facts.settings.guardrails, "")
+        content = checked({"step_name": step_name, "state": state}, inputs.settings.guardrails, "")
         now = baton.clock.now()
         checkpoint_id = baton.ids.new("chk", now)
         command = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"])
-        recorded = transition(facts.parent.task, command, now)
+        recorded = transition(inputs.parent.task, command, now)
         # Counted on the claim, outside of the trail.
         size = len(canonical_json(content).encode())
-        keeping = claim.keeping(size, facts.settings.kept_bytes_per_claim)
+        keeping = claim.keeping(size, inputs.settings.kept_bytes_per_claim)
         change = replace(recorded, task=recorded.task.changed(claim=keeping))
         checkpoint = Checkpoint(
             id=checkpoint_id,

@@ -61,7 +61,7 @@ def deliver(baton: Baton, settings: TrackerSettings, dossier: Dossier, budget_se
     except TrackerTrouble as trouble:
         if _may_concern_one_page(trouble) and delivery.row.failures and _is_reachable(baton, settings, workspace):
             return _page_trouble(baton, delivery, trouble)
-        _put_back(baton, delivery, trouble)
+        _requeue(baton, delivery, trouble)
         raise
     except RowLost:
         return Sent(delivery.row.page, Sync.PENDING, "Somebody else is at it.")
@@ -97,18 +97,19 @@ def _page_trouble(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> 
 
 
 def _without_page(baton: Baton, delivery: Delivery) -> Sent:
-    """The tracker answered with another task's page."""
+    """Puts the page off: the tracker answered with another task's page."""
     message, now = "The page that Notion answered with is another task's; it is tried again.", baton.clock.now()
     delivery.row = replace(delivery.row, page=None)
     delivery.let_go(lambda held: replace(held, page=None).failed(now, Sync.ERROR, message, unclear=False))
     return Sent(None, Sync.ERROR, message)
 
 
-def _put_back(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None:
-    """Rate limiting isn't the page's fault. Any other error may be this page's, which then goes behind the others."""
+def _requeue(baton: Baton, delivery: Delivery, trouble: TrackerTrouble) -> None:
+    """Puts the page off, and trips the circuit. Rate limiting isn't the page's fault. Any other error may be this
+    page's, which then goes behind the others."""
     now, status = baton.clock.now(), Sync(trouble.status)
-    gate = close_gate(baton, delivery.workspace, trouble)
-    until = gate.closed_until or now
+    circuit = close_gate(baton, delivery.workspace, trouble)
+    until = circuit.closed_until or now
     if not _may_concern_one_page(trouble):  # the circuit's notice covers this page too
         delivery.save(lambda held: held.put_off(until, status, trouble.message))
     else:

@@ -22,6 +22,6 @@ def set_tracker_token(baton: Baton, by: Principal, token: str) -> None:
         raise InvalidInput("token", f"must be 1 to {MAX_TOKEN} printable characters without spaces")
     baton.secrets.put(by.workspace, token)
     if baton.store.settings(by.workspace).tracker is not None:
-        change_gate(baton, by.workspace, lambda gate: gate.opened(baton.clock.now()))
+        change_gate(baton, by.workspace, lambda circuit: circuit.opened(baton.clock.now()))
         hurry(baton, by.workspace)
         baton.tracker_bell.ring(by.workspace)

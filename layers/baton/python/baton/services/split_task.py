@@ -39,13 +39,13 @@ def split_task(
 
     def attempt() -> tuple[Dossier, tuple[Dossier, ...]]:
         names = slugs_among(*((each.get("target") or {}).get("agent") for each in parts))
-        facts = baton.store.handoff_facts(by.workspace, Wanted(agents=names, parent_id=task_id, once=once))
-        saved = once.recall(facts.remembered) if once else None
+        inputs = baton.store.handoff_facts(by.workspace, Wanted(agents=names, parent_id=task_id, once=once))
+        saved = once.recall(inputs.remembered) if once else None
         if saved is not None:
             return _replayed(baton, saved)
-        if facts.parent is None:
+        if inputs.parent is None:
             raise Unknown("task")
-        return _split(baton, by, facts.parent, facts, parts, revision, once)
+        return _split(baton, by, inputs.parent, inputs, parts, revision, once)
 
     return decided_once(baton, once, lambda first: _replayed(baton, first), attempt)
 
@@ -54,18 +54,18 @@ def _split(
     baton: Baton,
     by: Principal,
     whole: Dossier,
-    facts: Facts,
+    inputs: Facts,
     parts: list[Message],
     revision: int | None,
     once: Once | None,
 ) -> tuple[Dossier, tuple[Dossier, ...]]:
     now = baton.clock.now()
-    drafts = [_part(baton, by, whole, facts, each, number) for number, each in enumerate(parts)]
-    made = [make(baton, by, draft, None, facts.settings, now, created_by=whole.task.created_by) for draft in drafts]
+    drafts = [_part(baton, by, whole, inputs, each, number) for number, each in enumerate(parts)]
+    made = [make(baton, by, draft, None, inputs.settings, now, created_by=whole.task.created_by) for draft in drafts]
     ids = tuple(each.change.task.id for each in made)
     change = transition(whole.task, Split(by=by, parts=ids, revision=revision), now)
     extras = [each.also for each in made]
-    unlimited = counted(drafts[0], facts.settings, len(drafts), is_let=True)
+    unlimited = counted(drafts[0], inputs.settings, len(drafts), is_let=True)
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.change.task) for each in made]}
     save_response = [Remember(once, answer)] if once else []
     commit(baton, change, [*extras, *unlimited, *save_response])
@@ -75,14 +75,14 @@ def _split(
     return Dossier(task=change.task, mirror=row_of(baton, change.task)), tuple(each.dossier for each in made)
 
 
-def _part(baton: Baton, by: Principal, whole: Dossier, facts: Facts, part: Message, number: int) -> Draft:
+def _part(baton: Baton, by: Principal, whole: Dossier, inputs: Facts, part: Message, number: int) -> Draft:
     task, body = whole.task, whole.body or {}
-    content = checked(part, facts.settings.guardrails, f"parts.{number}")
+    content = checked(part, inputs.settings.guardrails, f"parts.{number}")
     must_be_ahead(content, baton.clock.now(), f"parts.{number}")
     target = {**(body.get("target") or {}), **(content.get("target") or {})}
     name = target.get("agent") if "agent" in (content.get("target") or {}) else task.target_agent
     field = f"parts.{number}.target.agent"
-    agent = named(baton, by.workspace, facts.agents, name, field) if name is not None else None
+    agent = named(baton, by.workspace, inputs.agents, name, field) if name is not None else None
     requires = requires_of(content)
     must_be_able(baton, by.workspace, agent, requires, task.source_agent)
     message = {

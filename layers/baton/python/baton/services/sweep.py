@@ -42,16 +42,16 @@ def sweep(baton: Baton, may_go_on: Callable[[], bool] = lambda: True) -> Round:
     """Handles every due task, until none is left or ``may_go_on`` returns False."""
     round_ = Round()
     _notify_trackers(baton, round_)
-    for workspace, task_id, errand in baton.store.due(baton.clock.now()):
+    for workspace, task_id, job_kind in baton.store.due(baton.clock.now()):
         if not may_go_on():
             round_.complete = False
             break
         round_.looked_at += 1
         try:
-            if errand is None:
+            if job_kind is None:
                 _sweep_task(baton, round_, workspace, task_id)
             else:
-                _run_job(baton, round_, errand, workspace, task_id, may_go_on)
+                _run_job(baton, round_, job_kind, workspace, task_id, may_go_on)
         except Conflict:
             round_.reasons["changed_meanwhile"] += 1
         except Exception as exc:  # noqa: BLE001 - one bad task never stops the rest; it is due again next round
@@ -62,10 +62,10 @@ def sweep(baton: Baton, may_go_on: Callable[[], bool] = lambda: True) -> Round:
 
 
 def _run_job(
-    baton: Baton, round_: Round, errand: Errand, workspace: str, task_id: str, may_go_on: Callable[[], bool]
+    baton: Baton, round_: Round, job_kind: Errand, workspace: str, task_id: str, may_go_on: Callable[[], bool]
 ) -> None:
     """Runs a task's background job that a crash or a lack of time left."""
-    if errand is Errand.JOIN:
+    if job_kind is Errand.JOIN:
         round_.reasons["joined"] += join_branches(baton, workspace, task_id)
     else:
         round_.reasons["cascade_finished"] += cancel_descendants(baton, workspace, task_id, may_go_on)
@@ -74,7 +74,7 @@ def _run_job(
 def _notify_agents(baton: Baton, round_: Round) -> None:
     """Sends one dispatch notice per agent, the lowest rank first: a task that unblocks others before a task that can
     wait."""
-    for _, task in sorted(round_.bells.values(), key=lambda bell: (bell[0], bell[1].priority, bell[1].id)):
+    for _, task in sorted(round_.bells.values(), key=lambda notice: (notice[0], notice[1].priority, notice[1].id)):
         ring(baton, task)
 
 

@@ -38,28 +38,34 @@ class Synced:
 
 
 def sync_tracker(baton: Baton, workspace: str, task_id: str | None, time_left: Callable[[], float]) -> Synced:
-    """``task_id``: the task of the notice, which the index may not show yet. Safe to run twice at once, and to stop
-    anywhere. Raises ``Busy``."""
+    """Handles one notice. ``task_id``: its task, which the index may not show yet. Safe to run twice at once, and to
+    stop anywhere. Raises ``Busy``."""
     synced = Synced()
-    settings, gate, now = baton.store.settings(workspace).tracker, baton.store.gate(workspace), baton.clock.now()
+    settings, circuit, now = baton.store.settings(workspace).tracker, baton.store.gate(workspace), baton.clock.now()
     if settings is None:
-        if gate.wake_at is not None:
-            change_gate(baton, workspace, lambda gate: None if _has_tracker(baton, workspace) else gate.waking(None))
+        if circuit.wake_at is not None:
+            change_gate(
+                baton, workspace, lambda circuit: None if _has_tracker(baton, workspace) else circuit.waking(None)
+            )
         return synced
-    if not gate.is_open(now):
+    if not circuit.is_open(now):
         synced.gate_open = False
         return synced
     try:
         task_ids = chain([task_id] if task_id else [], baton.store.mirrors_due(workspace, now))
-        _send(baton, settings, gate, task_ids, synced, time_left)
-        if synced.complete and gate.is_reconcile_due(now) and time_left() > RECONCILE_BUDGET_SECONDS + MARGIN_SECONDS:
-            synced.looked = reconcile(baton, settings, workspace, gate)
+        _send(baton, settings, circuit, task_ids, synced, time_left)
+        if (
+            synced.complete
+            and circuit.is_reconcile_due(now)
+            and time_left() > RECONCILE_BUDGET_SECONDS + MARGIN_SECONDS
+        ):
+            synced.looked = reconcile(baton, settings, workspace, circuit)
             synced.reconciled = 1
     except TrackerTrouble:
         synced.failed += 1
         synced.gate_open = False
         return synced
-    _schedule_next(baton, workspace, gate, now)
+    _schedule_next(baton, workspace, circuit, now)
     return synced
 
 
@@ -70,12 +76,12 @@ def _has_tracker(baton: Baton, workspace: str) -> bool:
 def _send(
     baton: Baton,
     settings: TrackerSettings,
-    gate: Gate,
+    circuit: Gate,
     task_ids: Iterable[str],
     synced: Synced,
     time_left: Callable[[], float],
 ) -> None:
-    workspace, done = gate.workspace, set[str]()
+    workspace, done = circuit.workspace, set[str]()
     for task_id in task_ids:
         if task_id in done:
             continue
@@ -89,15 +95,17 @@ def _send(
             continue
         synced.sent += 1
         synced.failed += sent.status is not Sync.OK
-        if gate.failures and synced.sent == 1:  # it answers: the next trouble is a new one
-            change_gate(baton, workspace, lambda gate: gate.answered() if gate.failures else None)
+        if circuit.failures and synced.sent == 1:  # it answers: the next trouble is a new one
+            change_gate(baton, workspace, lambda circuit: circuit.answered() if circuit.failures else None)
 
 
-def _schedule_next(baton: Baton, workspace: str, gate: Gate, now: datetime) -> None:
+def _schedule_next(baton: Baton, workspace: str, circuit: Gate, now: datetime) -> None:
     """Sets when the sweeper sends the next notice: soon if pages wait, else for the next reconciliation."""
-    if gate.wake_at is not None and gate.wake_at > now:
+    if circuit.wake_at is not None and circuit.wake_at > now:
         return
     waiting = baton.store.mirrors_waiting(workspace, 1)
     wake_at = baton.clock.now() + seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
     # Unless another process met trouble meanwhile.
-    change_gate(baton, workspace, lambda gate: gate.waking(wake_at) if gate.is_open(baton.clock.now()) else None)
+    change_gate(
+        baton, workspace, lambda circuit: circuit.waking(wake_at) if circuit.is_open(baton.clock.now()) else None
+    )

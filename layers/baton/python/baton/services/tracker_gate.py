@@ -35,12 +35,12 @@ def close_gate(baton: Baton, workspace: str, trouble: TrackerTrouble) -> Gate:
     the sweeper sends one."""
     now = baton.clock.now()
 
-    def closed(gate: Gate) -> Gate | None:
+    def closed(circuit: Gate) -> Gate | None:
         # A concurrent sender may have tripped it already: one trouble counts once.
-        return gate.closed(trouble, now) if gate.is_open(now) else gate.extended(trouble, now)
+        return circuit.closed(trouble, now) if circuit.is_open(now) else circuit.extended(trouble, now)
 
-    gate = change_gate(baton, workspace, closed)
-    delay = bell_delay(gate.closed_until or now, now)
+    circuit = change_gate(baton, workspace, closed)
+    delay = bell_delay(circuit.closed_until or now, now)
     baton.tracker_bell.ring(workspace, None, delay)
     baton.log("the tracker is in trouble", action="tracker_trouble", reason=trouble.code, delay_seconds=delay)
-    return gate
+    return circuit

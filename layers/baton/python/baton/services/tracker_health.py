@@ -40,14 +40,14 @@ def tracker_health(baton: Baton, by: Principal) -> Health:
     caller may read."""
     workspace = by.workspace
     dead = baton.store.dead_mirrors(workspace, MOST_DEAD, None).items
-    readable = Rights(baton, by).readable_among([row.task_id for row in dead])
-    gate, webhook = baton.store.gate(workspace), baton.store.webhook(workspace)
+    readable = Rights(baton, by).readable_among([sync.task_id for sync in dead])
+    circuit, webhook = baton.store.gate(workspace), baton.store.webhook(workspace)
     return Health(
         is_configured=baton.store.settings(workspace).tracker is not None,
-        gate=gate,
-        is_open=gate.is_open(baton.clock.now()),
+        gate=circuit,
+        is_open=circuit.is_open(baton.clock.now()),
         waiting=baton.store.mirrors_waiting(workspace, MOST_WAITING),
-        dead=tuple(row for row in dead if row.task_id in readable),
+        dead=tuple(sync for sync in dead if sync.task_id in readable),
         webhook=None if webhook is None or webhook.removed else webhook,
     )
 

@@ -29,8 +29,8 @@ Message = dict[str, Any]
 def transfer_task(
     baton: Baton, by: Principal, task_id: str, claim_id: str, asked: Message, body_hash: str, once: Once | None = None
 ) -> Dossier:
-    """``asked``: ``{target, summary, results, context, metadata}``. The task is done, and its child takes its place in
-    a branch. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
+    """Ends the task as done; its child takes its place in a branch. ``asked``: ``{target, summary, results, context,
+    metadata}``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
     request = Word(
         by=by,
         task_id=task_id,
@@ -41,25 +41,25 @@ def transfer_task(
         said={"transfer": asked},
     )
 
-    def decide(facts: Facts, now: datetime) -> Ending:
-        planned = _draft(baton, by, asked, facts)
-        (child,) = make_all(baton, by, [planned], facts.settings, now, once)
+    def decide(inputs: Facts, now: datetime) -> Ending:
+        planned = _draft(baton, by, asked, inputs)
+        (child,) = make_all(baton, by, [planned], inputs.settings, now, once)
         task = child.change.task
         command = Transfer(by=by, claim_id=claim_id, successor=task.id, target=task.target_agent)
-        extras = tuple(counted(planned[0], facts.settings))
+        extras = tuple(counted(planned[0], inputs.settings))
         return Ending(verb=command, output=over_to(child), children=(child,), extras=extras)
 
     wanted = Wanted(agents=slugs_among(asked["target"].get("agent")))
     return end_claim(baton, request, decide, wanted)
 
 
-def _draft(baton: Baton, by: Principal, asked: Message, facts: Facts) -> Planned:
-    if facts.parent is None or facts.parent.task.claim is None:
+def _draft(baton: Baton, by: Principal, asked: Message, inputs: Facts) -> Planned:
+    if inputs.parent is None or inputs.parent.task.claim is None:
         raise ValueError("no claimed task was read")
-    task, body = facts.parent.task, facts.parent.body or {}
-    content = checked(asked, facts.settings.guardrails, "")
-    source, name = facts.parent.task.claim.agent, content["target"].get("agent")
-    agent = named(baton, by.workspace, facts.agents, name, "target.agent") if name is not None else None
+    task, body = inputs.parent.task, inputs.parent.body or {}
+    content = checked(asked, inputs.settings.guardrails, "")
+    source, name = inputs.parent.task.claim.agent, content["target"].get("agent")
+    agent = named(baton, by.workspace, inputs.agents, name, "target.agent") if name is not None else None
     message = {
         **content,
         "source": {"agent": source},

@@ -46,12 +46,12 @@ def wait_for_callback(
     request = Word(by=by, task_id=task_id, claim_id=claim_id, verb=WaitFor.name, body_hash=body_hash, once=once)
     key = baton.callback_key.get()  # before any write: without the key there is no address for the answer
 
-    def decide(facts: Facts, now: datetime) -> Ending:
+    def decide(inputs: Facts, now: datetime) -> Ending:
         ends = until or now + seconds(DEFAULT_WAIT_SECONDS)
         if not now < ends <= now + seconds(MAX_WAIT_SECONDS):
             raise InvalidInput("until", "must be in the future, and at most 30 days ahead")
-        waits = facts.parent.task.waits if facts.parent else 0
-        name = checked({"interaction_id": interaction_id}, facts.settings.guardrails, "")["interaction_id"]
+        waits = inputs.parent.task.waits if inputs.parent else 0
+        name = checked({"interaction_id": interaction_id}, inputs.settings.guardrails, "")["interaction_id"]
         wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
         return Ending(verb=WaitFor(by=by, claim_id=claim_id, wait=wait))
 

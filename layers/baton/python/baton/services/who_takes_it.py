@@ -70,8 +70,8 @@ def named(baton: Baton, workspace: str, known: Mapping[str, Agent], name: str, f
 
 
 def must_be_able(baton: Baton, workspace: str, agent: Agent | None, requires: tuple[str, ...], source: str) -> None:
-    """``agent``: None for open work, which an agent other than its source must be able to do. Raises
-    ``CapabilityMismatch``, which names the able agents."""
+    """Checks that the agent declares every required capability. ``agent``: None for open work, which an agent other
+    than its source must be able to do. Raises ``CapabilityMismatch``, which names the able agents."""
     if agent is not None and not agent.lacks(requires):
         return
     able = baton.store.roster(workspace).able(requires, source)
