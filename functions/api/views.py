@@ -173,7 +173,7 @@ def review_view(baton: Baton, review: Review) -> ReviewView:
 
 
 def whole_review(baton: Baton, review: Review, notes: Listing, kept: dict[str, Any] | None = None) -> WholeReview:
-    """``kept`` is the draft that the loop guard stopped."""
+    """Returns the review with its notes. ``kept`` is the draft that the loop guard stopped."""
     handoff = None if kept is None else kept["message"]
     noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
     return {**review_view(baton, review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]

@@ -232,7 +232,8 @@ def strict(model: type[Model]) -> Reader[Model]:
 
 
 def query(model: type[Model], *lists: str) -> Reader[Model]:
-    """``lists`` are parameters that may be repeated, or have several values with commas between them."""
+    """Returns a reader for query parameters. ``lists`` are those that may be repeated, or have several values with
+    commas between them."""
 
     def read(pairs: list[tuple[str, str]]) -> Model:
         return _validated(lambda: model.model_validate(_query_fields(pairs, lists)), lambda loc: _path(loc[:1]))

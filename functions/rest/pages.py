@@ -68,7 +68,7 @@ def listed(call: Call[None, Any], ordered: Iterable[Item], place: Callable[[Item
 
 
 def fitting(call: Call[None, Any], page: Page, place: Callable[[Any], str], view: Callable[[Any], Any]) -> Listing:
-    """Like ``listing``, but cut short at the size that a function may answer. One item always fits."""
+    """Returns a page as ``listing`` does, cut short at the size that a function may answer. One item always fits."""
     views: list[Any] = []
     size = 0
     for each in page.items:

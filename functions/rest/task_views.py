@@ -216,7 +216,8 @@ def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
 
 
 def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
-    """A task that ended as done shows no failure of an earlier attempt."""
+    """Returns the task with its output and failure. A task that ended as done shows no failure of an earlier
+    attempt."""
     failure: Any = None if dossier.task.state is State.DONE else dossier.why
     return {**listed_task(baton, dossier.task, dossier.mirror), "output": dossier.output, "failure": failure}
 

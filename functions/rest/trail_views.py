@@ -82,7 +82,7 @@ def late_result_view(result: LateResult) -> LateResultView:
 
 
 def trail(events: tuple[Event, ...], after: int) -> Trail:
-    """Cut short at the size that a function may answer. One entry always fits."""
+    """Returns the entries, cut short at the size that a function may answer. One entry always fits."""
     shown: list[Any] = []
     size = 0
     for event in events:

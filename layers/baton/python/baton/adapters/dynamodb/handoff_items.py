@@ -90,7 +90,7 @@ def errand_item(workspace: str, errand: DueErrand) -> Item:
 
 
 def errand_from(kind: Errand, task_id: str, item: Item | None) -> DueErrand | None:
-    """None also for a job that was done."""
+    """Returns the background job; None also if it was done."""
     if item is None or "stamp" not in item:
         return None
     at, data = from_ms(int(item["due_ms"])), loads(item["data"])

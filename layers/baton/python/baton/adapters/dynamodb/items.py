@@ -34,8 +34,8 @@ Item = dict[str, Any]
 
 
 def head_item(task: Task) -> Item:
-    """HEAD is small, and every commit rewrites it whole. ``claim`` is a map of numbers so that a heartbeat can extend
-    the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it."""
+    """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
+    heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it."""
     queue, wake = keys.queue_place(task), keys.wake_place(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
@@ -86,8 +86,8 @@ def task_from(item: Item) -> Task:
 
 
 def claim_map(claim: Claim) -> Item:
-    """``renewable_from_ms`` is expiry minus lease: a renewal with the same lease at any later moment doesn't shorten
-    it."""
+    """Returns the claim as a map. ``renewable_from_ms`` is expiry minus lease: a renewal with the same lease at any
+    later moment doesn't shorten it."""
     expires_ms = to_ms(claim.expires_at)
     slot = {} if claim.slot is None else {"slot": claim.slot}
     kept = {"kept_bytes": claim.kept_bytes} if claim.kept_bytes else {}
@@ -161,7 +161,8 @@ def payload_from(item: Item | None) -> Any:
 
 
 def failure_item(task: Task, failure: dict[str, Any]) -> Item:
-    """``fence`` is the failed claim's: it tells the latest failure from an older one."""
+    """Returns the failure with the ``fence`` of the claim that failed, which tells the latest failure from an older
+    one."""
     return {**payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), failure), "fence": task.fence}
 
 
@@ -187,8 +188,8 @@ def recovery_from(item: Item) -> Recovery:
 
 
 def remembered_item(key: keys.Key, remembered: Remembered) -> Item:
-    """The table deletes the item some time after ``ttl``; until then readers check for themselves whether it has
-    expired."""
+    """Returns the saved response. The table deletes it some time after ``ttl``; until then readers check for themselves
+    whether it has expired."""
     ttl = None if remembered.forget_at is None else to_ms(remembered.forget_at) // 1_000
     answer = canonical_json(remembered.answer)
     return {**key._asdict(), "body_hash": remembered.body_hash, "answer": answer, "ttl": ttl}
@@ -255,7 +256,7 @@ def review_from(item: Item) -> Review:
 
 
 def agent_item(agent: Agent) -> Item:
-    """The item without the queue index's key, which only the latest version has."""
+    """Returns the agent without its key in the queue index, which only the latest version has."""
     values = {f.name: _plain(getattr(agent, f.name)) for f in fields(Agent)}
     return {**keys.agent(agent.workspace, agent.slug)._asdict(), **values}
 
@@ -318,7 +319,7 @@ def token_item(token: Token) -> Item:
 
 
 def listed_token_item(token: Token) -> Item:
-    """The token in its workspace's listing, without the digest, which could help to guess the secret."""
+    """Returns the token for its workspace's listing, without the digest, which could help to guess the secret."""
     return {**token_item(token), **keys.Key(keys.tokens(token.workspace), token.id)._asdict(), "digest": ""}
 
 

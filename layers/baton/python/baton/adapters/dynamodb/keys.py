@@ -119,7 +119,8 @@ def handoff_count(workspace: str, workflow_id: str) -> Key:
 
 
 def roots(workspace: str, source: str, target: str) -> Key:
-    """The source may be any principal, whose name may have any characters; the target is a slug or ``*``."""
+    """The latest root handoffs of a direction. The source may be any principal, whose name may have any characters; the
+    target is a slug or ``*``."""
     return Key(f"WS#{workspace}#ROOTS#{target}#{source}", "ROOTS")
 
 
@@ -139,7 +140,8 @@ def run(workspace: str, task_id: str) -> str:
 
 
 def entry(workspace: str, task_id: str, last: int) -> Key:
-    """The key ends with the number of the entry's last message, so the entries from any message on are one range."""
+    """A transcript entry. Its key ends with the number of its last message, so the entries from any message on are one
+    range."""
     return Key(run(workspace, task_id), f"ENTRY#{last:08d}")
 
 
@@ -247,7 +249,7 @@ def alert(workspace: str, alert_id: str) -> Key:
 
 
 def alerts_of_task(workspace: str, task_id: str | None) -> str:
-    """``task_id`` None: the alerts about no task."""
+    """The alerts about a task, or with None those about no task."""
     return f"WS#{workspace}#ALERTS-OF-TASK#{task_id or ''}"
 
 
@@ -281,7 +283,7 @@ def settings_version(workspace: str, version: int) -> Key:
 
 
 def page(workspace: str, page_id: str) -> Key:
-    """The item that says which task a tracker page belongs to. Dashes and case of the page's id don't count."""
+    """The task that a tracker page belongs to. Dashes and case of the page's id don't count."""
     return Key(f"WS#{workspace}#PAGE#{page_id.replace('-', '').lower()}", "PAGE")
 
 
@@ -298,7 +300,7 @@ def tokens(workspace: str) -> str:
 
 
 def token(token_id: str) -> Key:
-    """A token is found by its id alone. The workspace in the item is the one that counts."""
+    """A token, found by its id alone. The workspace in the item is the one that counts."""
     return Key(f"TOKEN#{token_id}", "TOKEN")
 
 
@@ -355,7 +357,8 @@ def unresolved_alerts(workspace: str, state: AlertState) -> str:
 
 
 def alert_place(of: Alert) -> Key | None:
-    """Only unresolved alerts are listed, so that finding them doesn't read the resolved ones."""
+    """Returns the alert's key in the queue index; None if it is resolved, so that listing open alerts never reads
+    resolved ones."""
     if of.state is AlertState.RESOLVED:
         return None
     return Key(unresolved_alerts(of.workspace, of.state), of.id)

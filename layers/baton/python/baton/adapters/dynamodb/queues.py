@@ -24,7 +24,7 @@ DUE_PAGE = 100
 
 class Queues(Dossiers):
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
-        """The agent's own entry comes first in its queue, so the first page has its skills too."""
+        """Reads the agent's skills with the first page: its own entry comes first in its queue."""
         partition = keys.ready_queue(workspace, agent)
         page = self._queue_page(partition, keys.QUEUE_START)
         is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE

@@ -224,8 +224,8 @@ def _alert(alert: Alert, token: str) -> Write:
 
 
 def _listed_alert(alert: Alert) -> keys.Key:
-    """The alert in the listing of its task, and the commit marker of its raising: nobody changes this item, whatever
-    becomes of the alert."""
+    """Returns the alert's key in the listing of its task. That item is also the commit marker of the alert's raising:
+    nobody changes it afterwards."""
     return keys.Key(keys.alerts_of_task(alert.workspace, alert.task_id), alert.id)
 
 

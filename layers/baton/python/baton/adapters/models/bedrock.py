@@ -141,7 +141,7 @@ def _request_block(block: Block) -> Block:
 
 
 def _result(content: Block) -> Block:
-    """Bedrock takes only objects as JSON."""
+    """Returns the content as Bedrock takes it: JSON only for objects, no blank text."""
     if "json" in content:
         value = content["json"]
         return {"json": approximate(value)} if isinstance(value, dict) else {"text": canonical_json(value)}

@@ -27,7 +27,8 @@ _BYTES_PER_TOKEN = 4
 
 
 def reply_in(body: bytes, sent_bytes: int) -> Reply:
-    """``sent_bytes`` is the request's length, for servers that don't count tokens."""
+    """Returns the reply in a server's answer. ``sent_bytes`` is the request's length, for servers that don't count
+    tokens."""
     answer = json_in(body)
     usage = _usage(answer, sent_bytes, len(body))
     choice = _first(_field(answer, "choices"))
@@ -49,7 +50,7 @@ def json_in(body: bytes) -> Any:
 
 
 def _stop_reason(name: Any, blocks: tuple[Block, ...]) -> StopReason:
-    """Several servers send "stop" where tools are called."""
+    """Returns the reason, by the blocks if they have tool calls: several servers send "stop" with them."""
     reason = _STOP_REASONS.get(name) if isinstance(name, str) else None
     if reason in {StopReason.END_TURN, StopReason.TOOL_USE}:
         calls = any("toolUse" in block for block in blocks)

@@ -19,7 +19,7 @@ FAILED = "Error: "
 
 
 def body_of(request: Request, model: str, limit: str) -> dict[str, Any]:
-    """``limit`` is the server's name for the maximum tokens of a reply."""
+    """Returns the request's body. ``limit`` is the server's name for the maximum tokens of a reply."""
     body = {"model": model, "messages": list(_messages(request)), limit: request.max_tokens}
     if request.tools:
         body["tools"] = [_tool(each) for each in request.tools]

@@ -29,7 +29,7 @@ def title(schema: Schema, how: str, text: str) -> Condition:
 
 
 def since(timestamp: str, at: datetime) -> Condition:
-    """Notion keeps whole minutes, rounded down."""
+    """Returns the condition for pages from this time on, in whole minutes: Notion rounds its times down to them."""
     return {"timestamp": timestamp, timestamp: {"on_or_after": rfc3339(at.replace(second=0, microsecond=0))}}
 
 

@@ -109,8 +109,8 @@ def dashed(hexadecimal: str) -> str:
 
 
 def read_schema(notion: Connection, database_id: str) -> Schema:
-    """``database_id`` is the id of a database or of one of its data sources. Raises ``TrackerDenies`` if it is
-    neither."""
+    """Reads a database's schema. ``database_id`` is the id of a database or of one of its data sources. Raises
+    ``TrackerDenies`` if it is neither."""
     if not database_id:
         raise Denied(DATABASE, "No database is configured", "PUT /workspace/settings with tracker.database.")
     known = dashed(database_id)
