@@ -28,6 +28,7 @@ from baton.services.open_webhook import open_webhook, remove_webhook, webhook_of
 from baton.services.receive_webhook import Delivery, Received, receive_webhook
 from fake_notion import SELECT, STATUS, Fault
 from support.notion import Hook, NotionWorld
+from support.team import Team
 from support.world import WORKSPACE, agent, human, service
 
 
@@ -69,6 +70,27 @@ def test_a_cancelling_status_cancels(world: NotionWorld, hook: Hook) -> None:
     say(world, task_id, status="canceled")
     assert world.task(task_id).state is State.CANCELLED
     assert ended_by(world, task_id)[0] == "cancelled"
+
+
+def test_a_branch_that_falls_with_the_task_above_it_is_shown_as_cancelled_and_told(
+    world: NotionWorld, hook: Hook
+) -> None:
+    """The person's word was said of the other page only."""
+    team = Team("w", "a", world=world)
+    leg = team.begin("w")
+    team.delegate(leg, "a", "a")
+    world.sync()
+    wait = world.task(leg.task.id).wait
+    assert wait
+    first, second = (branch.task_id for branch in wait.branches)
+    world.clock.advance(60)
+    world.notion.edit(world.page(first).id, by=world.notion.person, status="Blocked")
+    say(world, leg.task.id, status="Cancelled")
+    world.minutes(2)
+    for branch in (first, second):
+        assert (world.task(branch).state, world.page(branch).status) == (State.CANCELLED, "Cancelled")
+        assert len(world.page(branch).comment_texts) == 1
+    assert world.page(leg.task.id).comment_texts == []
 
 
 @pytest.mark.parametrize("status", ["In progress", "Blocked", ""])

@@ -214,9 +214,10 @@ class Delivery:
         self.dossier = self.baton.store.read(self.workspace, self.task.id, with_body=True)
 
     def _was_ended_there(self) -> bool:
-        """True if a person ended the task in the tracker: the status that they set stays."""
+        """True if a person ended the task on this page: the status that they set stays. A task that was cancelled along
+        with one above it has not ended on its own page."""
         last = self._last_event() if self.task.is_ended else None
-        return last is not None and is_tracker_human(last.principal_id)
+        return last is not None and is_tracker_human(last.principal_id) and last.data.get("ancestor") is None
 
     def _last_event(self) -> Event | None:
         if self.last is None or self.last.seq != self.task.seq:
