@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.cast.calm import CalmDays
 from simulation.cast.clients import Client
+from simulation.cast.editors import Editor
+from simulation.cast.listeners import Listener
 from simulation.cast.people import settle
+from simulation.cast.readers import Reader
 from simulation.cast.scene import Scene
+from simulation.cast.stewards import Steward
 from simulation.cast.workers import Worker
-from simulation.habits import habits_of
+from simulation.habits import Focus, habits_of
 from simulation.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -26,8 +30,13 @@ def play(
     """``changes``: of the seed's habits; ``choices``: instead of the seed's."""
     sim = Simulation(seed, habits_of(seed).changed(changes or {}), choices, is_traced=is_traced)
     scene = Scene(sim, settle(sim))
+    editor, listener = Editor(scene) if sim.habits.has_tracker else None, Listener(scene)
     sim.weather.is_calm = False
     _begin(scene)
+    if editor:
+        sim.spawn("editor", editor.act)
+    if sim.habits.focus in (Focus.TALKS, Focus.RUNS, Focus.NONE):
+        sim.spawn("listener", listener.act)
     sim.scheduler.run(sim.habits.steps)
     sim.is_stopping = True
     if sim.draw(2):  # some finish what they are at
@@ -39,6 +48,7 @@ def play(
         quiet.nobody_moved_for_days,
         calm.everybody_finishes,
         quiet.everybody_has_finished,
+        listener.hear_out,
     ]
     for phase in phases:
         if not sim.scheduler.is_stopped:
@@ -52,4 +62,8 @@ def _begin(scene: Scene) -> None:
         sim.spawn(f"client{number}", Client(scene).act)
     for slug in scene.habits.workers:
         sim.spawn(f"worker {slug}", Worker(scene, slug).act)
+    if sim.habits.has_readers:
+        sim.spawn("reader", Reader(scene).act)
+    if sim.habits.has_stewards:
+        sim.spawn("steward", Steward(scene).act)
     sim.lambdas.begin()

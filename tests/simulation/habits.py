@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 PULL = ("a", "b", "c")
+TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
 
 
 class Focus(StrEnum):
@@ -20,6 +21,8 @@ class Focus(StrEnum):
     RETRIES = "retries"
     WAITS = "waits"
     RUNS = "runs"
+    ALERTS = "alerts"
+    TALKS = "talks"
 
 
 class Bells(StrEnum):
@@ -33,7 +36,8 @@ class Bells(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
     """Shares are from 0 to 1. ``is_hot``: everybody acts within moments of each other. ``tempo``: by how much the
-    pauses are longer; ``slowness``: by how much the calls are."""
+    pauses are longer; ``slowness``: by how much the calls are. ``has_tracker``: every task has a page; then calls end
+    within their time and clocks differ little, as the outbox counts on."""
 
     focus: Focus = Focus.NONE
     is_hot: bool = False
@@ -55,6 +59,9 @@ class Habits:
     steps: int = 300
     slowness: int = 1
     is_told: bool = False
+    has_tracker: bool = False
+    has_readers: bool = False
+    has_stewards: bool = False
 
     def changed(self, values: dict[str, Any]) -> Habits:
         return replace(self, **values)
@@ -64,13 +71,11 @@ def habits_of(seed: int) -> Habits:
     dice = random.Random(seed * 7919 + 1)
     pick = dice.choice
     waits, runs = Focus.WAITS, Focus.RUNS
-    focus = pick(
-        [Focus.NONE, Focus.BRANCHES, Focus.BRANCHES, Focus.ENDS, Focus.MARKERS, Focus.RETRIES, waits, waits, runs, runs]
-    )
+    focus = pick([*Focus, Focus.BRANCHES, waits, runs])
     is_hot = dice.random() < 0.7
     some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
     bells = {Focus.BRANCHES: [Bells.SHAKY, Bells.LOST, Bells.LOST], Focus.RUNS: [Bells.KEPT, Bells.SHAKY]}
-    return Habits(
+    habits = Habits(
         focus=focus,
         is_hot=is_hot,
         workers=("a", "a", "b", "b", "c", "c") if focus is Focus.BRANCHES else some,
@@ -91,4 +96,11 @@ def habits_of(seed: int) -> Habits:
         steps=pick([300, 800, 800, 2_000]),
         slowness=pick([1, 5, 40, 40]) if is_hot else pick([1, 1, 5]),
         is_told=dice.random() < 0.4,
+    )
+    has = {"has_readers": dice.random() < READERS_SHARE, "has_stewards": dice.random() < STEWARDS_SHARE}
+    habits = habits.changed(has)
+    if dice.random() >= TRACKER_SHARE:
+        return habits
+    return habits.changed(
+        {"has_tracker": True, "skew_ms": min(habits.skew_ms, 5_000), "stall_ms": min(habits.stall_ms, 5_000)}
     )

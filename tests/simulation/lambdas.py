@@ -12,6 +12,8 @@ from baton.domain.idempotency import Once
 from baton.services.process_task import Bell, Shift, process_task
 from baton.services.publish_events import publish_fresh, publish_overdue
 from baton.services.sweep import sweep
+from baton.services.sync_tracker import sync_tracker
+from simulation.ports import WORKSPACE
 from simulation.requests import Answered, Lost, Outcome, Refused, Request
 from simulation.scheduler import FOREVER, Crash, Process
 
@@ -72,7 +74,7 @@ class Lambdas:
         if request.attempts == 1 or not request.is_keyed:
             request.began_at = sim.steps
         actor.process = Process(sim.weather.skew_ms(), self._deadline(REQUEST_MS), request)
-        actor.process.attempt = request.attempts
+        actor.process.attempt, actor.process.began_at = request.attempts, sim.steps
         try:
             value = request.send(request.once)
             sim.oracle.answers.answered(request, value)
@@ -95,6 +97,7 @@ class Lambdas:
         for _ in range(MAX_RECEIVES):
             deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(BELL_MS)
             process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
+            process.began_at = sim.steps
             try:
                 process_task(sim.baton, sim.runner, bell, self._shift(deadline_ms))
             except (Crash, Busy):
@@ -102,6 +105,21 @@ class Lambdas:
                 sim.current.process = Process()
             else:  # what it left running may go on in the next call
                 process.deadline_ms, process.is_dead = FOREVER, sim.draw(2) == 0
+                return
+            sim.scheduler.park(sim.now_ms + (VISIBILITY_MS if sim.draw(2) else sim.draw(5_000)))
+
+    def sync(self, task_id: str | None) -> None:
+        """The outbox to the tracker is sent; the message comes again until it was."""
+        sim = self._sim
+        for _ in range(MAX_RECEIVES):
+            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(BELL_MS)
+            process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
+            try:
+                sync_tracker(sim.baton, WORKSPACE, task_id, self._shift(deadline_ms).time_left)
+            except (Crash, Busy):
+                process.is_dead = True
+                sim.current.process = Process()
+            else:
                 return
             sim.scheduler.park(sim.now_ms + (VISIBILITY_MS if sim.draw(2) else sim.draw(5_000)))
 

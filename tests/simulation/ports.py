@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.errors import ModelAway, ModelRefuses, StaleClaim
 from baton.domain.ids import sortable_id
-from baton.domain.transcript import Usage
 from baton.ports import Delivery
 from baton.run_ports import Reply, StopReason
-from baton.services.process_task import Bell
-from simulation.habits import Bells, Focus
+from simulation.habits import Focus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +31,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "fail_task": {"description": "d"},
     "save_checkpoint": {"step_name": "s", "state": {"n": 1}},
 }
-TOKENS = Usage(1, 7, 5)
 
 
 @dataclass
@@ -63,47 +59,6 @@ class NumberedIds:
         return hashlib.sha256(b"%d" % next(self._numbers)).hexdigest()
 
 
-class ShakyQueue:
-    """Messages are lost, late and doubled. ``waiting``: those sent while it was calm, with when they are due."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim = sim
-        self.waiting: list[tuple[int, Bell]] = []
-
-    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
-        sim = self._sim
-        assert workspace == WORKSPACE
-        assert 0 <= delay_seconds <= 900
-        due_ms, bell = sim.now_ms + delay_seconds * 1000, Bell(workspace=workspace, agent=agent, task_id=task_id)
-        if sim.weather.is_calm:
-            self.waiting.append((due_ms, bell))
-            return
-        sim.weather.call("sqs", task_id, may_fail=False)
-        fate = self._fate()
-        if fate != "kept":
-            sim.weather.happened(f"bell {fate}")
-        if fate == "doubled":
-            self._deliver(bell, due_ms + sim.draw(60_000))
-        if fate != "lost":
-            self._deliver(bell, due_ms + sim.draw(900_000 if fate == "late" else 500))
-
-    def due(self, now_ms: int) -> list[Bell]:
-        """Takes them."""
-        ready = [bell for at, bell in self.waiting if at <= now_ms]
-        self.waiting = [each for each in self.waiting if each[0] > now_ms]
-        return ready
-
-    def _fate(self) -> str:
-        bells = self._sim.habits.bells
-        if bells is not Bells.SHAKY:
-            return bells
-        dice = self._sim.draw(100)
-        return "lost" if dice >= 90 else "late" if dice >= 75 else "doubled" if 60 <= dice < 65 else "kept"
-
-    def _deliver(self, bell: Bell, at_ms: int) -> None:
-        self._sim.spawn("bell", lambda: self._sim.lambdas.answer(bell), at_ms)
-
-
 class ShakyBus:
     """Refuses some events, and sometimes takes them and doesn't say so. ``accepted``: what it has."""
 
@@ -126,11 +81,10 @@ class ShakyBus:
 
 
 class ScriptedModel:
-    """Calls its tools by chance, is away, refuses, and breaks. ``tokens``: what its replies have cost, by task."""
+    """Calls its tools by chance, is away, refuses, and breaks."""
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
-        self.replies: Counter[str] = Counter()
 
     def of(self, _name: str) -> tuple[str, str, ScriptedModel]:
         return "simulated", "m", self
@@ -146,15 +100,15 @@ class ScriptedModel:
             raise ModelRefuses("no", retryable=sim.draw(2) == 0)
         if dice == 23:
             raise RuntimeError("model")
-        self.replies[request.task_id] += 1
+        usage = sim.oracle.spending.reply(request.task_id, sim.current.process.claim_id)
         names = [spec["name"] for spec in request.tools]
         if dice < 6 or not names:
-            return Reply(blocks=({"text": "done"},), stop_reason=StopReason.END_TURN, usage=TOKENS)
+            return Reply(blocks=({"text": "done"},), stop_reason=StopReason.END_TURN, usage=usage)
         blocks = [
             {"toolUse": {"name": name, "toolUseId": f"x{number}", "input": ARGUMENTS.get(name, {})}}
             for number, name in enumerate(self._called(names, request.agent))
         ]
-        return Reply(blocks=tuple(blocks), stop_reason=StopReason.TOOL_USE, usage=TOKENS)
+        return Reply(blocks=tuple(blocks), stop_reason=StopReason.TOOL_USE, usage=usage)
 
     def _called(self, names: list[str], agent: str) -> list[str]:
         sim = self._sim
@@ -167,11 +121,17 @@ class ScriptedModel:
 
 @dataclass
 class SimulatedRunner:
-    """Notes under which claim a process works."""
+    """Notes under which claim a process works, and looks at the bill."""
 
     sim: Simulation
     loop: AgentLoop
 
     def run(self, work: Work) -> Done | NotDone | Left:
         self.sim.current.process.claim_id = work.claim_id
-        return self.loop.run(work)
+        try:
+            outcome = self.loop.run(work)
+        except StaleClaim:
+            self.sim.oracle.spending.are_paid(work.claim_id)
+            raise
+        self.sim.oracle.spending.are_paid(work.claim_id)
+        return outcome

@@ -23,7 +23,7 @@ class Crash(BaseException):  # not an error: the process is gone, and no handler
 class Process:
     """Something that can die: a request's function, an invocation. ``request``: whose it serves, at which ``attempt``;
     ``claim_id``: under which claim it works; ``failing``: how many of its next calls fail; ``container``: in which it
-    runs."""
+    runs; ``began_at``: at which step."""
 
     def __init__(self, skew_ms: int = 0, deadline_ms: int = FOREVER, request: Request | None = None) -> None:
         self.skew_ms, self.deadline_ms, self.request = skew_ms, deadline_ms, request
@@ -32,6 +32,7 @@ class Process:
         self.failing = 0
         self.claim_id: str | None = None
         self.container: int | None = None
+        self.began_at = 0
 
 
 class Actor:

@@ -13,16 +13,18 @@ import baton.services.process_task as process_task_module
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.memory import MemoryCallbackKey
-from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
+from baton.adapters.memory_outbox import MemorySecrets
 from baton.ports import Baton
 from baton.services.run_agent import AgentLoop
+from simulation.bells import ShakyQueue, ShakyTrackerBell
 from simulation.chance import Chance
 from simulation.habits import Habits
 from simulation.lambdas import Lambdas
 from simulation.oracle import Oracle
-from simulation.ports import NumberedIds, ScriptedModel, ShakyBus, ShakyQueue, SimulatedRunner, SkewedClock
+from simulation.ports import NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
 from simulation.scheduler import Actor, Process, Scheduler
 from simulation.threads import ActorFuture, ActorThread
+from simulation.tracker import SimulatedTracker
 from simulation.weather import StormyWeather
 from support.fake_dynamo import FakeDynamo
 
@@ -60,6 +62,7 @@ class Simulation:
         self.dynamo.watch = self.oracle.wrote
         self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
+        self.tracker, self.tracker_bell, self.secrets = SimulatedTracker(self), ShakyTrackerBell(self), MemorySecrets()
         self.model = ScriptedModel(self)
         self._containers = [self._container() for _ in range(CONTAINERS)]
         self.lambdas = Lambdas(self)
@@ -125,9 +128,9 @@ class Simulation:
             doorbell=self.queue,
             clock=self.clock,
             ids=self.ids,
-            trackers=NoTrackers(),
-            tracker_bell=MemoryTrackerBell(),
-            secrets=MemorySecrets(),
+            trackers=self.tracker,
+            tracker_bell=self.tracker_bell,
+            secrets=self.secrets,
             callback_key=MemoryCallbackKey(),
             public_url="https://simulated.example",
             log=self.oracle.answers.logged,

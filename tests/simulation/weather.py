@@ -66,6 +66,7 @@ class StormyWeather:
         before = self._scheduler.current.process
         process = Process(request=before.request)
         process.attempt = before.request.attempts if before.request else 0
+        process.began_at, process.skew_ms = before.began_at, before.skew_ms
 
         def arrive() -> None:
             try:

@@ -9,8 +9,10 @@ from baton.services.claim_task import Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
 from baton.services.publish_events import publish_overdue
 from baton.services.register_agent import register_agent
+from baton.services.retry_tracker import retry_tracker
 from baton.services.sweep import sweep
 from simulation.cast.people import ALL, SERVICE, agent, human
+from simulation.oracle.items import item_of
 from simulation.oracle.ledger import ENDED
 from simulation.ports import BEGIN, WORKSPACE
 
@@ -21,6 +23,8 @@ DAY_MS = 86_400_000
 BEGIN_MS = int(BEGIN.timestamp() * 1000)
 MAX_ROUNDS = 1_500
 SWEEP_MS = 61_000
+# Where the index has the workspaces whose tracker is to be asked again.
+TRACKERS = "WAKE#TRACKERS"
 
 
 class CalmDays:
@@ -31,13 +35,16 @@ class CalmDays:
         """Only what Baton itself does: bells, sweeps, news."""
         sim, end_ms = self._sim, self._sim.now_ms + days * DAY_MS
         for _ in range(MAX_ROUNDS):
-            first = min([*self._due(), *(at for at, _ in sim.queue.waiting)], default=end_ms + 1)
+            waiting = [at for queue in (sim.queue, sim.tracker_bell) for at, _ in queue.waiting]
+            first = min([*self._due(), *self._pages_due(), *waiting], default=end_ms + 1)
             if sim.scheduler.is_stopped or first > end_ms:
                 sim.pass_to(end_ms)
                 return
             sim.pass_to(max(sim.now_ms + 1_000, first + SWEEP_MS))
             for bell in sim.queue.due(sim.now_ms):
                 sim.lambdas.answer(bell)
+            for task_id in sim.tracker_bell.due(sim.now_ms):
+                sim.lambdas.sync(task_id)
             this = sweep(sim.baton)
             is_well = this.failed == 0 and this.complete
             sim.oracle.verdict.must(is_well, "a sweep in quiet times failed")
@@ -47,6 +54,8 @@ class CalmDays:
     def everybody_finishes(self) -> None:
         """Humans approve, workers work: everything there is can be brought to an end."""
         sim, heads = self._sim, self._scene.ledger.heads
+        if sim.habits.has_tracker:
+            retry_tracker(sim.baton, human(), None)
         for slug in ALL:
             register_agent(sim.baton, human(), slug, {"active": True})
         for _ in range(60):
@@ -67,7 +76,18 @@ class CalmDays:
         for index in self._sim.dynamo.indexes.values():
             index.catch_up(1 << 60)
         shown = self._sim.dynamo.indexes["wake"].shown
-        return [int(sk.split("#")[0]) - BEGIN_MS for rows in shown.values() for sk, _ in rows]
+        tasks = (rows for partition, rows in shown.items() if partition != TRACKERS)
+        return [int(sk.split("#")[0]) - BEGIN_MS for rows in tasks for sk, _ in rows]
+
+    def _pages_due(self) -> list[int]:
+        """When the tracker must be asked again: for a page to be sent, or to see what others have changed."""
+        sim = self._sim
+        gate = item_of(sim.dynamo.item((f"WS#{WORKSPACE}#TRACKER", "GATE")))
+        if gate is None:
+            return []
+        is_seen = gate.get("reconciled_ms", BEGIN_MS) - BEGIN_MS > sim.tracker.newest_ms()
+        is_behind = bool(sim.dynamo.indexes["queue"].shown.get(f"WS#{WORKSPACE}#MIRRORS"))
+        return [sim.now_ms] if is_behind or not is_seen else []
 
     def _work_off(self, slug: str) -> None:
         sim, by = self._sim, agent(slug)

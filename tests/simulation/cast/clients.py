@@ -12,24 +12,19 @@ from baton.domain.principal import Kind
 from baton.services.approve_many import Approval as Approving
 from baton.services.approve_many import approve_many
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
-from baton.services.converse import Opening, read_messages, say, start_conversation
+from baton.services.converse import Opening, say, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.end_task import cancel_task, resolve_task
-from baton.services.find_handoff import find_handoff
 from baton.services.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.list_alerts import list_alerts
-from baton.services.list_checkpoints import checkpoints_of_workflow
 from baton.services.put_off_task import defer_task, dismiss_task
 from baton.services.raise_alert import AlertRequest, raise_alert
-from baton.services.read_inbox import acknowledge, read_inbox
 from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
-from baton.services.see_conversation import see_conversation
 from baton.services.split_task import split_task
 from baton.services.wait_for_callback import answer_callback
-from baton.services.workflow_chain import workflow_chain
 from simulation.cast.people import ALL, RUN, SERVICE, agent, human
 from simulation.cast.scene import NothingThere, Scene
 from simulation.habits import Focus
@@ -78,13 +73,12 @@ class Client:
             Focus.BRANCHES: [self._hand_off],
             Focus.ENDS: [self._hand_off],
             Focus.RUNS: [self._talk, self._hand_off],
+            Focus.TALKS: [self._talk],
         }
         return own.get(self._focus, [self._mark, self._mark, self._hand_off, self._talk])
 
     def _deciding(self) -> list[Callable[[], object]]:
-        seldom = self._sim.pick(
-            [self._read_inbox, self._change_agent, self._look_around, self._raise_alert, self._handle_alert]
-        )
+        seldom = self._sim.pick([self._change_agent, self._raise_alert, self._handle_alert])
         deciding = [self._decide, self._decide, self._approve_many]
         usual = [*deciding, self._end, self._retry, self._let_through, self._call_back, seldom]
         more: dict[Focus, list[Callable[[], object]]] = {
@@ -93,6 +87,7 @@ class Client:
             Focus.WAITS: [self._call_back] * 20,
             Focus.MARKERS: [self._end] * 9,
             Focus.RUNS: [self._decide] * 9,
+            Focus.ALERTS: [*[self._raise_alert] * 20, *[self._handle_alert] * 5],
         }
         return usual + more.get(self._focus, [])
 
@@ -125,13 +120,11 @@ class Client:
         self._scene.ask("hand off", by, lambda once: create_handoff(sim.baton, by, Asked(message=said), once))
 
     def _talk(self) -> None:
-        sim, by = self._sim, human("carol")
-        begun = [body for body in self._scene.ledger.bodies.values() if "input" in body]
-        if begun and self._draw(2):
-            workflow = sim.pick(begun)["metadata"]["workflow_id"]
+        sim, by = self._sim, self._sim.pick([human("carol"), human("carol"), human("dave"), agent("c")])
+        begun = self._scene.conversations()
+        if begun and self._draw(3 if self._focus is Focus.TALKS else 2):
+            workflow = sim.pick(begun)
             self._scene.ask("say", by, lambda once: say(sim.baton, by, workflow, "go on", once))
-            self._scene.look(lambda: read_messages(sim.baton, human(), workflow, 50, None))
-            self._scene.look(lambda: see_conversation(sim.baton, human(), workflow))
             return
         opening = Opening(agent=sim.pick(ALL), message="hello", context={})
         self._scene.ask("talk", by, lambda once: start_conversation(sim.baton, by, opening, once))
@@ -166,8 +159,8 @@ class Client:
         self._scene.ask("approve many", by, lambda once: approve_many(sim.baton, by, asked, once), most_effects=most)
 
     def _raise_alert(self) -> None:
-        sim, by = self._sim, self._sim.pick([agent(self._sim.pick(ALL)), SERVICE, human()])
-        about = self._scene.some_task() if self._draw(2) else None
+        sim, by = self._sim, self._sim.pick([agent(self._sim.pick(ALL)), SERVICE, SERVICE, human()])
+        about = self._scene.some_task() if self._draw(4) == 3 else None
         request = AlertRequest(kind="stuck", severity=Severity.WARNING, message="look", task_id=about)
         self._scene.ask("alert", by, lambda once: raise_alert(sim.baton, by, request, once))
 
@@ -214,21 +207,7 @@ class Client:
 
     # Now and then
 
-    def _read_inbox(self) -> None:
-        sim, slug = self._sim, self._sim.pick(ALL)
-        page = self._scene.look(lambda: read_inbox(sim.baton, agent(slug), slug, 20, None))
-        ids = [each.id for each in page.items if self._draw(2)] if page else []
-        self._scene.ledger.acknowledged |= {(slug, each) for each in ids}
-        self._scene.look(lambda: acknowledge(sim.baton, agent(slug), slug, ids))
-
     def _change_agent(self) -> None:
         sim, values = self._sim, self._sim.pick(CHANGES)
         by, slug = sim.pick([human(), human(), SERVICE]), sim.pick(ALL)
         self._scene.look(lambda: register_agent(sim.baton, by, slug, values))
-
-    def _look_around(self) -> None:
-        sim, head = self._sim, self._scene.ledger.heads[self._scene.some_task()]
-        self._scene.look(lambda: find_handoff(sim.baton, human(), head["handoff_id"]))
-        self._scene.look(lambda: workflow_chain(sim.baton, human(), head["workflow_id"]))
-        self._scene.look(lambda: sim.baton.store.needs(WORKSPACE, 5, None))
-        self._scene.look(lambda: checkpoints_of_workflow(sim.baton, human(), head["workflow_id"], 5, None))

@@ -11,8 +11,10 @@ from baton.domain.tool import ToolMode
 from baton.services.change_settings import change_settings
 from baton.services.define_tool import define_tool
 from baton.services.register_agent import register_agent
+from baton.services.set_tracker_token import set_tracker_token
 from simulation.habits import PULL, Focus
 from simulation.ports import WORKSPACE
+from simulation.tracker import DATABASE
 
 if TYPE_CHECKING:
     from simulation.simulation import Simulation
@@ -48,6 +50,9 @@ def settle(sim: Simulation) -> tuple[str | None, ...]:
         targets = (*sorted(set(sim.habits.workers)), *RUN, *RUN, None)
     else:
         targets = (*ALL, None)
+    if sim.habits.has_tracker:
+        set_tracker_token(sim.baton, human(), "token")
+        change_settings(sim.baton, human(), {"tracker": {"database": DATABASE}})
     for slug in ALL:
         _register(sim, slug, has_branches=has_branches)
     names = ["complete_task", "fail_task", "save_checkpoint"]

@@ -55,6 +55,11 @@ class Scene:
             return found[-1 - self.draw(min(len(found), 3 if self.habits.is_hot else 8))]
         return self.sim.pick(found)
 
+    def conversations(self) -> list[str]:
+        """Their workflows."""
+        begun = [body["metadata"]["workflow_id"] for body in self.ledger.bodies.values() if "input" in body]
+        return list(dict.fromkeys(begun))
+
     def target_beside(self, slug: str) -> str | None:
         """Whom that agent may hand work to."""
         return self.sim.pick([each for each in self.targets if each != slug] or [None])

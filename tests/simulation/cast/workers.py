@@ -167,6 +167,8 @@ class Worker:
             return (*["complete"] * 5, *["delegate"] * (12 if task.depth < MAX_DEPTH else 0), "fail")
         if self._focus is Focus.WAITS:
             return ("wait", "wait", "complete")
+        if self._focus is Focus.TALKS:
+            return ("transfer", "transfer", "complete", "complete", "fail", "delegate")
         if self._focus is Focus.RETRIES:
             return ("fail", "reject", "complete")
         return VERBS

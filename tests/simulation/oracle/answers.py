@@ -59,6 +59,7 @@ class Answers:
 
     def refused(self, request: Request, exc: BatonError) -> None:
         name = type(exc).__name__
+        self._ledger.seen[f"refused: {name}"] += 1
         self._must(name not in INTERNAL, "{} was refused with {}, which is to be decided again", request.name, name)
         if name == "StaleClaim" and request.word:
             is_own = self._ended_by(request) & request.word[2]

@@ -26,10 +26,15 @@ class Ledger:
     heads: dict[str, Item] = field(default_factory=dict)
     folds: dict[str, Item] = field(default_factory=dict)
     states: dict[str, dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
+    # At which step each entry was written.
+    told_at: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     hashes: dict[str, str] = field(default_factory=dict)
     claims: dict[tuple[str, int], ClaimSeen] = field(default_factory=dict)
     born: dict[str, int] = field(default_factory=dict)
     ended_at: dict[str, int] = field(default_factory=dict)
+    ended_in_tracker: set[str] = field(default_factory=set)
+    # When its state last came to be told by another word.
+    worded_ms: dict[str, int] = field(default_factory=dict)
     bodies: dict[str, Item] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
     brought: dict[tuple[str, int], Item] = field(default_factory=dict)
@@ -49,10 +54,13 @@ class Ledger:
     usage: dict[str, Item] = field(default_factory=dict)
     # By kind ("agent", "tool"), name and version; version 0 is the newest.
     versions: dict[tuple[str, str, int], Item] = field(default_factory=dict)
-    # By agent: how many tasks it might ever hold at once, None for any number.
-    permits: dict[str, set[int | None]] = field(default_factory=lambda: defaultdict(set))
+    # By agent: each version, and at which step it was written.
+    agents: dict[str, list[tuple[int, Item]]] = field(default_factory=lambda: defaultdict(list))
     # Inbox entries that were acknowledged, by agent and sort key.
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
+    # Notes, inboxes' entries: by kind and place, what there is and at which step it was written; and what ever was.
+    listed: dict[tuple[str, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    ever_listed: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     # What happened, and how often.
     seen: Counter[str] = field(default_factory=Counter)
 
@@ -71,6 +79,11 @@ class Ledger:
         fences = range(1, self.heads[task_id].get("fence", 0) + 1)
         return [self.claims[task_id, fence] for fence in fences]
 
+    def agents_since(self, slug: str, step: int) -> list[Item]:
+        """Each version of the agent that anybody may have seen who began then."""
+        before = [version for at, version in self.agents[slug] if at <= step]
+        return before[-1:] + [version for at, version in self.agents[slug] if at > step]
+
     def standing(self, kind: str, name: str | None) -> Item:
         """The newest version, empty where there is none."""
         return self.versions.get((kind, name or "", 0), {})
@@ -79,7 +92,8 @@ class Ledger:
 @dataclass
 class Transaction:
     """What is written at once. ``heads``: before and after; ``entries``: of trails, by task; ``told``: those of all
-    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``alerts``: new ones by task."""
+    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``alerts``: new ones by task;
+    ``followed``: by which task each was followed in its conversation."""
 
     heads: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)
     entries: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
@@ -91,3 +105,4 @@ class Transaction:
     errands: set[tuple[str, str]] = field(default_factory=set)
     workflows: set[str] = field(default_factory=set)
     brought: Item | None = None
+    followed: dict[str, str] = field(default_factory=dict)

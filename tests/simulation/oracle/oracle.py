@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulation.oracle.alerts import Alerts
 from simulation.oracle.answers import Answers
 from simulation.oracle.items import item_of
 from simulation.oracle.ledger import Ledger, Transaction
+from simulation.oracle.pages import Pages
 from simulation.oracle.quiet import Quiet
+from simulation.oracle.readings import Readings
+from simulation.oracle.registry import Registry
+from simulation.oracle.spending import Spending
+from simulation.oracle.talks import Talks
 from simulation.oracle.tasks import TaskRules
 from simulation.oracle.verdict import Verdict
 from simulation.oracle.writes import Writes
@@ -23,9 +29,15 @@ class Oracle:
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
         self.verdict, self.ledger = Verdict(sim), Ledger()
+        self.pages = Pages(sim, self.verdict, self.ledger)
         self._writes = Writes(sim, self.verdict, self.ledger)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
         self.answers = Answers(sim, self.verdict, self.ledger)
+        self.spending = Spending(self.verdict, self.ledger)
+        self.alerts = Alerts(sim, self.verdict, self.ledger)
+        self.talks = Talks(sim, self.verdict, self.ledger)
+        self.registry = Registry(sim, self.verdict)
+        self.readings = Readings(sim, self.verdict, self.ledger)
         self.quiet = Quiet(sim, self.verdict, self.ledger)
 
     def wrote(self, changes: Sequence[Change]) -> None:
@@ -41,6 +53,9 @@ class Oracle:
         must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))
         for task_id, (_, after) in tx.heads.items():
             self._held_once(task_id, after)
+            self.talks.is_let(after)
+        for task_id, next_id in tx.followed.items():
+            self.talks.is_followed(task_id, next_id)
         for workflow in tx.workflows:
             self._counted(tx, workflow)
         self._one_effect(tx)

@@ -24,6 +24,8 @@ class Quiet:
             if head["state"] not in ENDED:
                 self._stands(task_id, head)
                 self._goes_on_rightly(task_id, head)
+        self._sim.oracle.pages.show_everything(is_mended=False)
+        self._sim.oracle.alerts.are_shown()
         left = [key for key, is_due in self._ledger.errands.items() if is_due]
         self._verdict.must(not left, "errands that nobody does: {}", left)
 
@@ -37,6 +39,7 @@ class Quiet:
                 is_told = not sk.startswith("EVENT#") or "wake_pk" not in wire
                 self._verdict.must(is_told, "{} {} was never told to the outside", pk, sk)
         self._spent_is_the_sum()
+        self._sim.oracle.pages.show_everything(is_mended=True)
         held = [key for key, places in self._ledger.held.items() if places]
         self._verdict.must(not held, "claims held by nobody: {}", held)
         for pair, direction in self._ledger.directions.items():

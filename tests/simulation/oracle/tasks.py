@@ -98,10 +98,16 @@ class TaskRules:
             self._must(named in (None, claim["claim_id"]), "a heartbeat under another claim")
 
     def _permitted(self, claim: Item) -> None:
-        limits = self._ledger.permits[claim["agent"]]
+        """By an agent that is on, and within what it may hold at once; as whoever claims may have seen it."""
+        slug, seen = claim["agent"], self._agents(claim["agent"])
+        self._must(any(each["active"] for each in seen), "claimed by {}, which is switched off", slug)
+        limits = {each.get("max_concurrent") for each in seen}
         most = max(each or 0 for each in limits)
         is_within = claim["slot"] < most if "slot" in claim else None in limits
         self._must(is_within, "claimed with permit {} of {}", claim.get("slot"), limits)
+
+    def _agents(self, slug: str) -> list[Item]:
+        return self._ledger.agents_since(slug, self._sim.current.process.began_at)
 
     def _let_go(self, before: Item, entries: list[Item]) -> None:
         own = [entry for entry in entries if _principal(entry) == before["principal"]]
@@ -122,11 +128,15 @@ class TaskRules:
             held = tx.heads[parent][0] if parent in tx.heads else ledger.heads[parent]
             state = held["state"] if held else None
             self._must(state == "claimed", "a child of {}, which nobody holds", parent)
+        target = head.get("target_agent")
+        is_on = target is None or any(each["active"] for each in self._agents(target))
+        self._must(is_on, "handed to {}, which is switched off", target)
+        self._sim.oracle.registry.is_taken(self._task_id, head)
         if "retry_of" in head:
             self._retried(head)
         if head["kind"] == "escalation":
             self._escalated(tx, head)
-        elif not (parent or is_human or "retry_of" in head or ":" in head["source_agent"]):
+        elif not (parent or is_human or "retry_of" in head):
             self._begun(head)
 
     def _retried(self, head: Item) -> None:
@@ -145,13 +155,17 @@ class TaskRules:
         window_ms = settings["handoff_window_days"] * DAY_MS
         recent = [each for each, when in ledger.escalations[pair] if at - when < window_ms]
         counts_any = settings["breaker_scope"] == "any"
-        blocking = [each for each in recent if counts_any or self._state(each) not in ENDED]
+        blocking = [each for each in recent if counts_any or self._is_open(each)]
         self._must(tx.is_release or not blocking, "a second open escalation of {}: {}", pair, blocking)
         is_within = len(recent) < settings["escalation_cap"]
         self._must(tx.is_release or is_within, "escalation {} of {} within its window", len(recent) + 1, pair)
         direction = ledger.directions["#".join(pair)] or {}
         self._must(direction["escalations"].get(self._task_id) == at, "its direction doesn't know of it")
         ledger.escalations[pair].append((self._task_id, at))
+
+    def _is_open(self, task_id: str) -> bool:
+        """For the breaker: what a bot has closed in the tracker counts as closed."""
+        return self._state(task_id) not in ENDED and "closed_by_bot" not in self._ledger.heads[task_id].get("flags", ())
 
     def _begun(self, head: Item) -> None:
         at, times = to_ms(head["created_at"]), self._ledger.roots[head["source_agent"], head.get("target_agent")]

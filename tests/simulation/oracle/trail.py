@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED
+from simulation.oracle.pages import BY_PERSON
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger, Transaction
@@ -58,8 +59,11 @@ class TrailRules:
             self._chained(entry)
             self._allowed(fold, entry)
             self._by_type(tx, fold, entry)
+            before = fold.get("state")
             fold.update(entry["data"]["changes"])
+            self._sim.oracle.pages.is_told(task_id, before, fold["state"], to_ms(entry["at"]))
             self._ledger.states[task_id][entry["seq"]] = fold["state"]
+            self._ledger.told_at[task_id][entry["seq"]] = self._sim.steps
         return fold
 
     def _must(self, holds: object, what: str, *details: object) -> None:
@@ -129,6 +133,10 @@ class TrailRules:
             self._must(at < to_ms(fold["undo_until"]), "undone after its window")
         elif kind == "resumed":
             self._resumed(tx, fold, entry["data"], at)
+        elif entry["principal_id"].startswith(BY_PERSON) and not entry["data"].get("ancestor"):
+            self._ledger.ended_in_tracker.add(self._task_id)
+            by = entry["principal_id"].removeprefix(BY_PERSON)
+            self._sim.oracle.pages.is_ended_there(self._task_id, by, changes["state"])
         if kind == "released" or (kind == "resumed" and entry["data"]["by"] == "timeout"):
             after, releases = changes.get("state"), changes.get("releases", fold.get("releases", 0))
             self._must(after == "needs" or releases < MAX_RELEASES, "given back for nothing more than ten times")

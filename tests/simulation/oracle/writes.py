@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from simulation.oracle.ledger import ENDED
-from simulation.ports import WORKSPACE
+from simulation.ports import BEGIN, WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Transaction, str, str, Item | None, Item | None], None]
 
+BEGIN_MS = int(BEGIN.timestamp() * 1000)
+MAX_POLLS = 5
 PREFIX = f"WS#{WORKSPACE}#"
 OUTBOX = ("wake_pk", "wake_sk")
 PAPERS = ("OUTPUT", "FAILURE", "BROUGHT", "CHECKPOINT")
@@ -34,6 +36,7 @@ class Writes:
             "HELD": self._held,
             "DIRECTION": self._direction,
             "INBOX": self._inbox,
+            "NOTES": self._note,
             "WORKFLOW": self._workflow,
             "HANDOFFS": self._handoffs,
             "USAGE": self._usage,
@@ -41,7 +44,12 @@ class Writes:
             "REVIEWS": self._review,
             "AGENT-VERSIONS": self._agent_version,
             "TOOL-VERSIONS": self._tool_version,
-            "ALERTS-OF-TASK": self._alert,
+            "ALERTS": self._alert,
+            "ALERTS-OF-TASK": self._alert_of_task,
+            "SETTINGS": self._settings,
+            "ROUTES": self._route,
+            "PAGE": self._page,
+            "POLLS": self._polls,
         }
 
     def note(self, tx: Transaction, pk: str, sk: str, old: Item | None, new: Item | None) -> None:
@@ -59,19 +67,14 @@ class Writes:
             self._must(old is None, "{}: {} was rewritten", task_id, sk)
             self._ledger.bodies[task_id] = json.loads(new["content"])
         elif sk == "FOLLOWED":
-            self._must(old is None or self._is_nobodys(old["next_id"]), "{}: {} was rewritten", task_id, sk)
+            is_nobodys = self._sim.oracle.talks.is_nobodys
+            self._must(old is None or is_nobodys(old["next_id"]), "{}: {} was rewritten", task_id, sk)
+            tx.followed[task_id] = new["next_id"]
         elif sk in ("JOIN", "CASCADE"):
             tx.errands.add((sk, task_id))
             self._ledger.errands[sk, task_id] = "stamp" in new
         elif sk in PAPERS or sk.startswith("RECOVERY"):
             self._paper(tx, task_id, sk, new)
-
-    def _is_nobodys(self, task_id: str) -> bool:
-        """A message that was never approved, or open work that ended before anybody took it: the conversation goes on
-        with another in its place."""
-        head = self._ledger.heads[task_id]
-        was_let = head.get("ready_at") is not None
-        return head.get("fence", 0) == 0 and (not was_let or ("target_agent" not in head and head["state"] in ENDED))
 
     def _paper(self, tx: Transaction, task_id: str, sk: str, new: Item) -> None:
         """In the transaction that ends the task at the latest."""
@@ -115,6 +118,18 @@ class Writes:
             self._must(is_known, "inbox of {}: {} went away unacknowledged", agent, sk)
         else:
             tx.inbox.append((agent, json.loads(new["content"])))
+        self._listed("INBOX", agent, sk, new)
+
+    def _note(self, tx: Transaction, about: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._must(old is None and new, "a note on {} was rewritten", about)
+        self._listed("NOTES", about, sk, new)
+
+    def _listed(self, kind: str, place: str, sk: str, new: Item | None) -> None:
+        self._ledger.ever_listed[kind, place].add(sk)
+        if new:
+            self._ledger.listed[kind, place][sk] = self._sim.steps
+        else:
+            self._ledger.listed[kind, place].pop(sk, None)
 
     def _workflow(self, tx: Transaction, workflow: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk not in self._ledger.members[workflow]:
@@ -130,6 +145,7 @@ class Writes:
         """Calls are counted before they are made; what was counted under an earlier budget stays."""
         if new is None:
             return
+        self._sim.oracle.spending.is_counted(workflow, old, new)
         self._ledger.usage[workflow] = new
         before = old["model_calls"] if old else 0
         for task_id in self._ledger.members[workflow]:
@@ -147,15 +163,43 @@ class Writes:
     def _review(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         tx.is_release = tx.is_release or (new is not None and "released_at" in new)
 
+    def _settings(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if sk == "SETTINGS":
+            self._sim.oracle.registry.is_next("the settings", old, new)
+        else:
+            self._sim.oracle.registry.is_version("the settings", sk, old, new)
+
+    def _route(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        if sk.startswith("ROUTE#"):
+            self._sim.oracle.registry.is_routed(sk.removeprefix("ROUTE#"), old, new)
+
     def _agent_version(self, tx: Transaction, slug: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.registry.is_version(slug, sk, old, new)
         if new:
             self._ledger.versions["agent", slug, new["version"]] = new
             self._ledger.versions["agent", slug, 0] = new
-            self._ledger.permits[slug].add(new.get("max_concurrent"))
+            self._ledger.agents[slug].append((self._sim.steps, new))
 
     def _tool_version(self, tx: Transaction, name: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.registry.is_version(name, sk, old, new)
         if new:
             self._ledger.versions["tool", name, new["version"]] = new
 
-    def _alert(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+    def _alert(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.alerts.is_written(sk, old, new)
+
+    def _alert_of_task(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         tx.alerts[task_id] += old is None
+
+    def _page(self, tx: Transaction, page_id: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.pages.is_held(page_id, old, new)
+
+    def _polls(self, tx: Transaction, by: str, sk: str, old: Item | None, new: Item | None) -> None:
+        """At most so many at once, and nobody takes a permit that another still has."""
+        before, after, skew_ms = old or {}, new or {}, self._sim.current.process.skew_ms
+        now_ms = BEGIN_MS + self._sim.now_ms + skew_ms
+        for name in [each for each in after if each.startswith("holder_")]:
+            slot = name.removeprefix("holder_")
+            is_taken = before.get(name) not in (None, after[name])
+            is_over = not is_taken or before[f"until_{slot}"] <= now_ms
+            self._must(int(slot) < MAX_POLLS and is_over, "{} waits with permit {}, which is another's", by, slot)

@@ -1,0 +1,84 @@
+"""Messages on their way: lost, late and doubled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from baton.services.process_task import Bell
+from simulation.habits import Bells
+from simulation.ports import WORKSPACE
+
+if TYPE_CHECKING:
+    from simulation.simulation import Simulation
+
+B = TypeVar("B")
+MAX_DELAY_SECONDS = 900
+
+
+class _ShakyBells(Generic[B]):
+    """``waiting``: those sent while it was calm, with when they are due."""
+
+    name = "bell"
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self.waiting: list[tuple[int, B]] = []
+
+    def due(self, now_ms: int) -> list[B]:
+        """Takes them."""
+        ready = [bell for at, bell in self.waiting if at <= now_ms]
+        self.waiting = [each for each in self.waiting if each[0] > now_ms]
+        return ready
+
+    def _answer(self, bell: B) -> None:
+        raise NotImplementedError
+
+    def _send(self, bell: B, about: str, delay_seconds: int) -> None:
+        sim = self._sim
+        assert 0 <= delay_seconds <= MAX_DELAY_SECONDS
+        due_ms = sim.now_ms + delay_seconds * 1000
+        if sim.weather.is_calm:
+            self.waiting.append((due_ms, bell))
+            return
+        sim.weather.call("sqs", about, may_fail=False)
+        fate = self._fate()
+        if fate != "kept":
+            sim.weather.happened(f"{self.name} {fate}")
+        if fate == "doubled":
+            self._deliver(bell, due_ms + sim.draw(60_000))
+        if fate != "lost":
+            self._deliver(bell, due_ms + sim.draw(900_000 if fate == "late" else 500))
+
+    def _fate(self) -> str:
+        bells = self._sim.habits.bells
+        if bells is not Bells.SHAKY:
+            return bells
+        dice = self._sim.draw(100)
+        return "lost" if dice >= 90 else "late" if dice >= 75 else "doubled" if 60 <= dice < 65 else "kept"
+
+    def _deliver(self, bell: B, at_ms: int) -> None:
+        self._sim.spawn(self.name, lambda: self._answer(bell), at_ms)
+
+
+class ShakyQueue(_ShakyBells[Bell]):
+    """Of agents that Baton runs."""
+
+    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+        assert workspace == WORKSPACE
+        self._send(Bell(workspace=workspace, agent=agent, task_id=task_id), task_id, delay_seconds)
+
+    def _answer(self, bell: Bell) -> None:
+        self._sim.lambdas.answer(bell)
+
+
+class ShakyTrackerBell(_ShakyBells[str | None]):
+    """Of the outbox to the tracker: for which task, if for one."""
+
+    name = "tracker bell"
+
+    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+        assert workspace == WORKSPACE
+        self._send(task_id, task_id or "", delay_seconds)
+
+    def _answer(self, bell: str | None) -> None:
+        self._sim.lambdas.sync(bell)

@@ -1,0 +1,70 @@
+"""Those who work in the tracker: people and other connections that change the pages of tasks, and its webhook."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from baton.domain.webhook import sign
+from baton.services.open_webhook import open_webhook
+from baton.services.receive_webhook import Delivery, receive_webhook
+from baton.services.retry_tracker import retry_tracker
+from baton.services.tracker_health import tracker_health
+from simulation.cast.people import SERVICE, human
+from simulation.tracker import BOT, WEBHOOK_TOKEN
+
+if TYPE_CHECKING:
+    from simulation.cast.scene import Scene
+    from simulation.tracker import Page
+
+WORDS = ("Done", "Done", "Cancelled", "Closed", "In progress", "Not started", "Blocked")
+
+
+class Editor:
+    def __init__(self, scene: Scene) -> None:
+        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+        self._deliveries = 0
+        self._address = self._shaken_hands() if scene.draw(2) else ""
+
+    def act(self) -> None:
+        sim = self._sim
+        while not sim.is_stopping:
+            self._scene.rest(60)
+            if pages := list(sim.tracker.pages.values()):
+                self._edit(sim.pick(pages[-6:]))
+            if self._draw(8) == 7:
+                self._scene.ask("retry tracker", human(), lambda once: retry_tracker(sim.baton, human(), None, once))
+            if self._draw(8) == 7:
+                self._scene.look(lambda: tracker_health(sim.baton, human()))
+
+    def _edit(self, page: Page) -> None:
+        sim, by = self._sim, self._sim.pick(["u1", "u1", "u2", BOT])
+        if self._draw(30) == 29:
+            page.in_trash = True
+        sim.tracker.edited(page, by, sim.pick(WORDS))
+        if self._address and self._draw(4):
+            event: dict[str, object] = {
+                "authors": [{"type": "bot" if by == BOT else "person"}],
+                "entity": {"type": "page", "id": page.id},
+            }
+            sim.spawn("webhook", lambda: self._deliver(event), sim.now_ms + self._draw(60_000))
+
+    def _deliver(self, event: dict[str, object]) -> None:
+        """At least once."""
+        sim = self._sim
+        self._deliveries += 1
+        at = sim.clock.now().isoformat(timespec="milliseconds")
+        content = {"id": f"delivery{self._deliveries}", "timestamp": at, **event}
+        raw = json.dumps(content).encode()
+        delivery = Delivery(raw=raw, content=content, signature=f"sha256={sign(WEBHOOK_TOKEN, raw)}")
+
+        def send(_once: object) -> None:
+            receive_webhook(sim.baton, self._address, delivery)
+
+        self._scene.ask("webhook", SERVICE, send, is_keyed=False)
+
+    def _shaken_hands(self) -> str:
+        _, address = open_webhook(self._sim.baton, human())
+        content = {"verification_token": WEBHOOK_TOKEN}
+        receive_webhook(self._sim.baton, address, Delivery(raw=b"", content=content, signature=None))
+        return address

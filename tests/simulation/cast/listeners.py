@@ -1,0 +1,73 @@
+"""Those who read along in conversations, from where they were, and must miss nothing and hear nothing twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import InvalidInput
+from baton.services.converse import read_messages
+from baton.services.see_conversation import see_conversation
+from simulation.cast.people import human
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.services.converse import Said
+    from simulation.cast.scene import Scene
+
+MANY = 200
+
+
+class Listener:
+    def __init__(self, scene: Scene) -> None:
+        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+        # By conversation: how far it was read, and what was heard, by task and number.
+        self._cursors: dict[str, str] = {}
+        self._heard: dict[str, set[tuple[str, int]]] = {}
+
+    def act(self) -> None:
+        sim = self._sim
+        while not sim.is_stopping:
+            self._scene.rest(20)
+            if begun := self._scene.conversations():
+                self._listen(sim.pick(begun[-3:]))
+
+    def hear_out(self) -> None:
+        """When all is over: what was heard bit by bit is all there is."""
+        for conversation in list(self._cursors):
+            whole, _ = read_messages(self._sim.baton, human(), conversation, MANY, None)
+            try:
+                while self._read(conversation, MANY):
+                    pass
+            except InvalidInput:  # nobody has read on for a week
+                continue
+            said = {(each.task.id, each.number) for each in whole}
+            is_all = len(whole) == MANY or said == self._heard[conversation]
+            lacking = said ^ self._heard[conversation]
+            self._sim.oracle.verdict.must(is_all, "{}: who read along knows otherwise of {}", conversation, lacking)
+
+    def _listen(self, conversation: str) -> None:
+        sim = self._sim
+
+        def look() -> None:
+            began = sim.steps
+            sim.oracle.talks.is_holder(began, see_conversation(sim.baton, human(), conversation))
+
+        self._scene.look(look)
+        limit = 1 + self._draw(20)
+        self._scene.look(lambda: self._read(conversation, limit))
+
+    def _read(self, conversation: str, limit: int) -> bool:
+        """Whether there was anything new."""
+        before = self._cursors.get(conversation)
+        read, cursor = read_messages(self._sim.baton, human(), conversation, limit, before)
+        self._cursors[conversation] = cursor
+        self._note(self._heard.setdefault(conversation, set()), read)
+        return bool(read)
+
+    def _note(self, heard: set[tuple[str, int]], read: Sequence[Said]) -> None:
+        for said in read:
+            latest = max((number for task_id, number in heard if task_id == said.task.id), default=0)
+            is_next = said.number > latest
+            self._sim.oracle.verdict.must(is_next, "{}: message {} after {}", said.task.id, said.number, latest)
+            heard.add((said.task.id, said.number))

@@ -1,0 +1,159 @@
+"""Those who only look: what they are shown must be so."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from baton.services.await_task import await_task, wait_for_events
+from baton.services.discover_agents import agents_for, seen_agents
+from baton.services.find_handoff import find_handoff
+from baton.services.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
+from baton.services.list_handoffs import Filter, list_handoffs
+from baton.services.list_notes import late_results, list_notes
+from baton.services.list_reviews import list_reviews
+from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
+from baton.services.read_inbox import acknowledge, read_inbox
+from baton.services.read_task import read_task
+from baton.services.verify_trail import verify_trail
+from baton.services.workflow_chain import workflow_chain
+from simulation.cast.people import ALL, agent, human
+from simulation.cast.scene import NothingThere
+from simulation.ports import WORKSPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from baton.domain.chain import Step
+    from simulation.cast.scene import Scene
+
+MANY = 100
+
+
+class Reader:
+    def __init__(self, scene: Scene) -> None:
+        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+        self._rules = scene.sim.oracle.readings
+
+    def act(self) -> None:
+        readings = [
+            self._task,
+            self._await,
+            self._crowd,
+            self._workflow,
+            self._trail,
+            self._inbox,
+            self._beside_a_task,
+            self._lists,
+        ]
+        while not self._sim.is_stopping:
+            self._scene.rest(40)
+            with suppress(NothingThere):
+                self._sim.pick(readings)()
+
+    def _read(self, read: Callable[[], Any], judge: Callable[[int, Any], object]) -> None:
+        """Judged at the moment at which it is answered."""
+
+        def look() -> None:
+            began = self._sim.steps
+            judge(began, read())
+
+        self._scene.look(look)
+
+    def _task(self) -> None:
+        sim, task_id, rules = self._sim, self._scene.some_task(), self._rules
+        handoff_id = self._scene.ledger.heads[task_id]["handoff_id"]
+        if self._draw(2):
+            self._read(
+                lambda: read_task(sim.baton, human(), task_id),
+                lambda began, found: rules.is_fresh("a task", began, found[0].task),
+            )
+        else:
+            self._read(
+                lambda: find_handoff(sim.baton, human(), handoff_id),
+                lambda began, found: rules.is_fresh("a handoff", began, found.task),
+            )
+
+    def _await(self) -> None:
+        """Of one person, who may wait for a few at once."""
+        sim, task_id, seconds = self._sim, self._scene.some_task(), 1 + self._draw(20)
+        if self._draw(3) == 2:
+            after = self._scene.ledger.heads[task_id]["seq"]
+            self._scene.look(lambda: wait_for_events(sim.baton, human(), task_id, after, seconds))
+            return
+        state = sim.pick(["ended", "done", "claimed", "waiting"])
+        self._read(
+            lambda: await_task(sim.baton, human(), task_id, state, seconds),
+            lambda began, found: self._rules.is_awaited(began, found.dossier.task, state, timed_out=found.timed_out),
+        )
+
+    def _crowd(self) -> None:
+        """More than may wait at once."""
+        self._scene.some_task()
+        for _ in range(7):
+            self._sim.spawn("waits", self._await, self._sim.now_ms + self._draw(2_000))
+
+    def _workflow(self) -> None:
+        sim, rules = self._sim, self._rules
+        workflow = self._scene.ledger.heads[self._scene.some_task()]["workflow_id"]
+        if self._draw(2):
+            self._read(
+                lambda: workflow_chain(sim.baton, human(), workflow),
+                lambda began, steps: rules.is_whole_workflow("a chain", began, workflow, _tasks_of(steps)),
+            )
+        else:
+            wanted = Filter(workflow_id=workflow)
+            self._read(
+                lambda: list_handoffs(sim.baton, human(), wanted, MANY, None),
+                lambda began, page: rules.is_whole_workflow("handoffs", began, workflow, page.items),
+            )
+
+    def _trail(self) -> None:
+        sim, task_id = self._sim, self._scene.some_task()
+        self._read(
+            lambda: verify_trail(sim.baton, human(), task_id), lambda _began, verdict: self._rules.is_intact(verdict)
+        )
+
+    def _inbox(self) -> None:
+        """What became of the things that it handed off stays there until it says that it has seen it."""
+        sim, slug, ids = self._sim, self._sim.pick(ALL), list[str]()
+
+        def judge(began: int, page: Any) -> None:
+            ids.extend(each.id for each in page.items)
+            self._rules.is_whole("INBOX", slug, began, ids, up_to=ids[-1] if page.cursor else None)
+
+        self._read(lambda: read_inbox(sim.baton, agent(slug), slug, 1 + self._draw(20), None), judge)
+        seen = [each for each in ids if self._draw(2)]
+        self._scene.ledger.acknowledged |= {(slug, each) for each in seen}
+        self._scene.look(lambda: acknowledge(sim.baton, agent(slug), slug, seen))
+
+    def _beside_a_task(self) -> None:
+        sim, task_id, rules = self._sim, self._scene.some_task(), self._rules
+        workflow = self._scene.ledger.heads[task_id]["workflow_id"]
+        self._read(
+            lambda: list_notes(sim.baton, WORKSPACE, task_id, MANY, None),
+            lambda began, page: rules.is_whole("NOTES", task_id, began, [each.id for each in page.items]),
+        )
+        self._scene.look(lambda: late_results(sim.baton, WORKSPACE, task_id, MANY, None))
+        self._scene.look(lambda: checkpoints_of_task(sim.baton, human(), task_id, MANY, None))
+        self._scene.look(lambda: checkpoints_of_workflow(sim.baton, human(), workflow, 5, None))
+
+    def _lists(self) -> None:
+        """By indexes, which may lag: true once, if not now."""
+        sim, slug, by = self._sim, self._sim.pick(ALL), human()
+        day = sim.clock.now().date()
+        reads: list[Callable[[], Any]] = [
+            lambda: tasks_of_agent(sim.baton, by, slug, frozenset(), 1 + self._draw(30), None),
+            lambda: tasks_of_day(sim.baton, by, day, frozenset(), 1 + self._draw(30), None),
+            lambda: tasks_that_need_a_human(sim.baton, by, 1 + self._draw(30), None),
+        ]
+        self._read(sim.pick(reads), lambda _began, page: self._rules.are_true("a list", page.items))
+        self._scene.look(lambda: list_reviews(sim.baton, by, None, 20, None))
+        self._scene.look(lambda: seen_agents(sim.baton, WORKSPACE))
+        self._scene.look(lambda: agents_for(sim.baton, WORKSPACE, ()))
+
+
+def _tasks_of(steps: tuple[Step, ...]) -> Iterator[Any]:
+    for step in steps:
+        yield step.task
+        yield from _tasks_of(step.children)

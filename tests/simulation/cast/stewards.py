@@ -1,0 +1,106 @@
+"""Those who set the workspace up, while others work in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.principal import Kind
+from baton.domain.route import Mode
+from baton.services.authenticate import authenticate
+from baton.services.change_route import change_route, remove_route
+from baton.services.change_settings import change_settings
+from baton.services.create_handoff import Asked, create_handoff
+from baton.services.define_tool import define_tool
+from baton.services.import_agents import import_agents
+from baton.services.issue_token import TokenRequest, issue_token, revoke_token
+from simulation.cast.people import ALL, RUN, SERVICE, human
+from simulation.requests import Answered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulation.cast.scene import Scene
+
+WORK_TYPES = ("audit", "review")
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {"dispatch_delay_seconds": 0},
+    {"dispatch_delay_seconds": 30},
+    {"waiting_alert_seconds": 3_600},
+    {"unclaimed_alert_seconds": 60},
+    {"unclaimed_alert_seconds": 3_600},
+)
+
+
+class Steward:
+    def __init__(self, scene: Scene) -> None:
+        self._scene, self._sim, self._draw = scene, scene.sim, scene.draw
+        # Tokens' texts by id, and the ids of those that were revoked.
+        self._tokens: dict[str, str] = {}
+        self._revoked: set[str] = set()
+
+    def act(self) -> None:
+        acts = [self._route, self._route, self._work, self._work, self._work, self._settings, self._tool, self._import]
+        while not self._sim.is_stopping:
+            self._scene.rest(60)
+            self._sim.pick([*acts, self._issue, self._enter, self._enter, self._revoke])()
+
+    def _ask(self, name: str, act: Callable[[], object]) -> None:
+        self._scene.ask(name, human(), lambda _once: act(), is_keyed=False, most_effects=2)
+
+    def _route(self) -> None:
+        sim, work_type = self._sim, self._sim.pick(WORK_TYPES)
+        if self._draw(5) == 4:
+            self._ask("route", lambda: remove_route(sim.baton, human(), work_type))
+            return
+        values = {"agent": sim.pick(ALL), "mode": sim.pick([Mode.DISPATCH, Mode.MANUAL]), "dispatch_rank": 0}
+        self._ask("route", lambda: change_route(sim.baton, human(), work_type, values))
+
+    def _work(self) -> None:
+        sim, work_type, by = self._sim, self._sim.pick(WORK_TYPES), human("bob")
+        said = {**self._scene.message(None), "source": {"agent": by.id}}
+        asked = Asked(message=said, work_type=work_type)
+        self._scene.ask("hand off by route", by, lambda once: create_handoff(sim.baton, by, asked, once))
+
+    def _settings(self) -> None:
+        sim, values = self._sim, self._sim.pick(SETTINGS)
+        self._ask("settings", lambda: change_settings(sim.baton, human(), values))
+
+    def _tool(self) -> None:
+        sim, text = self._sim, f"ask, version {self._draw(100)}"
+        by = sim.pick([human(), SERVICE])
+        self._ask("tool", lambda: define_tool(sim.baton, by, "ask_b", {"description": text}))
+
+    def _import(self) -> None:
+        sim, accepts = self._sim, tuple(self._sim.pick(["x", "y"]) for _ in range(self._draw(2) + 1))
+        declared = {self._sim.pick([*ALL, "z"]): {"accepts": accepts}}
+        self._scene.look(lambda: import_agents(sim.baton, sim.pick([human(), SERVICE]), declared))
+
+    # Tokens
+
+    def _issue(self) -> None:
+        sim, wanted = self._sim, TokenRequest(kind=Kind.AGENT, subject=self._sim.pick(RUN))
+        outcome = self._scene.ask("token", human(), lambda once: issue_token(sim.baton, human(), wanted, once))
+        if isinstance(outcome, Answered) and outcome.value is not None:
+            token, text = outcome.value
+            self._tokens[token.id] = text
+
+    def _enter(self) -> None:
+        sim = self._sim
+        if not self._tokens:
+            return
+        token_id = sim.pick(list(self._tokens))
+        is_revoked = token_id in self._revoked
+
+        def enter() -> None:
+            if authenticate(sim.baton.store, sim.clock, f"Bearer {self._tokens[token_id]}"):
+                sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
+
+        self._scene.look(enter)
+
+    def _revoke(self) -> None:
+        sim = self._sim
+        if self._tokens:
+            token_id = sim.pick(list(self._tokens))
+            outcome = self._scene.ask("revoke", human(), lambda _once: revoke_token(sim.baton, human(), token_id))
+            if isinstance(outcome, Answered):
+                self._revoked.add(token_id)

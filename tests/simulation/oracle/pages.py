@@ -1,0 +1,106 @@
+"""What people see of a task in the tracker: one page, its last state, each comment once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.oracle.items import item_of
+from simulation.oracle.ledger import ENDED
+from simulation.ports import BEGIN, WORKSPACE
+from simulation.tracker import BOT, US
+
+if TYPE_CHECKING:
+    from simulation.oracle.ledger import Item, Ledger
+    from simulation.oracle.verdict import Verdict
+    from simulation.simulation import Simulation
+    from simulation.tracker import Page
+
+WORDS = {
+    "needs": "Not started",
+    "delegated": "Not started",
+    "next": "Not started",
+    "claimed": "In progress",
+    "waiting": "In progress",
+    "done": "Done",
+    "failed": "Failed",
+    "rejected": "Rejected",
+    "cancelled": "Cancelled",
+}
+CLOSING = {"Done": "done", "Closed": "done", "Cancelled": "cancelled"}
+BEGIN_MS = int(BEGIN.timestamp() * 1000)
+BY_PERSON = "notion:"
+
+
+class Pages:
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger) -> None:
+        self._sim, self._ledger = sim, ledger
+        self._must = verdict.must
+
+    def is_made(self, task_id: str) -> None:
+        self._must(not self._sim.tracker.of_task(task_id), "{}: a second page is made", task_id)
+
+    def is_commented(self, page: Page, text: str) -> None:
+        self._must(text not in page.comments, "{}: a second comment: {}", page.task_id, text)
+
+    def is_held(self, page_id: str, old: Item | None, new: Item | None) -> None:
+        """A page is the task's that it was made for, for good."""
+        owner = self._sim.tracker.pages[page_id].task_id
+        self._must(new and new["task"] == owner, "page {} is held by {}, and is of {}", page_id, new, owner)
+
+    def is_ended_there(self, task_id: str, by: str, state: str) -> None:
+        """By a person whose word it was."""
+        words = [word for page in self._all_of(task_id) for _, who, word in page.edits if who == by]
+        meant = {CLOSING.get(word) for word in words}
+        self._must(state in meant, "{}: ended by {} in the tracker, who set it to {}", task_id, by, words)
+        self._must(by not in (US, BOT), "{}: ended by {}, which is no person", task_id, by)
+
+    def is_told(self, task_id: str, before: str | None, after: str, at_ms: int) -> None:
+        """The task's trail moves on: when the page must last have changed is kept."""
+        if before is None or WORDS[before] != WORDS[after]:
+            self._ledger.worded_ms[task_id] = at_ms - BEGIN_MS
+
+    def show_everything(self, *, is_mended: bool) -> None:
+        """When all is quiet. ``is_mended``: what was given up has been tried again."""
+        for task_id, head in self._ledger.heads.items():
+            if head.get("mirrored"):
+                self._shows(task_id, head, is_mended=is_mended)
+
+    def _shows(self, task_id: str, head: Item, *, is_mended: bool) -> None:
+        pages, row = self._all_of(task_id), self._row(task_id)
+        if any(page.in_trash for page in pages) or (row["status"] == "dead" and not is_mended):
+            return
+        about = f"{task_id} ({head['state']}, {row['status']})"
+        self._must(len(pages) == 1, "{} has {} pages", about, len(pages))
+        self._must("due_ms" not in row and "sender" not in row, "{}: its page is still to be sent", about)
+        for page in pages:
+            self._is_last(page, head, about)
+            self._tells_its_end(page, head, about)
+
+    def _is_last(self, page: Page, head: Item, about: str) -> None:
+        """The task's state, or what somebody else has made of the page since; also where the state has come back
+        meanwhile to the one that the page was last written for."""
+        at, by, word = page.edits[-1]
+        is_their_end = self._was_ended_there(page.task_id) and CLOSING.get(word) == head["state"]
+        is_shown = word == WORDS[head["state"]] or is_their_end
+        is_later = at >= self._ledger.worded_ms[page.task_id] - 2 * self._sim.habits.skew_ms
+        ours = [each for _, who, each in page.edits if who == US][-1]
+        is_theirs = by != US and (is_later or ours == WORDS[head["state"]])
+        self._must(is_shown or is_theirs, "{}: its page says {} by {}", about, word, by)
+        is_closed = by not in (US, BOT) and word in CLOSING
+        self._must(not is_closed or head["state"] in ENDED, "{}: {} has set it to {}, and it goes on", about, by, word)
+
+    def _tells_its_end(self, page: Page, head: Item, about: str) -> None:
+        said = [text for text in page.comments if text.split(" ")[0].rstrip(".").lower() == head["state"]]
+        wants = head["state"] in ENDED and not self._was_ended_there(head["id"])
+        self._must(len(said) == wants, "{}: its end is told by {}", about, page.comments)
+
+    def _was_ended_there(self, task_id: str) -> bool:
+        return task_id in self._ledger.ended_in_tracker
+
+    def _row(self, task_id: str) -> Item:
+        row = item_of(self._sim.dynamo.item((f"WS#{WORKSPACE}#TASK#{task_id}", "MIRROR")))
+        self._must(row, "{} has no row in the outbox", task_id)
+        return row or {"status": "dead"}
+
+    def _all_of(self, task_id: str) -> list[Page]:
+        return [page for page in self._sim.tracker.pages.values() if page.task_id == task_id]
