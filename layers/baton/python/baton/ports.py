@@ -82,9 +82,9 @@ class Wanted:
     agents: frozenset[str] = frozenset()
     work_type: str | None = None
     once: Once | None = None
-    parent_id: str | None = None
+    parent_id: str | None = None  # the task that the handoff belongs to
     workflow_id: str | None = None
-    roots: tuple[str, str] | None = None
+    roots: tuple[str, str] | None = None  # the direction of a root handoff: source and target slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Facts:
     remembered: Remembered | None = None
     parent: Dossier | None = None  # the task that the handoff belongs to, with its body
     handoffs: int | None = None  # of the workflow so far; None if they were never counted
-    roots: Roots | None = None
+    roots: Roots | None = None  # the direction's root handoffs of the last hour
 
 
 class MarkerFacts(NamedTuple):
@@ -137,7 +137,8 @@ class Page:
     cursor: str | None = None  # where the next page begins; None at the end
 
 
-# Extra writes: each can be committed with a change of a task, or without one.
+# Extra writes: each can be committed with a change of a task, or without one. The errors named here are raised by the
+# commit, which then writes nothing.
 
 # The most items in one transaction, all extra writes included.
 MAX_ITEMS = 100
@@ -344,7 +345,7 @@ class HandoffsCounted:
 
 @dataclass(frozen=True, slots=True)
 class RootsCounted:
-    """The next version of a root index. Raises ``Conflict`` if it isn't the next."""
+    """The next version of a direction's root handoffs of the last hour. Raises ``Conflict`` if it isn't the next."""
 
     roots: Roots
 
@@ -587,8 +588,8 @@ class TaskStore(Protocol):
 
 class HandoffStore(Protocol):
     def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
-        """Returns the items that ``wanted`` names, in one read, without those that don't exist. The roots of a name
-        that was never used are empty, at version 0."""
+        """Returns the items that ``wanted`` names, in one read, without those that don't exist. A direction without
+        root handoffs gets an empty count, at version 0."""
 
 
 class MarkerStore(Protocol):

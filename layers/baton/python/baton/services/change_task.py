@@ -164,16 +164,15 @@ def ring(baton: Baton, task: Task) -> None:
 
 
 def answered(baton: Baton, task: Task, output: Any = None, failure: dict[str, Any] | None = None) -> Dossier:
-    """The answer of a command. The failure of an earlier attempt is read from the store: it is rare, and not worth
-    carrying along."""
+    """Returns a command's answer. The failure of an earlier attempt is read from the store, as it is rare."""
     if task.has_failure and not task.has_output and failure is None:
         failure = baton.store.read(task.workspace, task.id).failure
     return Dossier(task=task, output=output if task.has_output else None, failure=failure, mirror=row_of(baton, task))
 
 
 def row_of(baton: Baton, task: Task) -> Mirror | None:
-    """The task's page synchronisation, for the answer about a commit that is done already: None if it can't be read
-    now, as the answer isn't refused for it."""
+    """Returns the task's page synchronisation for an answer; None if it can't be read now. The commit is done, so the
+    answer isn't refused for that."""
     try:
         return baton.store.mirror(task.workspace, task.id) if task.mirrored else None
     except Busy:

@@ -220,9 +220,10 @@ def _readable_tasks(baton: Baton, by: Principal, conversation_id: str) -> list[T
 def read_messages(
     baton: Baton, by: Principal, conversation_id: str, limit: int, cursor: str | None
 ) -> tuple[tuple[Said, ...], str]:
-    """Returns messages task by task in the order of creation, but the messages of a task's branches before the task's
-    own that follow them; and the read cursor, which holds how far each task was read, so that a late message isn't
-    skipped. May return fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for an invalid cursor."""
+    """Returns messages and the next read cursor. Messages are ordered task by task, by creation; those of a task's
+    branches come before the task's own messages about them. The cursor holds how far each task was read, so that a late
+    message isn't skipped. May return fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for an invalid
+    cursor."""
     workspace = by.workspace
     tasks = _readable_tasks(baton, by, conversation_id)
     is_open = baton.store.settings(workspace).guardrails.secrets == OFF

@@ -124,7 +124,7 @@ def end_claim(
 
 
 def _earlier_failure(baton: Baton, task: Task) -> Message | None:
-    """The failure of an earlier attempt, read from the store: it is rare, and not worth carrying along."""
+    """The failure of an earlier attempt. Read from the store, as it is rare."""
     is_shown = task.has_failure and task.state is not State.DONE
     return baton.store.read(task.workspace, task.id).failure if is_shown else None
 
@@ -169,8 +169,8 @@ def _keep_late(baton: Baton, request: Word, claim: Claim) -> None:
 
 
 def _replayed(baton: Baton, request: Word, first: Message) -> Dossier:
-    """The first answer. The items of an ended task don't change, so they are read. For a task that goes on, the failure
-    is taken from this repeat."""
+    """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
+    that isn't ended, the failure is taken from this repeat."""
     task, computed = from_snapshot(first), first.get("computed", {})
     if task.is_ended:
         items = baton.store.read(task.workspace, task.id)

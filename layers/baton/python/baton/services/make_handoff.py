@@ -169,7 +169,8 @@ def counted(
 
 
 def refused(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> Refused:
-    """One entry per chain and rule, however often the rule stops the chain (docs/spec/protocol.md §3)."""
+    """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
+    (docs/spec/protocol.md §3)."""
     review_id = _review_id(draft, trip.rule)
     request = {
         "kind": str(draft.kind),
@@ -220,7 +221,7 @@ def stopped(
 
 
 def _review_id(draft: Draft, rule: str) -> str:
-    """The same id for every trip of a chain over a rule, so that reviews sort by the start of their root. A chain is
+    """Returns the same id for every trip of a chain over a rule; ids sort by the start of the root. A chain is
     identified by its last task: a stop elsewhere in the workflow has an entry of its own, as the entry takes the place
     of a child. A chain without a task is identified by its direction, since each request would begin another workflow;
     so are too many roots in a direction."""

@@ -49,7 +49,7 @@ ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
 
 def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Conversation) -> Tools:
     """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, or if a service
-    changed its target since a human looked at the tool (docs/spec/tools.md §1)."""
+    changed the target agent since a human looked at the tool (docs/spec/tools.md §1)."""
     workspace = work.dossier.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
     found = baton.store.tools(workspace, names) if names else {}
