@@ -107,9 +107,9 @@ def _must_be_eligible(baton: Baton, claimer: Claimer) -> None:
 def claim_next_waiting(
     baton: Baton, claimer: Claimer, timeout_seconds: float, once: Once | None = None
 ) -> Claimed | None:
-    """Waits up to ``timeout_seconds`` for a task to become ready, else as ``claim_next``. Also raises ``TooManyPolls``,
-    and ``InactiveAgent`` if the agent was switched off meanwhile. Workers that wait for the same agent's work look at
-    jittered moments, and each begins with another task of the best priority."""
+    """Claims like ``claim_next``, and waits up to ``timeout_seconds`` for a task to become ready. Also raises
+    ``TooManyPolls``, and ``InactiveAgent`` if the agent was switched off meanwhile. Workers that wait for the same
+    agent's work look at jittered moments, and each begins with another task of the best priority."""
 
     def poll() -> Claimed | None:
         return claim_if_any(baton, claimer, once, is_contended=True)
