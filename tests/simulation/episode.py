@@ -44,6 +44,7 @@ def play(
     sim.power_off()
     calm, quiet = CalmDays(scene), sim.oracle.quiet
     phases: list[Callable[[], object]] = [
+        calm.begin,
         lambda: calm.pass_by(QUIET_DAYS),
         quiet.nobody_moved_for_days,
         calm.everybody_finishes,

@@ -64,7 +64,9 @@ class Habits:
     has_stewards: bool = False
 
     def changed(self, values: dict[str, Any]) -> Habits:
-        return replace(self, **values)
+        """``values``: words as they are told on a command line, too."""
+        words = {name: kind(values[name]) for name, kind in (("focus", Focus), ("bells", Bells)) if name in values}
+        return replace(self, **{**values, **words})
 
 
 def habits_of(seed: int) -> Habits:
@@ -78,7 +80,7 @@ def habits_of(seed: int) -> Habits:
     habits = Habits(
         focus=focus,
         is_hot=is_hot,
-        workers=("a", "a", "b", "b", "c", "c") if focus is Focus.BRANCHES else some,
+        workers={Focus.BRANCHES: ("a", "a", "b", "b", "c", "c"), Focus.ALERTS: some[:1]}.get(focus, some),
         fault_share=pick([0, 0, 0.01, 0.03, 0.08]),
         crash_share=pick([0, 0, 0.003, 0.01, 0.03]),
         is_bus_shaky=dice.random() < 0.5,

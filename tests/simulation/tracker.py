@@ -33,18 +33,19 @@ FAULTS = ("throttle", "away", "denied", "busy", "lost", "lost", "late", "late")
 
 @dataclass
 class Page:
-    """``edits``: of its status, the latest last: when, by whom, and what it was set to. ``findable_ms``: from when the
-    index shows it, ``shown_ms``: from when as it is."""
-
     id: str
+    # Empty while it is nobody's, as one that a person made.
     task_id: str
     title: str
     created_ms: int
+    # From when the index shows it, and from when as it is.
     findable_ms: int
     shown_ms: int
+    # Of its status, the latest last: when, by whom, and what it was set to.
     edits: list[tuple[int, str, str]]
     comments: list[str] = field(default_factory=list)
     in_trash: bool = False
+    is_imported: bool = False
 
     @property
     def status(self) -> str:
@@ -73,7 +74,7 @@ class Page:
             edited_at=_minute(self.edited_ms),
             edited_by=self.edited_by,
             by_us=self.edited_by == US,
-            task_id=self.task_id,
+            task_id=None if self.is_imported else self.task_id or None,
         )
 
 
@@ -102,12 +103,13 @@ class SimulatedTracker:
         page.shown_ms = self._sim.now_ms + self._lag_ms()
 
     def made(self, sheet: Sheet, status: str) -> Page:
-        sim = self._sim
-        sim.oracle.pages.is_made(sheet.task_id)
-        page_id = f"{next(self._numbers):032x}"
-        edits = [(sim.now_ms, US, status)]
-        shown_ms = sim.now_ms + self._lag_ms()
-        page = Page(page_id, sheet.task_id, sheet.title, sim.now_ms, shown_ms, shown_ms, edits)
+        self._sim.oracle.pages.is_made(sheet.task_id)
+        return self.added(sheet.title, US, status, sheet.task_id)
+
+    def added(self, title: str, by: str, status: str, task_id: str = "") -> Page:
+        page_id, now_ms = f"{next(self._numbers):032x}", self._sim.now_ms
+        shown_ms = now_ms + self._lag_ms()
+        page = Page(page_id, task_id, title, now_ms, shown_ms, shown_ms, [(now_ms, by, status)])
         self.pages[page_id] = page
         return page
 
@@ -170,7 +172,7 @@ class Errand:
         self._call("comment", page_id, lambda: self._commented(page_id, text), writes=True)
 
     def tasks_named(self, page_id: str) -> frozenset[str]:
-        return self._call("tasks named", page_id, lambda: frozenset({self._page(page_id).task_id}))
+        return self._call("tasks named", page_id, lambda: frozenset({self._page(page_id).task_id} - {""}))
 
     def reach(self) -> None:
         self._call("reach", "", lambda: None)
@@ -193,8 +195,12 @@ class Errand:
         yield from self._call("changed", "", changed)
 
     def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
-        seen = [page.seen() for page in self.tracker.pages.values()]
-        yield from (each for each in seen if each.created_at >= since and each.title.startswith(title))
+        def created() -> list[Seen]:
+            pages = [page for page in self.tracker.pages.values() if page.title.startswith(title) and not page.in_trash]
+            seen = [page.seen() for page in pages if page.findable_ms <= self.sim.now_ms]
+            return [each for each in seen if each.created_at >= since]
+
+        yield from self._call("created", "", created)
 
     def problems(self) -> tuple[Problem, ...]:
         return self._call("problems", "", tuple)

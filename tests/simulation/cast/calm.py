@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.services.approve_task import approve_task
+from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
+from baton.services.import_tracker import import_tracker
 from baton.services.publish_events import publish_overdue
 from baton.services.register_agent import register_agent
 from baton.services.retry_tracker import retry_tracker
@@ -15,6 +17,7 @@ from simulation.cast.people import ALL, SERVICE, agent, human
 from simulation.oracle.items import item_of
 from simulation.oracle.ledger import ENDED
 from simulation.ports import BEGIN, WORKSPACE
+from simulation.tracker import DATABASE
 
 if TYPE_CHECKING:
     from simulation.cast.scene import Scene
@@ -30,6 +33,13 @@ TRACKERS = "WAKE#TRACKERS"
 class CalmDays:
     def __init__(self, scene: Scene) -> None:
         self._scene, self._sim = scene, scene.sim
+
+    def begin(self) -> None:
+        """The tracker is there, and what it knows is known."""
+        sim = self._sim
+        if sim.habits.has_tracker:
+            change_settings(sim.baton, human(), {"tracker": {"database": DATABASE}})
+            import_tracker(sim.baton, human(), lambda: True)
 
     def pass_by(self, days: int) -> None:
         """Only what Baton itself does: bells, sweeps, news."""

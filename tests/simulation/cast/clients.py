@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.idempotency import Once
+    from baton.domain.principal import Principal
 
 CHANGES: tuple[dict[str, Any], ...] = (
     {"active": True},
@@ -159,8 +160,16 @@ class Client:
         self._scene.ask("approve many", by, lambda once: approve_many(sim.baton, by, asked, once), most_effects=most)
 
     def _raise_alert(self) -> None:
-        sim, by = self._sim, self._sim.pick([agent(self._sim.pick(ALL)), SERVICE, SERVICE, human()])
-        about = self._scene.some_task() if self._draw(4) == 3 else None
+        """Now and then somebody has gone mad, and raises one after the other."""
+        is_mad = self._focus is Focus.ALERTS and self._draw(3) > 0
+        by = SERVICE if is_mad else self._sim.pick([agent(self._sim.pick(ALL)), SERVICE, human()])
+        for _ in range(self._draw(100) if is_mad else 1):
+            if not self._sim.is_stopping:
+                self._raise_one(by)
+
+    def _raise_one(self, by: Principal) -> None:
+        sim, is_about_a_task = self._sim, self._scene.ledger.heads and self._draw(4) == 3
+        about = self._scene.some_task() if is_about_a_task else None
         request = AlertRequest(kind="stuck", severity=Severity.WARNING, message="look", task_id=about)
         self._scene.ask("alert", by, lambda once: raise_alert(sim.baton, by, request, once))
 

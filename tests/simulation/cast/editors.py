@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.webhook import sign
+from baton.services.change_settings import change_settings
+from baton.services.import_tracker import import_tracker
 from baton.services.open_webhook import open_webhook
 from baton.services.receive_webhook import Delivery, receive_webhook
 from baton.services.retry_tracker import retry_tracker
 from baton.services.tracker_health import tracker_health
 from simulation.cast.people import SERVICE, human
-from simulation.tracker import BOT, WEBHOOK_TOKEN
+from simulation.tracker import BOT, DATABASE, WEBHOOK_TOKEN
 
 if TYPE_CHECKING:
     from simulation.cast.scene import Scene
     from simulation.tracker import Page
 
+MOST_IMPORTED = 100
 WORDS = ("Done", "Done", "Cancelled", "Closed", "In progress", "Not started", "Blocked")
 
 
@@ -36,6 +39,24 @@ class Editor:
                 self._scene.ask("retry tracker", human(), lambda once: retry_tracker(sim.baton, human(), None, once))
             if self._draw(8) == 7:
                 self._scene.look(lambda: tracker_health(sim.baton, human()))
+            if self._draw(8) == 7:
+                self._add()
+            if self._draw(40) == 39:
+                self._switch(sim.pick([{"tracker": None}, {"tracker": {"database": DATABASE}}]))
+
+    def _switch(self, values: dict[str, Any]) -> None:
+        self._scene.look(lambda: change_settings(self._sim.baton, human(), values))
+
+    def _add(self) -> None:
+        """A handoff that only the tracker knows, until somebody takes it over into Baton."""
+        sim, (source, target) = self._sim, self._sim.pick([("A", "B"), ("B", "A"), ("A", "C"), ("A", "nobody")])
+        sim.tracker.added(f"Handoff: {source} → {target} — 2026-11-18", "u1", sim.pick(WORDS))
+        self._scene.ask(
+            "import tracker",
+            human(),
+            lambda once: import_tracker(sim.baton, human(), lambda: True, once),
+            most_effects=MOST_IMPORTED,
+        )
 
     def _edit(self, page: Page) -> None:
         sim, by = self._sim, self._sim.pick(["u1", "u1", "u2", BOT])
@@ -43,13 +64,13 @@ class Editor:
             page.in_trash = True
         sim.tracker.edited(page, by, sim.pick(WORDS))
         if self._address and self._draw(4):
-            event: dict[str, object] = {
+            event: dict[str, Any] = {
                 "authors": [{"type": "bot" if by == BOT else "person"}],
                 "entity": {"type": "page", "id": page.id},
             }
             sim.spawn("webhook", lambda: self._deliver(event), sim.now_ms + self._draw(60_000))
 
-    def _deliver(self, event: dict[str, object]) -> None:
+    def _deliver(self, event: dict[str, Any]) -> None:
         """At least once."""
         sim = self._sim
         self._deliveries += 1

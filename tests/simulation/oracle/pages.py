@@ -43,8 +43,11 @@ class Pages:
         self._must(text not in page.comments, "{}: a second comment: {}", page.task_id, text)
 
     def is_held(self, page_id: str, old: Item | None, new: Item | None) -> None:
-        """A page is the task's that it was made for, for good."""
-        owner = self._sim.tracker.pages[page_id].task_id
+        """A page is the task's that it was made for, for good; or that was made of it."""
+        page = self._sim.tracker.pages[page_id]
+        if new and not page.task_id:
+            page.task_id, page.is_imported = new["task"], True
+        owner = page.task_id
         self._must(new and new["task"] == owner, "page {} is held by {}, and is of {}", page_id, new, owner)
 
     def is_ended_there(self, task_id: str, by: str, state: str) -> None:
@@ -74,25 +77,32 @@ class Pages:
         self._must("due_ms" not in row and "sender" not in row, "{}: its page is still to be sent", about)
         for page in pages:
             self._is_last(page, head, about)
+            self._is_heard(page, head, about)
             self._tells_its_end(page, head, about)
 
     def _is_last(self, page: Page, head: Item, about: str) -> None:
         """The task's state, or what somebody else has made of the page since; also where the state has come back
         meanwhile to the one that the page was last written for."""
         at, by, word = page.edits[-1]
-        is_their_end = self._was_ended_there(page.task_id) and CLOSING.get(word) == head["state"]
+        is_by_them = self._was_ended_there(page.task_id) or page.is_imported
+        is_their_end = is_by_them and CLOSING.get(word) == head["state"]
         is_shown = word == WORDS[head["state"]] or is_their_end
         is_later = at >= self._ledger.worded_ms[page.task_id] - 2 * self._sim.habits.skew_ms
-        ours = [each for _, who, each in page.edits if who == US][-1]
+        ours = [WORDS["needs"], *(each for _, who, each in page.edits if who == US)][-1]
         is_theirs = by != US and (is_later or ours == WORDS[head["state"]])
         self._must(is_shown or is_theirs, "{}: its page says {} by {}", about, word, by)
+
+    def _is_heard(self, page: Page, head: Item, about: str) -> None:
+        """A person's closing ends the task."""
+        _, by, word = page.edits[-1]
         is_closed = by not in (US, BOT) and word in CLOSING
         self._must(not is_closed or head["state"] in ENDED, "{}: {} has set it to {}, and it goes on", about, by, word)
 
     def _tells_its_end(self, page: Page, head: Item, about: str) -> None:
         said = [text for text in page.comments if text.split(" ")[0].rstrip(".").lower() == head["state"]]
         wants = head["state"] in ENDED and not self._was_ended_there(head["id"])
-        self._must(len(said) == wants, "{}: its end is told by {}", about, page.comments)
+        is_told = len(said) == wants or (page.is_imported and not said)  # it may have been closed before
+        self._must(is_told, "{}: its end is told by {}", about, page.comments)
 
     def _was_ended_there(self, task_id: str) -> bool:
         return task_id in self._ledger.ended_in_tracker

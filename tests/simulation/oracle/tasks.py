@@ -135,7 +135,7 @@ class TaskRules:
         if "retry_of" in head:
             self._retried(head)
         if head["kind"] == "escalation":
-            self._escalated(tx, head)
+            self._escalated(tx, head, is_let=tx.is_release or by["type"] == "handoff_imported")
         elif not (parent or is_human or "retry_of" in head):
             self._begun(head)
 
@@ -148,20 +148,23 @@ class TaskRules:
         self._must(not others, "a second retry of the same, beside {}", others)
         self._ledger.retries[first["id"]].append(self._task_id)
 
-    def _escalated(self, tx: Transaction, head: Item) -> None:
-        """Breaker and cap. What a human releases is let through, and counts."""
+    def _escalated(self, tx: Transaction, head: Item, *, is_let: bool) -> None:
+        """Breaker and cap. What a human releases or imports is let through, and counts; the latter from when its page
+        was made."""
         settings, ledger, at = self._sim.settings, self._ledger, to_ms(head["created_at"])
         pair = (head["source_agent"], head["target_agent"])
         window_ms = settings["handoff_window_days"] * DAY_MS
         recent = [each for each, when in ledger.escalations[pair] if at - when < window_ms]
         counts_any = settings["breaker_scope"] == "any"
         blocking = [each for each in recent if counts_any or self._is_open(each)]
-        self._must(tx.is_release or not blocking, "a second open escalation of {}: {}", pair, blocking)
+        self._must(is_let or not blocking, "a second open escalation of {}: {}", pair, blocking)
         is_within = len(recent) < settings["escalation_cap"]
-        self._must(tx.is_release or is_within, "escalation {} of {} within its window", len(recent) + 1, pair)
+        self._must(is_let or is_within, "escalation {} of {} within its window", len(recent) + 1, pair)
         direction = ledger.directions["#".join(pair)] or {}
-        self._must(direction["escalations"].get(self._task_id) == at, "its direction doesn't know of it")
-        ledger.escalations[pair].append((self._task_id, at))
+        since = direction["escalations"].get(self._task_id)
+        is_known = since == at or (is_let and since is not None and since <= at)
+        self._must(is_known, "its direction doesn't know of it")
+        ledger.escalations[pair].append((self._task_id, since))
 
     def _is_open(self, task_id: str) -> bool:
         """For the breaker: what a bot has closed in the tracker counts as closed."""

@@ -23,6 +23,7 @@ SWEEPER = "service:sweeper"
 # From which states an entry may lead to which (``STAYS``: it doesn't change it), and by whom.
 EDGES: dict[str, Edge] = {
     "handoff_initiated": ({None}, {"needs"}, "any"),
+    "handoff_imported": ({None}, {"needs"}, "human"),
     "approved": ({"needs"}, {"delegated", "next"}, "approver"),
     "approval_undone": ({"delegated"}, {"needs"}, "human"),
     "deferred": ({"needs"}, {"needs"}, "human"),
