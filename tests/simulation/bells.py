@@ -67,6 +67,11 @@ class ShakyQueue(_ShakyBells[Bell]):
         assert workspace == WORKSPACE
         self._send(Bell(workspace=workspace, agent=agent, task_id=task_id), task_id, delay_seconds)
 
+    def ring_again(self, agent: str, task_id: str) -> None:
+        """A message that was delivered before comes once more, within moments."""
+        bell = Bell(workspace=WORKSPACE, agent=agent, task_id=task_id)
+        self._deliver(bell, self._sim.now_ms + self._sim.draw(50 * self._sim.habits.slowness))
+
     def _answer(self, bell: Bell) -> None:
         self._sim.lambdas.answer(bell)
 

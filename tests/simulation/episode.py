@@ -28,7 +28,9 @@ def play(
     seed: int, changes: dict[str, Any] | None = None, choices: Sequence[int] | None = None, *, is_traced: bool = False
 ) -> Simulation:
     """``changes``: of the seed's habits; ``choices``: instead of the seed's."""
-    sim = Simulation(seed, habits_of(seed).changed(changes or {}), choices, is_traced=is_traced)
+    sim = Simulation(
+        seed, habits_of(seed, (changes or {}).get("focus")).changed(changes or {}), choices, is_traced=is_traced
+    )
     scene = Scene(sim, settle(sim))
     editor, listener = Editor(scene) if sim.habits.has_tracker else None, Listener(scene)
     sim.weather.is_calm = False
@@ -53,8 +55,15 @@ def play(
     ]
     for phase in phases:
         if not sim.scheduler.is_stopped:
-            phase()
+            _play_phase(sim, phase)
     return sim
+
+
+def _play_phase(sim: Simulation, phase: Callable[[], object]) -> None:
+    try:
+        phase()
+    except Exception as exc:  # noqa: BLE001 - the oracle judges it
+        sim.oracle.verdict.actor_raised("quiet times", exc)
 
 
 def _begin(scene: Scene) -> None:

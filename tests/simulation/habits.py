@@ -69,11 +69,13 @@ class Habits:
         return replace(self, **{**values, **words})
 
 
-def habits_of(seed: int) -> Habits:
+def habits_of(seed: int, focus: str | None = None) -> Habits:
+    """``focus``: instead of the seed's, with all that comes of it."""
     dice = random.Random(seed * 7919 + 1)
     pick = dice.choice
     waits, runs = Focus.WAITS, Focus.RUNS
-    focus = pick([*Focus, Focus.BRANCHES, waits, runs])
+    drawn = pick([*Focus, Focus.BRANCHES, waits, runs])
+    focus = drawn if focus is None else Focus(focus)
     is_hot = dice.random() < 0.7
     some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
     bells = {Focus.BRANCHES: [Bells.SHAKY, Bells.LOST, Bells.LOST], Focus.RUNS: [Bells.KEPT, Bells.SHAKY]}
@@ -86,7 +88,7 @@ def habits_of(seed: int) -> Habits:
         is_bus_shaky=dice.random() < 0.5,
         knows_tokens=dice.random() < 0.75,
         bells=pick(bells.get(focus, [Bells.KEPT, Bells.SHAKY, Bells.SHAKY, Bells.LOST])),
-        torn_share=0.5 if focus is Focus.WAITS else pick([0, 0.1, 0.5]),
+        torn_share=0.5 if focus in (Focus.WAITS, Focus.BRANCHES) else pick([0, 0.1, 0.5]),
         lag_ms=pick([0, 2_000, 60_000, 600_000]),
         skew_ms=pick([0, 1_000, 5_000, 5_000, 300_000]),
         stall_ms=pick([5_000, 30_000, 200_000]),

@@ -105,6 +105,7 @@ class Lambdas:
                 sim.current.process = Process()
             else:  # what it left running may go on in the next call
                 process.deadline_ms, process.is_dead = FOREVER, sim.draw(2) == 0
+                sim.current.process = Process()
                 return
             sim.scheduler.park(sim.now_ms + (VISIBILITY_MS if sim.draw(2) else sim.draw(5_000)))
 

@@ -65,6 +65,7 @@ class StormyWeather:
     def postpone(self, apply: Callable[[], object], operation: str) -> None:
         before = self._scheduler.current.process
         process = Process(request=before.request)
+        process.claim_id = before.claim_id
         process.attempt = before.request.attempts if before.request else 0
         process.began_at, process.skew_ms = before.began_at, before.skew_ms
 
@@ -120,9 +121,13 @@ class StormyWeather:
         if process.failing:
             process.failing -= 1
             return READ_FAULTS[draw(3)]
+        if process.meets_itself and writes:
+            process.meets_itself = False
+            return "conflict"
         if not self._chance.happens(self._habits.fault_share * (3 if writes else 1)):
             return None
         fault = self._chance.pick(WRITE_FAULTS if writes else READ_FAULTS)
+        process.meets_itself = fault == "late" and draw(3) == 2
         process.failing = draw(12) if draw(5) == 4 else 0
         return fault
 

@@ -181,7 +181,10 @@ class Client:
             self._scene.ask("handle alert", by, lambda once: handle(sim.baton, by, alert.id, "seen", once))
 
     def _end(self) -> None:
-        sim, task_id, by = self._sim, self._scene.some_task(), human(f"h{self._draw(3)}")
+        sim, by = self._sim, human(f"h{self._draw(3)}")
+        which = self._draw(3)
+        states = ("claimed",) if which == 2 else ()
+        task_id = self._scene.some_parent() if which == 1 else self._scene.some_task(*states)
         if self._draw(3) == 2:
             self._scene.ask("resolve", by, lambda once: resolve_task(sim.baton, by, task_id, {"r": 1}, None, once))
         else:

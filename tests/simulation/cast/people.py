@@ -83,9 +83,10 @@ def _choose_settings(sim: Simulation) -> None:
 
 def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
     is_limited = sim.draw(3) == 2 and not has_branches
+    is_let = has_branches or (slug in RUN and sim.habits.focus is Focus.RUNS)
     values = {
         "name": slug.upper(),
-        "approval": Approval(sim.pick(["auto", "auto" if has_branches else "manual"])),
+        "approval": Approval(sim.pick(["auto", "auto" if is_let else "manual"])),
         "runtime": Runtime("run" if slug in RUN else "pull"),
         "requeue": Requeue(sim.pick(["same", "same", "needs"])),
         **({"max_concurrent": 1 + sim.draw(2)} if is_limited else {}),

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from simulation.cast.people import human
+from simulation.habits import Focus
+from simulation.oracle.ledger import ENDED
 from simulation.requests import Answered, Outcome
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from baton.domain.idempotency import Once
     from baton.domain.principal import Principal
+    from simulation.cast.workers import Hold
     from simulation.simulation import Simulation
 
 MAX_AHEAD_SECONDS = 170_000
@@ -29,6 +32,8 @@ class Scene:
         self.draw = sim.draw
         # Callbacks' tokens that workers wait for.
         self.callbacks: list[str] = []
+        # Claims that workers have, or had.
+        self.holds: list[Hold] = []
 
     def rest(self, seconds: int) -> None:
         sim, habits = self.sim, self.habits
@@ -60,6 +65,15 @@ class Scene:
         begun = [body["metadata"]["workflow_id"] for body in self.ledger.bodies.values() if "input" in body]
         return list(dict.fromkeys(begun))
 
+    def some_parent(self) -> str:
+        """One that isn't over, and of which something came that isn't over either. Raises ``NothingThere``."""
+        heads = self.ledger.heads
+        parents = [head.get("parent_id") for head in heads.values() if head["state"] not in ENDED]
+        found = [str(each) for each in parents if each and heads[each]["state"] not in ENDED]
+        if not found:
+            raise NothingThere
+        return self.sim.pick(found[-8:])
+
     def target_beside(self, slug: str) -> str | None:
         """Whom that agent may hand work to."""
         return self.sim.pick([each for each in self.targets if each != slug] or [None])
@@ -67,7 +81,7 @@ class Scene:
     def message(self, target: str | None, **more: Any) -> dict[str, Any]:
         """A handoff's, now and then with a deadline or for later."""
         said = {"target": {"agent": target, "reason": f"reason {self.draw(100_000)}"}, "summary": "s", **more}
-        kind = self.draw(10)
+        kind = 7 if self.habits.focus is Focus.WAITS and self.draw(3) == 2 else self.draw(10)
         ahead = 1 + self.draw(min(600 * self.habits.tempo, MAX_AHEAD_SECONDS))
         at = (self.sim.clock.now() + timedelta(seconds=ahead)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if kind == 7:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,7 @@ class Worker:
     def _open_work(self) -> list[str]:
         """What is there for it, as it may have heard from elsewhere."""
         heads = self._scene.ledger.heads
-        mine = (None, self._slug)
+        mine = (*ALL, None) if not self._draw(12) else (self._slug, None)  # now and then it takes what is another's
         return [
             task_id
             for task_id, head in heads.items()
@@ -124,12 +124,23 @@ class Worker:
             outcome = self._do_something(hold, 4 if is_ends else self._draw(6))
             if isinstance(outcome, Refused) and isinstance(outcome.error, StaleClaim) and self._draw(3):
                 return
+        if not self._draw(8):  # somebody else has learnt the claim's id
+            stranger = agent(hold.slug) if hold.by == SERVICE else SERVICE
+            self._do_something(replace(hold, by=stranger), self._draw(4))
+        if earlier := self._earlier_hold(hold):
+            self._do_something(earlier, self._draw(5))
         verbs = self._verbs(hold.task)
         chosen = [self._sim.pick(verbs)]
         if self._draw(5) == 4:  # and another one, though the claim is over by then
             chosen.append(self._sim.pick(verbs))
         for verb in dict.fromkeys(chosen):
-            self._finish(hold, verb)
+            self._finish((not self._draw(4) and earlier) or hold, verb)
+
+    def _earlier_hold(self, hold: Hold) -> Hold | None:
+        """Of the same task and by the same agent: what its worker was at when it lost it."""
+        earlier = [each for each in self._scene.holds if (each.task.id, each.by) == (hold.task.id, hold.by)]
+        self._scene.holds.append(hold)
+        return self._sim.pick(earlier) if earlier and self._draw(2) else None
 
     def _pause(self, hold: Hold) -> None:
         """Longer than its lease, sometimes."""
@@ -143,23 +154,28 @@ class Worker:
     def _do_something(self, hold: Hold, what: int) -> Outcome | None:
         sim, by, task_id, claim_id = self._sim, hold.by, hold.task.id, hold.claim_id
         if what < 2:
-            return self._scene.ask("heartbeat", by, lambda _once: self._beat(hold), is_keyed=False)
+            return self._say(hold, "heartbeat", lambda _: renew_claim(sim.baton, by, task_id, claim_id), is_keyed=False)
         if what == 2:
             state = {"n": 1}
-            return self._scene.ask(
-                "checkpoint", by, lambda once: save_checkpoint(sim.baton, by, task_id, claim_id, "step", state, once)
+            return self._say(
+                hold, "checkpoint", lambda once: save_checkpoint(sim.baton, by, task_id, claim_id, "step", state, once)
             )
         if what == 3:
-            return self._scene.ask("note", by, lambda once: add_note(sim.baton, by, task_id, claim_id, "n", once))
+            return self._say(hold, "note", lambda once: add_note(sim.baton, by, task_id, claim_id, "n", once))
         if what == 4:
             said = {**self._scene.message(self._scene.target_beside(hold.slug)), "source": {"agent": hold.slug}}
             asked = Asked(message=said, claim_id=claim_id)
-            return self._scene.ask("hand off", by, lambda once: create_handoff(sim.baton, by, asked, once))
+            return self._say(hold, "hand off", lambda once: create_handoff(sim.baton, by, asked, once))
         return None
 
-    def _beat(self, hold: Hold) -> Any:
-        self._sim.current.process.claim_id = hold.claim_id
-        return renew_claim(self._sim.baton, hold.by, hold.task.id, hold.claim_id)
+    def _say(self, hold: Hold, name: str, act: Callable[[Once | None], Any], **how: Any) -> Outcome:
+        """Under its claim, and under no other."""
+
+        def send(once: Once | None) -> Any:
+            self._sim.current.process.claim_id = hold.claim_id
+            return act(once)
+
+        return self._scene.ask(name, hold.by, send, **how)
 
     def _verbs(self, task: Task) -> tuple[str, ...]:
         """Those that end its claim, as often as they are likely."""
@@ -174,6 +190,8 @@ class Worker:
         return VERBS
 
     def _finish(self, hold: Hold, verb: str) -> None:
+        if self._focus is Focus.BRANCHES and hold.task.join_parent and self._draw(2):
+            self._sim.queue.ring_again(hold.task.source_agent, hold.task.join_parent)
         act = self._last_word(hold, verb)
 
         def send(once: Once | None) -> Any:
@@ -182,7 +200,7 @@ class Worker:
             request.word = (hold.task.id, hold.claim_id, ENDED_BY[verb])
             return act(once)
 
-        outcome = self._scene.ask(verb, hold.by, send)
+        outcome = self._say(hold, verb, send)
         if verb == "complete" and isinstance(outcome, Answered):
             output = self._scene.ledger.outputs.get(hold.task.id)
             is_own = output == {"by": hold.task.fence}

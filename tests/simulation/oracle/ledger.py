@@ -52,6 +52,8 @@ class Ledger:
     members: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[str, int] = field(default_factory=dict)
     usage: dict[str, Item] = field(default_factory=dict)
+    # Of each write that spent something, by task.
+    spent: set[tuple[str, str]] = field(default_factory=set)
     # By kind ("agent", "tool"), name and version; version 0 is the newest.
     versions: dict[tuple[str, str, int], Item] = field(default_factory=dict)
     # By agent: each version, and at which step it was written.
@@ -84,6 +86,26 @@ class Ledger:
         before = [version for at, version in self.agents[slug] if at <= step]
         return before[-1:] + [version for at, version in self.agents[slug] if at > step]
 
+    def ended_branches(self, wait: Item) -> list[list[Item]]:
+        """The leaves of each."""
+        leaves = [self.leaves(branch["task_id"]) for branch in wait["branches"]]
+        return [each for each in leaves if all(head["state"] in ENDED for head in each)]
+
+    def is_met(self, wait: Item) -> bool:
+        ended, total = self.ended_branches(wait), len(wait["branches"])
+        done = [each for each in ended if all(head["state"] == "done" for head in each)]
+        wanted = {"all": total, "any": 1, "quorum": wait.get("quorum") or 1}[wait["policy"]]
+        return len(ended) == total or len(done) >= wanted
+
+    def goes_on_under(self, task_id: str) -> str | None:
+        """The cancelled task above, if there is one, unless a human made this after that."""
+        at = self.heads[task_id]
+        while (parent := at.get("parent_id")) and self.born[at["id"]] <= self.ended_at.get(parent, 1 << 60):
+            at = self.heads[parent]
+            if at["state"] == "cancelled" and not at.get("successors"):
+                return str(parent)
+        return None
+
     def standing(self, kind: str, name: str | None) -> Item:
         """The newest version, empty where there is none."""
         return self.versions.get((kind, name or "", 0), {})
@@ -92,7 +114,8 @@ class Ledger:
 @dataclass
 class Transaction:
     """What is written at once. ``heads``: before and after; ``entries``: of trails, by task; ``told``: those of all
-    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``alerts``: new ones by task;
+    tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``held``: tasks whose claims begin or
+    cease to be kept as held; ``alerts``: new ones by task;
     ``followed``: by which task each was followed in its conversation."""
 
     heads: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)
@@ -100,6 +123,7 @@ class Transaction:
     told: list[Item] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
     inbox: list[tuple[str, Item]] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)
     alerts: Counter[str] = field(default_factory=Counter)
     is_release: bool = False
     errands: set[tuple[str, str]] = field(default_factory=set)

@@ -51,8 +51,9 @@ class Oracle:
             entries = sorted(tx.entries.pop(task_id, []), key=lambda entry: entry["seq"])
             self._tasks.changed(tx, task_id, was, now, entries)
         must(not tx.entries, "entries of a trail without a change of their task: {}", list(tx.entries))
-        for task_id, (_, after) in tx.heads.items():
-            self._held_once(task_id, after)
+        for task_id in {**tx.heads, **dict.fromkeys(sorted(tx.held))}:
+            self._held_once(task_id, self.ledger.heads[task_id])
+        for _, after in tx.heads.values():
             self.talks.is_let(after)
         for task_id, next_id in tx.followed.items():
             self.talks.is_followed(task_id, next_id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulation.oracle.items import item_of
 from simulation.oracle.ledger import ENDED
-from simulation.oracle.writes import PREFIX
+from simulation.oracle.writes import COUNTED, PREFIX
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger
@@ -23,7 +23,7 @@ class Quiet:
         for task_id, head in self._ledger.heads.items():
             if head["state"] not in ENDED:
                 self._stands(task_id, head)
-                self._goes_on_rightly(task_id, head)
+                self._goes_on_rightly(task_id)
         self._sim.oracle.pages.show_everything(is_mended=False)
         self._sim.oracle.alerts.are_shown()
         left = [key for key, is_due in self._ledger.errands.items() if is_due]
@@ -64,13 +64,10 @@ class Quiet:
             must(is_waiting, "{}: waits, though all of its branches have ended", about)
             must("waiting_too_long" in flags, "{}: waits, and nobody is told", about)
 
-    def _goes_on_rightly(self, task_id: str, head: Item) -> None:
+    def _goes_on_rightly(self, task_id: str) -> None:
         """Nothing goes on under a cancelled task, unless a human made it after that."""
-        ledger, at = self._ledger, head
-        while (parent := at.get("parent_id")) and ledger.born[at["id"]] <= ledger.ended_at.get(parent, 1 << 60):
-            at = ledger.heads[parent]
-            is_right = at["state"] != "cancelled" or at.get("successors")
-            self._verdict.must(is_right, "{} goes on though {} above it was cancelled", task_id, at["id"])
+        above = self._ledger.goes_on_under(task_id)
+        self._verdict.must(above is None, "{} goes on though {} above it was cancelled", task_id, above)
 
     def _spent_is_the_sum(self) -> None:
         """A workflow's account is the sum of its tasks', and no reply is missing in it."""
@@ -78,7 +75,7 @@ class Quiet:
         for workflow, usage in ledger.usage.items():
             accounts = [sim.dynamo.item((f"{PREFIX}RUN#{task_id}", "USAGE")) for task_id in ledger.members[workflow]]
             of_tasks = [item_of(each) or {} for each in accounts]
-            for name in ("model_calls", "input_tokens", "output_tokens"):
+            for name in COUNTED:
                 total = sum(each.get(name, 0) for each in of_tasks)
                 is_sum = usage.get(name, 0) == total
                 self._verdict.must(is_sum, "{}: {} isn't the sum of its tasks'", workflow, name)

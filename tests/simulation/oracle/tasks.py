@@ -35,6 +35,7 @@ class TaskRules:
         ledger, self._task_id = self._ledger, task_id
         if old and not entries and _is_only_counted(old, new):
             ledger.heads[task_id] = new
+            self._under(new["claim"], "a note")
             return
         ledger.seen["commits"] += 1
         tx.told += entries
@@ -94,8 +95,10 @@ class TaskRules:
             differs = {name for name in {*before, *claim} if before.get(name) != claim.get(name)}
             is_longer = claim["expires_ms"] >= before["expires_ms"]
             self._must(differs <= LEASE and is_longer, "it did more than extend its claim: {}", differs)
-            named = self._sim.current.process.claim_id
-            self._must(named in (None, claim["claim_id"]), "a heartbeat under another claim")
+            self._under(claim, "a heartbeat")
+
+    def _under(self, claim: Item, what: str) -> None:
+        self._must(self._sim.current.process.claim_id in (None, claim["claim_id"]), "{} under another claim", what)
 
     def _permitted(self, claim: Item) -> None:
         """By an agent that is on, and within what it may hold at once; as whoever claims may have seen it."""
@@ -126,8 +129,10 @@ class TaskRules:
         is_human, parent = by["principal_kind"] == "human", head.get("parent_id")
         if parent and not is_human and head["kind"] != "retry":
             held = tx.heads[parent][0] if parent in tx.heads else ledger.heads[parent]
-            state = held["state"] if held else None
-            self._must(state == "claimed", "a child of {}, which nobody holds", parent)
+            claim = held.get("claim") if held else None
+            self._must(claim, "a child of {}, which nobody holds", parent)
+            if claim:
+                self._under(claim, "a child")
         target = head.get("target_agent")
         is_on = target is None or any(each["active"] for each in self._agents(target))
         self._must(is_on, "handed to {}, which is switched off", target)

@@ -103,11 +103,11 @@ class TrailRules:
             case "human":
                 return is_human
             case "claim":
-                return by == holder
+                return by == holder and self._is_under_its_claim(fold)
             case "sweeper":
                 return by == SWEEPER
             case "claim or sweeper":
-                return by in (holder, SWEEPER)
+                return by == SWEEPER or (by == holder and self._is_under_its_claim(fold))
             case "system":
                 return by in ("service:joiner", "service:callback", SWEEPER)
             case "approver":
@@ -116,6 +116,10 @@ class TrailRules:
                 above = self._ledger.heads.get(data.get("ancestor", ""), {}).get("state")
                 return is_human or by == fold.get("created_by") or above == "cancelled"
         return True
+
+    def _is_under_its_claim(self, fold: Item) -> bool:
+        """Not under an earlier one of the same agent's."""
+        return self._sim.current.process.claim_id in (None, self._ledger.claims[self._task_id, fold["fence"]].id)
 
     def _stands(self, fold: Item, data: Item) -> bool:
         """A standing approval, which a human gave to exactly this."""
@@ -168,12 +172,9 @@ class TrailRules:
 
     def _joined(self, results: list[Item], wait: Item) -> None:
         leaves = {branch["call_id"]: self._ledger.leaves(branch["task_id"]) for branch in wait["branches"]}
-        ended = [each for each in leaves.values() if all(head["state"] in ENDED for head in each)]
-        done = [each for each in ended if all(head["state"] == "done" for head in each)]
-        policy, total = wait["policy"], len(leaves)
-        wanted = {"all": total, "any": 1, "quorum": wait.get("quorum") or 1}[policy]
-        is_enough = len(ended) == total or len(done) >= wanted
-        self._must(is_enough, "joined ({}) with {} of {} branches ended", policy, len(ended), total)
+        policy, ended = wait["policy"], len(self._ledger.ended_branches(wait))
+        is_enough = self._ledger.is_met(wait)
+        self._must(is_enough, "joined ({}) with {} of {} branches ended", policy, ended, len(leaves))
         found = {(each["call_id"], each["task_id"]): each for each in results}
         self._must({call_id for call_id, _ in found} == set(leaves), "joined without a result of each branch")
         for call_id, heads in leaves.items():

@@ -21,6 +21,7 @@ BEGIN_MS = int(BEGIN.timestamp() * 1000)
 MAX_POLLS = 5
 PREFIX = f"WS#{WORKSPACE}#"
 OUTBOX = ("wake_pk", "wake_sk")
+COUNTED = ("model_calls", "input_tokens", "output_tokens")
 PAPERS = ("OUTPUT", "FAILURE", "BROUGHT", "CHECKPOINT")
 
 
@@ -73,8 +74,22 @@ class Writes:
         elif sk in ("JOIN", "CASCADE"):
             tx.errands.add((sk, task_id))
             self._ledger.errands[sk, task_id] = "stamp" in new
+            if "stamp" not in new:
+                self._errand_done(sk, task_id)
         elif sk in PAPERS or sk.startswith("RECOVERY"):
             self._paper(tx, task_id, sk, new)
+
+    def _errand_done(self, sk: str, task_id: str) -> None:
+        head = self._ledger.heads[task_id]
+        if sk == "CASCADE":
+            left = self._left_under(task_id)
+            self._must(not left, "{}: its cascade has left {}", task_id, left)
+        elif head["state"] == "waiting" and head["wait"]["branches"]:
+            self._must(not self._ledger.is_met(head["wait"]), "{}: nobody is left to join it", task_id)
+
+    def _left_under(self, task_id: str) -> list[str]:
+        heads, above = self._ledger.heads, self._ledger.goes_on_under
+        return [each for each, head in heads.items() if head["state"] not in ENDED and above(each) == task_id]
 
     def _paper(self, tx: Transaction, task_id: str, sk: str, new: Item) -> None:
         """In the transaction that ends the task at the latest."""
@@ -104,6 +119,7 @@ class Writes:
             self._must(is_told or is_waiting, "{}: {} left the outbox though the bus never had it", task_id, sk)
 
     def _held(self, tx: Transaction, agent: str, sk: str, old: Item | None, new: Item | None) -> None:
+        tx.held |= {each["task_id"] for each in (old, new) if each}
         if old:
             self._ledger.held[old["claim_id"]].discard((agent, sk, old["task_id"]))
         if new:
@@ -157,8 +173,10 @@ class Writes:
     def _run(self, tx: Transaction, task_id: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk != "USAGE":
             self._must(old is None, "{}: {} of its transcript was rewritten", task_id, sk)
-        elif old and new and self._sim.habits.knows_tokens:
-            self._must(old["written_by"] != new["written_by"], "{}: one write was spent twice", task_id)
+        elif new and self._sim.habits.knows_tokens and any(new.get(n) != (old or {}).get(n) for n in COUNTED):
+            write = (task_id, new["written_by"])
+            self._must(write not in self._ledger.spent, "{}: one write was spent twice", task_id)
+            self._ledger.spent.add(write)
 
     def _review(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         tx.is_release = tx.is_release or (new is not None and "released_at" in new)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulation.habits import Focus
 
 STORE, SERVICES, DOMAIN = "adapters/dynamodb/", "services/", "domain/"
 
@@ -18,15 +21,18 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """``harmless``: why it breaks no rule, where it doesn't."""
+    """``habits``: instead of the seeds', so that what it takes happens often. ``steps``: within which it is found.
+    ``harmless``: why it breaks no rule, where it doesn't; so many steps don't find it."""
 
     name: str
     edits: tuple[Edit, ...]
+    habits: dict[str, Any] = field(default_factory=dict)
+    steps: int = 60_000
     harmless: str = ""
 
 
-def _bug(name: str, *edits: tuple[str, str, str], harmless: str = "") -> Bug:
-    return Bug(name, tuple(Edit(*each) for each in edits), harmless)
+def _bug(name: str, *edits: tuple[str, str, str], **more: Any) -> Bug:
+    return Bug(name, tuple(Edit(*each) for each in edits), **more)
 
 
 CLAIMS = (
@@ -71,7 +77,6 @@ CLAIMS = (
     _bug(
         "fenced by claim, not by owner",
         (DOMAIN + "task.py", "claim.claim_id != claim_id or claim.principal != by.key", "claim.claim_id != claim_id"),
-        harmless="nobody else learns a claim's id here: it is a secret of its answer",
     ),
     _bug(
         "a permit may be taken twice",
@@ -113,7 +118,8 @@ CLAIMS = (
 REPEATS = (
     _bug(
         "the witness isn't looked at",
-        (STORE + "table.py", "                if self._is_ours(witness, token):\n", "                if False:\n"),
+        (STORE + "table.py", "        item = self.get(witness)\n", "        item: Item | None = None\n"),
+        habits={"fault_share": 0.1, "knows_tokens": False},
     ),
     _bug(
         "any witness is ours",
@@ -126,6 +132,8 @@ REPEATS = (
     _bug(
         "an unclear attempt isn't barred",
         (STORE + "table.py", "if may_arrive and bar is not None and", "if False and"),
+        habits={"fault_share": 0.2},
+        steps=200_000,
     ),
     _bug(
         "a token of its own for each attempt",
@@ -134,6 +142,7 @@ REPEATS = (
             "TransactItems=request, ClientRequestToken=token)\n            except _FAILURES as exc:\n                refusal",
             "TransactItems=request, ClientRequestToken=uuid4().hex)\n            except _FAILURES as exc:\n                refusal",
         ),
+        habits={"focus": Focus.RUNS},
     ),
     _bug(
         "a batch read forgets what wasn't processed",
@@ -187,8 +196,10 @@ REPEATS = (
     ),
     _bug(
         "another's key is told before a used one",
-        (STORE + "table.py", 'return min(refused, key=lambda error: error.code != "key_taken")', "return refused[-1]"),
-        harmless="whoever loses a race looks for the remembered answer before it refuses, whatever it was refused by",
+        (STORE + "table.py", 'return min(refused, key=lambda error: error.code != "key_taken")', "return refused[0]"),
+        steps=30_000,
+        harmless="whatever is tried after another refusal carries the same key, and is refused by it or reads the first "
+        "answer before it decides; and whoever gives up looks for that answer first",
     ),
 )
 DIRECTIONS = (
@@ -236,6 +247,7 @@ FAMILIES = (
             "        joined = _join(baton, workspace, task_id)\n"
             "        job = baton.store.errand(workspace, Errand.JOIN, task_id)\n",
         ),
+        habits={"focus": Focus.BRANCHES},
     ),
     _bug(
         "a new errand is taken for the old",
@@ -244,6 +256,8 @@ FAMILIES = (
             'STILL_THE_SAME = "#stamp = :stamp"',
             'STILL_THE_SAME = "#stamp = :stamp OR #stamp <> :stamp"',
         ),
+        habits={"focus": Focus.BRANCHES},
+        steps=200_000,
     ),
     _bug(
         "a cascade looks once",
@@ -260,6 +274,7 @@ FAMILIES = (
     _bug(
         "children without a live claim",
         (SERVICES + "create_handoff.py", "extras.append(UnderClaim(parent.id, request.claim_id))", "pass"),
+        habits={"focus": Focus.ENDS},
     ),
     _bug(
         "a callback answers another wait",
@@ -269,6 +284,7 @@ FAMILIES = (
     _bug(
         "a callback is given up too early",
         (DOMAIN + "sweeping.py", "if wait.until is not None and story.at >= wait.until:", "if wait.until is not None:"),
+        habits={"focus": Focus.WAITS},
     ),
     _bug(
         "two retries at once",
@@ -282,6 +298,7 @@ FAMILIES = (
             'return put(item, NOT_THERE_YET, lambda: Conflict("retry"))',
             "return put(item)",
         ),
+        habits={"focus": Focus.RETRIES},
     ),
     _bug(
         "a retry isn't looked for",
@@ -305,6 +322,8 @@ RUNS = (
         "a budget of calls is only read",
         (STORE + "run_writes.py", "if spent.most_calls is not None:", "if False:"),
         (STORE + "run_writes.py", '{":most_calls": spent.most_calls, ', "{"),
+        habits={"focus": Focus.RUNS},
+        steps=200_000,
     ),
     _bug(
         "a turn may be written over",

@@ -49,9 +49,12 @@ def planted(bug: Bug, folder: Path) -> Path:
     return folder
 
 
-def searched(bug: Bug, folder: Path, steps: int) -> Search:
+def searched(bug: Bug, folder: Path, most_steps: int | None = None) -> Search:
+    """From seed 1, within as many steps as the bug names, unless it is said."""
     paths = os.pathsep.join([str(planted(bug, folder)), str(TESTS)])
-    command = [sys.executable, "-m", "simulation", "run", "--seed", "1", "--steps", str(steps), "--first"]
+    habits = json.dumps(bug.habits)
+    asked = ["run", "--seed", "1", "--steps", str(most_steps or bug.steps), "--first"]
+    command = [sys.executable, "-m", "simulation", "--set", habits, *asked]
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if not done.stdout.strip():
