@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
 from baton.domain.tool import ToolMode, Variable
-from baton.ports import Spent
+from baton.ports import Spent, UnderClaim
 from baton.run_ports import Reply, StopReason
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
@@ -353,7 +354,7 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
 def test_its_cost_counts_though_the_counting_meets_trouble(trouble: Exception) -> None:
     class Troubled(HookedStore):
         def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
-            if [type(each) for each in extras] == [Spent] and troubles:
+            if is_cost_alone(extras) and troubles:
                 raise troubles.pop()
             self._store.commit(workspace, change, extras)
 
@@ -368,3 +369,31 @@ def test_its_cost_counts_though_the_counting_meets_trouble(trouble: Exception) -
     root = studio.start("helper")
     mine, all_ = studio.world.store.usage("acme", root.workflow_id, root.id)
     assert (troubles, mine.model_calls, mine.tokens, all_.tokens) == ([], 1, 20, 20)
+
+
+def test_a_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
+    class Slow(HookedStore):
+        def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
+            if is_cost_alone(extras) and not on_the_way:
+                on_the_way.append(extras)
+                raise Busy
+            self._store.commit(workspace, change, extras)
+
+    def cancelled_meanwhile(request: Any) -> Reply:
+        cancel_task(studio.baton, human(), request.task_id, None)
+        return says("Too late.")
+
+    on_the_way: list[Any] = []
+    world = World(store=Slow())
+    studio = Studio({"helper": {}}, {"helper": [cancelled_meanwhile]}, world=world).open()
+    root = studio.start("helper")
+    (late,) = on_the_way
+    with suppress(Conflict):
+        world.store.commit("acme", None, late)
+    mine, all_ = studio.world.store.usage("acme", root.workflow_id, root.id)
+    assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
+
+
+def is_cost_alone(extras: Any) -> bool:
+    kinds = {type(each) for each in extras}
+    return Spent in kinds and UnderClaim not in kinds

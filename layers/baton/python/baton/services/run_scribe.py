@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Busy, Conflict, StaleClaim
+from baton.domain.idempotency import Once
 from baton.domain.reply import BrokenReply, kept_blocks
 from baton.domain.transcript import Entry, EntryKind, Message, MessageType, Transcript, numbered
 from baton.ports import EntryKept, Spent, UnderClaim
 from baton.run_ports import NotDone, Reply, StopReason
+from baton.services.learn_from_page import once_only
 from baton.services.retrying import decided_again
 
 if TYPE_CHECKING:
@@ -55,10 +57,18 @@ class Scribe:
         try:
             self.keep(entry, spent)
         except StaleClaim:
-            # The reply is useless without the claim; its cost counts all the same.
-            self._persistently(lambda: self.baton.store.commit(self.task.workspace, None, [spent]))
+            self._count_without_claim(spent, turn)
             raise
         return entry
+
+    def _count_without_claim(self, spent: Spent, turn: int) -> None:
+        """Counts the cost of a reply that is useless without the claim; once, even if an attempt arrives late."""
+        once = Once(self.work.by, "cost of a reply", f"{self.work.claim_id} {turn}", "")
+
+        def count() -> None:
+            once_only(self.baton, once, [spent])
+
+        self._persistently(count)
 
     def results(self, reply: Entry, blocks: Sequence[Block], *told: Message) -> Entry:
         """The entry with the results of the reply's calls; the caller saves it."""
