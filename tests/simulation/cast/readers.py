@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.errors import Unknown
 from baton.services.await_task import await_task, wait_for_events
 from baton.services.discover_agents import agents_for, seen_agents
 from baton.services.find_handoff import find_handoff
@@ -38,6 +39,7 @@ class Reader:
     def act(self) -> None:
         readings = [
             self._task,
+            self._as_an_agent,
             self._await,
             self._crowd,
             self._workflow,
@@ -73,6 +75,20 @@ class Reader:
                 lambda: find_handoff(sim.baton, human(), handoff_id),
                 lambda began, found: rules.is_fresh("a handoff", began, found.task),
             )
+
+    def _as_an_agent(self) -> None:
+        """It reads what it has a part in, and nothing else."""
+        sim, task_id, slug = self._sim, self._scene.some_task(), self._sim.pick(ALL)
+
+        def look() -> None:
+            try:
+                read_task(sim.baton, agent(slug), task_id)
+            except Unknown:
+                self._rules.is_hidden(task_id, slug)
+            else:
+                self._rules.is_shown(task_id, slug)
+
+        self._scene.look(look)
 
     def _await(self) -> None:
         """Of one person, who may wait for a few at once."""

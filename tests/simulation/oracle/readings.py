@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.task import Task
-    from simulation.oracle.ledger import Ledger
+    from simulation.oracle.ledger import Item, Ledger
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
@@ -59,6 +59,19 @@ class Readings:
         states = [each for seq, each in self._ledger.states[task.id].items() if told_at.get(seq + 1, began) >= began]
         was_there = state in states or (state == "ended" and task.state in ENDED)
         self._must(timed_out or was_there, "{}: waited for {}, and got {}", task.id, state, task.state)
+
+    def is_shown(self, task_id: str, slug: str) -> None:
+        """To those who asked for it, are asked, or took it."""
+        head = self._ledger.heads[task_id]
+        has_part = self._is_named(head, slug) or slug in head.get("takers", ())
+        self._must(has_part, "{} is shown to {}, who has no part in it", task_id, slug)
+
+    def is_hidden(self, task_id: str, slug: str) -> None:
+        is_named = self._is_named(self._ledger.heads[task_id], slug)
+        self._must(not is_named, "{} is hidden from {}, who has a part in it", task_id, slug)
+
+    def _is_named(self, head: Item, slug: str) -> bool:
+        return slug in (head["source_agent"], head.get("target_agent")) or head["created_by"] == f"agent:{slug}"
 
     def is_intact(self, verdict: Any) -> None:
         is_well = verdict.intact and verdict.matches_task
