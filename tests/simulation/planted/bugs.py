@@ -132,7 +132,7 @@ REPEATS = (
     _bug(
         "an unclear attempt isn't barred",
         (STORE + "table.py", "if may_arrive and bar is not None and", "if False and"),
-        habits={"fault_share": 0.2},
+        habits={"fault_share": 0.2, "knows_tokens": False, "has_tracker": False},
         steps=200_000,
     ),
     _bug(
@@ -142,7 +142,7 @@ REPEATS = (
             "TransactItems=request, ClientRequestToken=token)\n            except _FAILURES as exc:\n                refusal",
             "TransactItems=request, ClientRequestToken=uuid4().hex)\n            except _FAILURES as exc:\n                refusal",
         ),
-        habits={"focus": Focus.RUNS},
+        habits={"focus": Focus.RUNS, "fault_share": 0.15, "knows_tokens": True},
     ),
     _bug(
         "a batch read forgets what wasn't processed",
