@@ -72,7 +72,7 @@ stop: setup ## stop the local stack, and keep its state
 	@$(bin)/python scripts/stack.py down
 
 bench: setup ## measure: imports, calls and capacity per verb, throughput, CPU, the worst that a request can do
-	@$(bin)/python scripts/bench.py
+	@PYTHONPATH=tests $(bin)/python scripts/bench.py
 
 # ---- quality ---------------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from itertools import permutations
 from typing import Any
 
-from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell
-from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
 from baton.domain.idempotency import Once
@@ -35,6 +33,7 @@ from baton.services.run_agent import AgentLoop
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
 from bench_notion import InstantTrackers
+from support.ports import MemoryCallbackKey, MemoryDoorbell, MemorySecrets, MemoryTrackerBell
 
 LEASE_SECONDS = 300
 REASON = (

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from api import handler as api
-from baton.adapters.memory import MemoryStore
 from baton.bootstrap import logger
 from baton.domain.errors import BatonError
 from baton.domain.events import canonical_json
@@ -24,6 +23,7 @@ from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.strict_json import MAX_BYTES, read_json
 from rest.strict_yaml import read_yaml
+from support.store import InMemoryStore
 
 MOST_SECONDS = 0.3
 TIMES = 3
@@ -131,7 +131,7 @@ def _checking(content: dict[str, Any], rules: Guardrails) -> Act:
 
 
 def _posting(path: str, body: str) -> Act:
-    baton = Office(MemoryStore(), "bench").baton
+    baton = Office(InMemoryStore(), "bench").baton
     routes = notion_webhook.routes if path.startswith("/notion") else api.routes
     app = App(routes, lambda: baton)
     event = {

@@ -2,25 +2,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
-from baton.adapters.dynamodb.store import DynamoStore
-from baton.adapters.dynamodb.table import Table
-from support.clock import FakeClock
-from support.dynamo import create_table
-from support.faults import Choked
-from support.lawful import LawfulClient
-from support.quick_moto import quicken
+from support.fake_dynamo.client import UNLAWFUL
 from support.world import World
-
-TABLE = "baton-test"
-
-quicken()
 
 
 @pytest.fixture(autouse=True)
@@ -36,34 +22,12 @@ def scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world() -> World:
-    """On the memory store."""
     return World().settle()
 
 
-@cache
-def _moto_client() -> Any:
-    """Making one takes longer than most tests that use it do; what it is told is moto's, and forgotten with it."""
-    return boto3.client("dynamodb")
-
-
-@pytest.fixture
-def dynamo_client() -> Iterator[Any]:
-    """moto's, with an empty table. For one thread only: moto isn't atomic under several."""
-    with mock_aws():
-        create_table(_moto_client(), TABLE)
-        yield _moto_client()
-
-
-@pytest.fixture
-def choked(dynamo_client: Any) -> Iterator[Choked]:
-    """Refuses what DynamoDB would refuse and moto wouldn't, even where somebody catches that error."""
-    lawful = LawfulClient(dynamo_client)
-    yield Choked(lawful)
-    assert lawful.broken == []
-
-
-@pytest.fixture
-def dynamo_world(choked: Choked) -> World:
-    """On the DynamoDB store over moto, through ``choked``."""
-    clock = FakeClock()
-    return World(store=DynamoStore(Table(choked, TABLE, clock.sleep)), clock=clock).settle()
+@pytest.fixture(autouse=True)
+def lawful_requests() -> Iterator[None]:
+    """Nothing is asked of the table that DynamoDB would refuse, even where somebody catches that error."""
+    UNLAWFUL.clear()
+    yield
+    assert UNLAWFUL == []

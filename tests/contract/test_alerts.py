@@ -18,8 +18,8 @@ from baton.services.raise_alert import AlertRequest, raise_alert
 from baton.services.sweep import sweep
 from support.changes import new, stored, then
 from support.clock import NOON
-from support.emulator import Rig
 from support.records import add_alert, an_alert
+from support.rig import Rig
 from support.tasks import MS
 from support.world import WORKSPACE, agent, human
 

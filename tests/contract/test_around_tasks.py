@@ -39,7 +39,7 @@ from baton.ports import (
     Wanted,
 )
 from support.around import a_checkpoint, a_late_result, a_message, an_errand, freed, holding, slotted
-from support.changes import claimed, new, queued, stored, then
+from support.changes import claimed, new, plant, queued, stored, then
 from support.clock import NOON
 from support.records import a_note, a_review, a_route
 from support.tasks import MS, an_agent
@@ -246,9 +246,9 @@ def test_an_errand_and_the_task_itself_are_due_apart(store: Store) -> None:
 # Many tasks
 
 
-def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store, plant: Plant) -> None:
+def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store) -> None:
     changes = [new(f"task_{number:03d}", title=f"title {number}") for number in range(120)]
-    plant(changes)
+    plant(store, changes)
     made = {change.task.id: change.task for change in changes}
     ids = [*made, "task_000", "task_unknown"]
     assert store.tasks(WORKSPACE, ids) == made

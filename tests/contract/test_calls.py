@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
@@ -34,8 +32,8 @@ from baton.services.sweep import sweep
 from support.around import an_errand, fill_around, freed
 from support.changes import a_claim, new, stored, then
 from support.clock import NOON
-from support.emulator import Emulator, Rig
-from support.lawful import size
+from support.fake_dynamo.sizes import item_bytes as size
+from support.rig import Rig
 from support.runs import fill_runs
 from support.tasks import an_agent
 from support.world import WORKSPACE, agent, human, marker_body
@@ -288,7 +286,7 @@ def test_acknowledging_is_one_call_and_an_errand_done_is_one_beside_the_rest(rig
     assert both == ["transact_write_items", "update_item"]
 
 
-def test_claims_and_workflows_cost_an_item_each(running: Emulator, rig: Rig) -> None:
+def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
     """HEAD, its event, the body, the listings of its agent and its day, its workflow; then HEAD, event, and who holds
     it."""
     task = new("task_1", state=State.DELEGATED, ready_at=NOON).task
@@ -298,9 +296,9 @@ def test_claims_and_workflows_cost_an_item_each(running: Emulator, rig: Rig) -> 
         lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
         lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
     ):
-        running.client.largest_transaction = 0
+        rig.raw.largest_transaction = 0
         act()
-        sizes.append(running.client.largest_transaction)
+        sizes.append(rig.raw.largest_transaction)
     assert sizes == [6, 3, 3]
 
 
@@ -328,9 +326,9 @@ class Meter:
         return metered
 
 
-def sweep_cost(running: Emulator, tasks: int) -> tuple[list[str], int, int]:
+def sweep_cost(tasks: int) -> tuple[list[str], int, int]:
     """Calls, capacity and items of sweeping three due tasks among ``tasks`` of all kinds that aren't."""
-    rig = running.world()
+    rig = Rig().settle()
     kinds: list[dict[str, Any]] = [
         {"state": State.DONE},
         {"state": State.DELEGATED, "ready_at": NOON, "wake_at": NOON + seconds(60)},
@@ -345,8 +343,8 @@ def sweep_cost(running: Emulator, tasks: int) -> tuple[list[str], int, int]:
     return calls, meter.units, meter.looked_at
 
 
-def test_sweeping_costs_the_same_in_a_small_and_in_a_big_table(running: Emulator) -> None:
-    small, big = sweep_cost(running, 100), sweep_cost(running, 10_000)
+def test_sweeping_costs_the_same_in_a_small_and_in_a_big_table() -> None:
+    small, big = sweep_cost(100), sweep_cost(10_000)
     assert small == big
     assert small[2] <= 3 * 3, "due entries, their HEADs, their agent: nothing else was looked at"
 
@@ -355,12 +353,11 @@ def test_a_marker_costs_as_few_readings_among_five_hundred_agents_as_among_three
     """Those that take long to read: hundreds of units of capacity, were they all read each time."""
     marked(rig)()
     types = tuple(f"type-{number}-{'x' * 40}" for number in range(40))
-    table = dynamodb_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].tables[rig.table]
     for number in range(497):
         slug = f"agent-{number:03d}"
-        table.put_item(to_wire(items.agent_item(an_agent(slug, name=slug, accepts=types, produces=types))))
+        rig.raw.put(to_wire(items.agent_item(an_agent(slug, name=slug, accepts=types, produces=types))))
     version = rig.other_store.roster(WORKSPACE).version + 1
-    table.put_item(to_wire({**keys.roster(WORKSPACE)._asdict(), "version": version}))
+    rig.raw.put(to_wire({**keys.roster(WORKSPACE)._asdict(), "version": version}))
     rig.choked.client = meter = Meter(rig.choked.client)
     marked(rig)()
     assert meter.units > 400
@@ -371,11 +368,11 @@ def test_a_marker_costs_as_few_readings_among_five_hundred_agents_as_among_three
     assert meter.units == 1 + 4, "settings, the version of the agents, the direction, the key"
 
 
-def test_no_transaction_comes_near_the_limit(running: Emulator, rig: Rig) -> None:
+def test_no_transaction_comes_near_the_limit(rig: Rig) -> None:
     """The longest: a human releases a capped escalation. (A Scan is refused by the client that counts.)"""
-    running.client.largest_transaction = 0
+    rig.raw.largest_transaction = 0
     capped(rig)
     review_id = rig.world.mark().review_id
     assert review_id
     release_review(rig.world.baton, human(), review_id, once())
-    assert running.client.largest_transaction == 10
+    assert rig.raw.largest_transaction == 10

@@ -15,7 +15,7 @@ from baton.domain.errors import Busy
 from baton.ports import Store
 from baton.services.mark_contact import mark_contact
 from support.clock import NOON
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import WORKSPACE, agent
 
 MINUTE = timedelta(minutes=1)

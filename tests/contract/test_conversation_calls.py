@@ -12,7 +12,7 @@ from baton.services.discover_agents import seen_agent
 from baton.services.end_task import cancel_task
 from baton.services.see_conversation import see_conversation, spending
 from baton.services.workflow_chain import workflow_chain
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import WORKSPACE, human
 
 ONE, MANY, READ, WRITE = "get_item", "batch_get_item", "query", "transact_write_items"

@@ -11,7 +11,6 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.event_outbox import UNSENT_PAGE, tellings_in
 from baton.adapters.dynamodb.table import from_wire, to_wire
-from baton.adapters.memory_events import MemoryBus
 from baton.domain.errors import Busy, Conflict
 from baton.domain.events import replay
 from baton.domain.published import tellings
@@ -21,7 +20,8 @@ from baton.ports import Store, Unsent
 from baton.services.publish_events import publish_fresh, publish_overdue
 from support.changes import new, stored, then
 from support.clock import NOON
-from support.emulator import Rig
+from support.ports import MemoryBus
+from support.rig import Rig
 from support.tasks import MS
 from support.told import Outside
 from support.world import WORKSPACE
@@ -177,7 +177,7 @@ def test_only_its_place_in_the_outbox_is_ever_taken_from_an_event(rig: Rig) -> N
 
 
 def damage(rig: Rig, **values: Any) -> None:
-    rig.raw.client.update_item(
+    rig.raw.update_item(
         TableName=rig.table,
         Key=to_wire(keys.event(WORKSPACE, "task_1", 1)._asdict()),
         UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in values),
@@ -233,7 +233,7 @@ def test_an_entry_that_cannot_be_composed_never_stops_the_rest(rig: Rig) -> None
 def test_a_head_that_cannot_be_read_leaves_its_event_to_be_told(rig: Rig) -> None:
     stored(rig.store)
     head = to_wire(keys.head(WORKSPACE, "task_1")._asdict())
-    rig.raw.client.update_item(
+    rig.raw.update_item(
         TableName=rig.table,
         Key=head,
         UpdateExpression="SET #state = :state",

@@ -16,8 +16,8 @@ from baton.domain.times import seconds, to_ms
 from baton.ports import EndedClaim, Output, Remember, Store
 from support.changes import claimed, stored, then
 from support.clock import NOON
-from support.emulator import Rig
 from support.records import a_token
+from support.rig import Rig
 from support.tasks import MS
 from support.world import WORKSPACE, human
 

@@ -28,7 +28,7 @@ from baton.services.save_checkpoint import save_checkpoint
 from baton.services.transfer_task import transfer_task
 from baton.services.wait_for_callback import answer_callback, wait_for_callback
 from baton.services.workflow_chain import workflow_chain
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import WORKSPACE, agent, human, service
 
 AUDITOR = agent("auditor")

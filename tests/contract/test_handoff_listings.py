@@ -1,4 +1,4 @@
-"""What is found of handoffs, over both stores: lists, the chain, checkpoints; and what finding them takes."""
+"""What is found of handoffs: lists, the chain, checkpoints; and what finding them takes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from baton.services.list_checkpoints import checkpoints_of_task, checkpoints_of_
 from baton.services.list_handoffs import MAX_READS, Filter, list_handoffs
 from baton.services.read_inbox import acknowledge, read_inbox
 from baton.services.workflow_chain import workflow_chain
-from support.emulator import Rig
+from support.rig import Rig
 from support.team import Team
 from support.world import World, agent, human
 

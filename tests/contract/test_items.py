@@ -35,7 +35,8 @@ from baton.domain.webhook import Webhook
 from baton.ports import Ready
 from support.changes import a_claim
 from support.clock import NOON
-from support.lawful import check, size
+from support.fake_dynamo.rules import check
+from support.fake_dynamo.sizes import item_bytes as size
 from support.records import a_gate, a_page, a_row, an_alert
 from support.tasks import a_new_task
 

@@ -35,9 +35,9 @@ from baton.ports import (
 from baton.services.change_task import change_task
 from support.changes import new, then
 from support.clock import NOON
-from support.emulator import Emulator, Rig
-from support.lawful import size
+from support.fake_dynamo.sizes import item_bytes as size
 from support.records import PAGE_ID, a_gate, a_page, a_row, a_webhook, add_rows
+from support.rig import Rig
 from support.tasks import MS
 from support.world import WORKSPACE, human
 
@@ -402,9 +402,9 @@ def test_a_webhook_is_saved_by_version_and_stays_when_it_is_taken_down(store: St
 
 
 @pytest.fixture
-def rig(running: Emulator) -> Rig:
+def rig() -> Rig:
     """On an empty table: nothing here needs an agent."""
-    return running.rig()
+    return Rig()
 
 
 def test_what_may_be_forgotten_is_so_in_whole_seconds(rig: Rig) -> None:

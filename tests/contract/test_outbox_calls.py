@@ -23,8 +23,8 @@ from baton.services.release_review import release_review
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
 from fake_notion import Fault
-from support.emulator import Emulator, Rig
 from support.notion import NotionWorld
+from support.rig import Rig
 from support.world import WORKSPACE, agent, human, marker_body
 
 AUDITOR = agent("auditor")
@@ -71,8 +71,8 @@ def kind(path: str) -> str:
 
 
 @pytest.fixture
-def office(running: Emulator) -> Office:
-    return Office(running.rig())
+def office() -> Office:
+    return Office(Rig())
 
 
 def once(key: str = "key") -> Once:
@@ -137,28 +137,28 @@ def steps(world: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def test_a_change_of_a_task_takes_no_write_more_and_a_bell(running: Emulator) -> None:
+def test_a_change_of_a_task_takes_no_write_more_and_a_bell() -> None:
     """What goes to the tracker is in the transaction of the change. The answer tells of the row, so that is read."""
-    bare = running.world()
+    bare = Rig().settle()
     bare.world.mark(agent("scout"))
     bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now())
     without = [bare.count(step) for step in steps(bare.world).values()]
-    office = Office(running.rig())
+    office = Office(Rig())
     office.mark(agent("scout"))
     found = [office.spent(step) for step in steps(office).values()]
     assert found == [([*calls, "get_item"], [], 1) for calls in without]
 
 
-def test_a_sweep_of_a_task_takes_no_call_more(running: Emulator) -> None:
+def test_a_sweep_of_a_task_takes_no_call_more() -> None:
     def spent(world: Any, rig: Rig) -> list[str]:
         world.ready(target_agent="runner")
         assert claim_next(world.baton, Claimer(by=agent("runner"), agent="runner", worker="w", lease_seconds=60))
         world.clock.advance(61)
         return sorted(rig.count(lambda: sweep(world.baton)))  # its shard, and so the order, is a matter of chance
 
-    bare = running.world()
+    bare = Rig().settle()
     without = spent(bare.world, bare)
-    office = Office(running.rig())
+    office = Office(Rig())
     assert spent(office, office.rig) == without
 
 
@@ -215,8 +215,8 @@ def test_a_bell_for_a_row_that_was_sent_reads_it_and_leaves_it(office: Office) -
     assert office.spent(lambda: office.sent(task_id)) == (["get_item", "get_item", "query", "query"], [], 0)
 
 
-def test_a_sync_where_no_tracker_is_reads_twice(running: Emulator) -> None:
-    rig = running.world()
+def test_a_sync_where_no_tracker_is_reads_twice() -> None:
+    rig = Rig().settle()
     assert rig.count(lambda: sync_tracker(rig.world.baton, WORKSPACE, None, lambda: ENOUGH_SECONDS)) == ["get_item"] * 2
 
 
@@ -236,10 +236,10 @@ def test_listening_to_people_costs_two_gates_and_one_report_each(office: Office)
     assert (heard[1], heard[2]) == (quiet[1], 1)
 
 
-def test_a_sweep_rings_for_three_trackers_without_a_call_more(running: Emulator) -> None:
-    rig = running.world()
+def test_a_sweep_rings_for_three_trackers_without_a_call_more() -> None:
+    rig = Rig().settle()
     without = rig.count(lambda: sweep(rig.world.baton))
-    office = Office(running.rig())
+    office = Office(Rig())
     for workspace in ("acme", "beta", "gamma"):
         change_settings(office.baton, human(workspace), {"tracker": {"database": office.tasks.id}})
     office.clock.advance(1)
@@ -257,9 +257,9 @@ def test_a_delivery_of_the_webhook_takes_three_calls_and_a_bell(office: Office) 
     assert hook.received[-1] is Received.REPORTED
 
 
-def test_no_transaction_comes_near_the_limit(running: Emulator, office: Office) -> None:
+def test_no_transaction_comes_near_the_limit(office: Office) -> None:
     """The longest: a human releases a capped escalation. Its row comes along."""
-    running.client.largest_transaction = 0
+    office.rig.raw.largest_transaction = 0
     for number in range(2):
         task_id = office.mark(human()).task_id
         assert task_id
@@ -267,7 +267,7 @@ def test_no_transaction_comes_near_the_limit(running: Emulator, office: Office) 
     review_id = office.mark(human()).review_id
     assert review_id
     release_review(office.baton, human(), review_id, once())
-    assert running.client.largest_transaction == 11
+    assert office.rig.raw.largest_transaction == 11
 
 
 def closed(office: Office) -> None:

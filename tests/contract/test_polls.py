@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.errors import TooManyPolls
 from baton.domain.polls import MAX_POLLS
 from baton.domain.principal import Principal
 from baton.domain.times import seconds
 from baton.ports import PollPermit, Store
 from support.clock import NOON
-from support.emulator import Rig
+from support.rig import Rig
+from support.store import InMemoryStore
 from support.tasks import MS
 from support.world import agent, human, service
 
@@ -112,9 +112,9 @@ def test_a_refused_one_costs_one_write_that_fails(rig: Rig) -> None:
 
 def test_of_eight_that_begin_together_five_wait() -> None:
     for _ in range(20):
-        store, barrier = MemoryStore(), Barrier(8)
+        store, barrier = InMemoryStore(), Barrier(8)
 
-        def attempt(number: int, store: MemoryStore = store, barrier: Barrier = barrier) -> bool:
+        def attempt(number: int, store: InMemoryStore = store, barrier: Barrier = barrier) -> bool:
             barrier.wait()
             try:
                 begun(store, number)

@@ -13,7 +13,7 @@ from baton.domain.marker import Priority
 from baton.domain.task import State
 from baton.domain.times import seconds
 from baton.ports import Page, Ready, Skills, Store
-from support.changes import a_claim, claimed, looked_at, new, queued, stored, then
+from support.changes import a_claim, claimed, looked_at, new, plant, queued, stored, then
 from support.clock import NOON
 from support.tasks import MS, an_agent
 from support.world import WORKSPACE
@@ -71,33 +71,31 @@ def test_only_approved_tasks_of_this_agent_are_ready(store: Store) -> None:
     assert ready(store, agent="nobody") == []
 
 
-def test_more_than_a_page_is_read_to_the_end_without_loss_or_repeat(store: Store, plant: Plant) -> None:
+def test_more_than_a_page_is_read_to_the_end_without_loss_or_repeat(store: Store) -> None:
     changes = [
         approved(f"task_{priority}_{number:02d}", NOON - seconds(100 - number), priority=priority)
         for priority in Priority
         for number in range(30)
     ]
-    plant(changes)
+    plant(store, changes)
     assert ready(store) == [change.task.id for change in changes]
 
 
-def test_exactly_full_pages_end(store: Store, plant: Plant) -> None:
-    plant(approved(f"task_{number:02d}") for number in range(50))
+def test_exactly_full_pages_end(store: Store) -> None:
+    plant(store, (approved(f"task_{number:02d}") for number in range(50)))
     assert len(ready(store)) == 50
 
 
-def test_what_is_due_of_a_lower_priority_is_found_behind_more_than_a_page_of_what_is_not(
-    store: Store, plant: Plant
-) -> None:
-    plant(approved(f"task_later_{number:02d}", LATER, priority=P0) for number in range(40))
+def test_what_is_due_of_a_lower_priority_is_found_behind_more_than_a_page_of_what_is_not(store: Store) -> None:
+    plant(store, (approved(f"task_later_{number:02d}", LATER, priority=P0) for number in range(40)))
     queued(store, "task_urgent", NOON - MS, priority=P0)
     queued(store, "task_mid", NOON, priority=P1)
-    plant(approved(f"task_mid_later_{number:02d}", LATER, priority=P1) for number in range(30))
+    plant(store, (approved(f"task_mid_later_{number:02d}", LATER, priority=P1) for number in range(30)))
     queued(store, "task_low", NOON, priority=P2)
     assert ready(store) == ["task_urgent", "task_mid", "task_low"]
 
 
-def test_any_mixture_is_read_in_order(store: Store, plant: Plant) -> None:
+def test_any_mixture_is_read_in_order(store: Store) -> None:
     dice = random.Random(7)
     changes, due = [], []
     for number in range(120):
@@ -105,7 +103,7 @@ def test_any_mixture_is_read_in_order(store: Store, plant: Plant) -> None:
         changes.append(approved(f"task_{number:03d}", at, priority=priority))
         if at <= NOON:
             due.append((str(priority), at, f"task_{number:03d}"))
-    plant(changes)
+    plant(store, changes)
     assert ready(store) == [task_id for _, _, task_id in sorted(due)]
 
 
@@ -118,8 +116,8 @@ def test_a_claimed_task_has_left_the_queue_and_comes_back_with_its_release(store
     assert ready(store) == ["task_1"]
 
 
-def test_taking_tasks_while_reading_on_skips_none(store: Store, plant: Plant) -> None:
-    plant(approved(f"task_{number:02d}") for number in range(30))
+def test_taking_tasks_while_reading_on_skips_none(store: Store) -> None:
+    plant(store, (approved(f"task_{number:02d}") for number in range(30)))
     seen = []
     for entry in store.ready(WORKSPACE, "auditor", NOON)[1]:
         task = store.load(WORKSPACE, entry.task_id)[0]
@@ -186,15 +184,15 @@ def test_the_longest_due_come_first_in_their_shard(store: Store) -> None:
     assert rises <= 3, "there are at most four shards, each in order"
 
 
-def test_due_goes_on_past_every_page(store: Store, plant: Plant) -> None:
+def test_due_goes_on_past_every_page(store: Store) -> None:
     count = 1_000
-    plant(new(f"task_{number:03d}", wake_at=NOON - seconds(number % 7)) for number in range(count))
+    plant(store, (new(f"task_{number:03d}", wake_at=NOON - seconds(number % 7)) for number in range(count)))
     found = list(store.due(NOON))
     assert len(found) == len(set(found)) == count
 
 
-def test_due_ends_though_what_it_names_is_moved_on_meanwhile(store: Store, plant: Plant) -> None:
-    plant(new(f"task_{number:03d}", wake_at=NOON) for number in range(40))
+def test_due_ends_though_what_it_names_is_moved_on_meanwhile(store: Store) -> None:
+    plant(store, (new(f"task_{number:03d}", wake_at=NOON) for number in range(40)))
     seen = []
     for workspace, task_id, _ in store.due(NOON):
         task = store.load(workspace, task_id)[0]
@@ -210,8 +208,8 @@ def test_due_reads_no_further_than_it_is_asked_for(store: Store) -> None:
     assert len(list(islice(store.due(NOON), 2))) == 2
 
 
-def test_an_agents_queue_tells_what_it_can_do(store: Store, plant: Plant) -> None:
-    plant(approved(f"task_{number:02d}", priority=Priority.P0) for number in range(60))
+def test_an_agents_queue_tells_what_it_can_do(store: Store) -> None:
+    plant(store, (approved(f"task_{number:02d}", priority=Priority.P0) for number in range(60)))
     assert store.ready(WORKSPACE, "auditor", NOON)[0] is None
     values: dict[str, Any] = {"accepts": ("repo", "log"), "produces": ("report",), "max_concurrent": 7}
     store.save_agent(an_agent(**values), store.roster(WORKSPACE))
@@ -247,8 +245,8 @@ def test_open_work_is_in_no_agents_listing_and_in_its_days(store: Store) -> None
     assert store.tasks_of_day(WORKSPACE, task.created_at.date(), 10, None).items == (task,)
 
 
-def test_much_open_work_is_read_to_the_end_and_leaves_with_its_claim(store: Store, plant: Plant) -> None:
-    plant(approved(f"task_{number:02d}", target_agent=None, priority=P0) for number in range(60))
+def test_much_open_work_is_read_to_the_end_and_leaves_with_its_claim(store: Store) -> None:
+    plant(store, (approved(f"task_{number:02d}", target_agent=None, priority=P0) for number in range(60)))
     task = queued(store, "task_last", target_agent=None)
     assert offered(store) == [*(f"task_{number:02d}" for number in range(60)), "task_last"]
     store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1))

@@ -12,7 +12,7 @@ from baton.services.list_tasks import tasks_of_day
 from baton.services.read_task import read_task
 from baton.services.renew_claim import renew_claim
 from support.clock import NOON
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import agent, human, marker_body, service
 
 READING = ["query", "batch_get_item"]

@@ -1,5 +1,5 @@
-"""What is asked of DynamoDB is what DynamoDB takes, where moto would take more. Every request of every test that goes
-through the emulator is held to these rules; here they are held to theirs, and given what tests seldom do."""
+"""What is asked of DynamoDB is what DynamoDB takes. Every request of every test is held to these rules by the fake;
+here they are held to theirs, and given what tests seldom do."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from baton.domain.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.ports import Opened
 from support.changes import new, then
 from support.clock import NOON
-from support.emulator import Emulator, Rig
-from support.lawful import LawfulClient, Unlawful, check
+from support.fake_dynamo import FakeDynamo
+from support.fake_dynamo.client import UNLAWFUL
+from support.fake_dynamo.rules import CALLS, Unlawful, check
+from support.rig import Rig
 from support.world import WORKSPACE, human
 
 KEY = to_wire({"pk": "a", "sk": "b"})
@@ -84,12 +86,14 @@ def test_lawful_requests_pass() -> None:
         ("batch_get_item", {"RequestItems": {"t": {"Keys": [KEY]}}}),
     ],
 )
-def test_unlawful_requests_are_seen(operation: str, request_: dict[str, Any]) -> None:
-    client = LawfulClient(object())
-    client.client = type("Never", (), {operation: lambda **_: None})
+def test_unlawful_requests_are_refused_and_seen(operation: str, request_: dict[str, Any]) -> None:
     with pytest.raises(Unlawful):
-        getattr(client, operation)(**request_)
-    assert client.broken
+        check(operation, request_)
+    if operation in CALLS:
+        with pytest.raises(Unlawful):
+            getattr(FakeDynamo(), operation)(**request_)
+        assert len(UNLAWFUL) == 1
+        UNLAWFUL.clear()
 
 
 def test_the_trail_is_append_only() -> None:
@@ -100,7 +104,7 @@ def test_the_trail_is_append_only() -> None:
     assert {put["ConditionExpression"] for put in puts} == {NOT_THERE_YET}
 
 
-def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again(running: Emulator) -> None:
+def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None:
     """Twenty a day for thirty days, then silence: to forget them all at once no expression is long enough."""
     full = Direction(
         WORKSPACE,

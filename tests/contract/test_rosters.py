@@ -12,7 +12,7 @@ from baton.ports import Store
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
-from support.emulator import Rig
+from support.rig import Rig
 from support.tasks import an_agent
 from support.world import WORKSPACE, human, marker_body
 

@@ -14,8 +14,8 @@ from baton.domain.route import Mode, Route, RoutingTable
 from baton.ports import Store
 from baton.services.change_route import change_route, remove_route
 from support.clock import NOON
-from support.emulator import Rig
 from support.records import a_route
+from support.rig import Rig
 from support.tasks import MS
 from support.world import WORKSPACE, human
 

@@ -13,7 +13,7 @@ from baton.domain.errors import Conflict
 from baton.domain.tool import History, Tool, Toolbox, ToolMode, Variable, VariableType
 from baton.ports import Page, Store
 from support.clock import NOON
-from support.emulator import Rig
+from support.rig import Rig
 from support.runs import a_tool
 from support.tasks import MS
 from support.world import WORKSPACE

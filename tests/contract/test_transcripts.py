@@ -17,8 +17,8 @@ from baton.domain.transcript import Entry, EntryKind, Message, MessageType, Usag
 from baton.ports import Also, EntryKept, Extra, HandoffsCounted, Output, Spent, Store, UnderClaim
 from support.changes import claimed, looked_at, new, stored, then
 from support.clock import NOON
-from support.emulator import Rig
-from support.lawful import size
+from support.fake_dynamo.sizes import item_bytes as size
+from support.rig import Rig
 from support.runs import a_profile, an_entry, spent
 from support.tasks import MS, an_agent
 from support.world import WORKSPACE

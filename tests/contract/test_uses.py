@@ -6,7 +6,7 @@ import pytest
 
 from baton.domain.errors import Busy
 from baton.ports import Store
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import agent, human
 
 AUDITOR = agent("auditor")

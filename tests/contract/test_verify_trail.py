@@ -9,7 +9,7 @@ import pytest
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import to_wire
 from baton.services.verify_trail import Verdict, verify_trail
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import WORKSPACE, human
 
 
@@ -45,7 +45,7 @@ def test_a_trail_of_one_page_takes_two_calls(rig: Rig) -> None:
 def test_a_row_that_was_changed_by_hand_is_named(rig: Rig, attribute: str, value: Any) -> None:
     task_id = rig.world.claimed().dossier.task.id
     key = keys.event(WORKSPACE, task_id, 2)._asdict()
-    rig.raw.client.update_item(
+    rig.raw.update_item(
         TableName=rig.table,
         Key=to_wire(key),
         UpdateExpression="SET #attribute = :value",
@@ -59,6 +59,6 @@ def test_a_row_that_was_changed_by_hand_is_named(rig: Rig, attribute: str, value
 @pytest.mark.parametrize(("number", "entries"), [(1, 2), (2, 2), (3, 2)])
 def test_a_row_that_was_deleted_by_hand_is_named(rig: Rig, number: int, entries: int) -> None:
     task_id = rig.world.claimed().dossier.task.id
-    rig.raw.client.delete_item(TableName=rig.table, Key=to_wire(keys.event(WORKSPACE, task_id, number)._asdict()))
+    rig.raw.delete(to_wire(keys.event(WORKSPACE, task_id, number)._asdict()))
     said = verdict(rig, task_id)
     assert (said.intact, said.broken_at, said.events) == (False, number, entries)

@@ -7,8 +7,8 @@ import pytest
 from baton.domain.errors import Busy
 from baton.domain.idempotency import Once
 from baton.services.import_agents import ImportedAgent, import_agents
-from support.emulator import Emulator, Rig
 from support.faults import Crash
+from support.rig import Rig
 from support.world import WORKSPACE, human, service
 
 DECLARED = {
@@ -36,8 +36,8 @@ def check(rig: Rig, where: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["timeout_after", "timeout_before", "error_after", "no_connection", "throttle"])
-def test_one_fault_at_any_call_is_not_noticed(running: Emulator, fault: str) -> None:
-    rig = running.world()
+def test_one_fault_at_any_call_is_not_noticed(fault: str) -> None:
+    rig = Rig().settle()
     again = rig.keep()
     again()
     expected, calls = done(rig), len(rig.choked.calls)
@@ -50,8 +50,8 @@ def test_one_fault_at_any_call_is_not_noticed(running: Emulator, fault: str) -> 
 
 
 @pytest.mark.parametrize("fault", ["crash_before", "crash_after", "timeout_after", "no_connection"])
-def test_what_was_interrupted_goes_on_when_it_is_sent_again(running: Emulator, fault: str) -> None:
-    rig = running.world()
+def test_what_was_interrupted_goes_on_when_it_is_sent_again(fault: str) -> None:
+    rig = Rig().settle()
     again = rig.keep()
     again()
     done(rig)
@@ -68,8 +68,8 @@ def test_what_was_interrupted_goes_on_when_it_is_sent_again(running: Emulator, f
         assert done(rig) == answer, where
 
 
-def test_an_import_reads_once_and_writes_once_for_each_agent_that_changes(running: Emulator) -> None:
-    rig = running.world()
+def test_an_import_reads_once_and_writes_once_for_each_agent_that_changes() -> None:
+    rig = Rig().settle()
     assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == [
         "get_item",
         *["transact_write_items"] * 3,

@@ -14,9 +14,9 @@ from baton.domain.principal import Principal
 from baton.domain.task import Task
 from baton.services.claim_task import Claimer, claim_next
 from baton.services.create_handoff_marker import create_handoff_marker
-from support.emulator import Emulator
 from support.faults import Crash
 from support.office import LEASE_SECONDS, VISIBILITY_SECONDS, Office
+from support.rig import Rig
 from support.world import agent, human, marker_body
 
 SCOUT = agent("scout")
@@ -28,8 +28,8 @@ Act = Callable[[Office], Any]
 class Scene:
     """An office up to the moment at which something will be done; ``again`` goes back there."""
 
-    def __init__(self, running: Emulator, prepare: Act, act: Act) -> None:
-        self.rig = running.world()
+    def __init__(self, prepare: Act, act: Act) -> None:
+        self.rig = Rig().settle()
         first = Office(self.rig)
         prepare(first)
         self.bodies = [(message.body, message.visible_at) for message in first.queue.messages]
@@ -133,7 +133,7 @@ ASKING: dict[str, Callable[[Office, Act], list[str]]] = {
 
 @pytest.mark.parametrize("kind", CREATIONS)
 @pytest.mark.parametrize("asking", ASKING)
-def test_a_create_that_dies_anywhere(running: Emulator, kind: str, asking: str) -> None:
+def test_a_create_that_dies_anywhere(kind: str, asking: str) -> None:
     act = CREATIONS[kind]
 
     def promise(office: Office, answers: list[str], where: str) -> None:
@@ -141,7 +141,7 @@ def test_a_create_that_dies_anywhere(running: Emulator, kind: str, asking: str) 
         assert len(ids) <= 1, where
         assert set(answers) == set(ids) or not answers, where
 
-    survive(Scene(running, nothing, act), lambda office: ASKING[asking](office, act), promise, reads=asking == FIRST)
+    survive(Scene(nothing, act), lambda office: ASKING[asking](office, act), promise, reads=asking == FIRST)
 
 
 # Working: the message comes again, or doesn't.
@@ -176,11 +176,11 @@ DELIVERIES: dict[str, Act] = {
 
 @pytest.mark.parametrize("waiting", [one_waits, two_wait])
 @pytest.mark.parametrize("delivery", DELIVERIES)
-def test_process_task_that_dies_anywhere(running: Emulator, waiting: Act, delivery: str) -> None:
+def test_process_task_that_dies_anywhere(waiting: Act, delivery: str) -> None:
     def promise(office: Office, _: Any, where: str) -> None:
         assert {task.state for task in office.tasks()} == {"done"}, where
 
-    survive(Scene(running, waiting, Office.deliver), DELIVERIES[delivery], promise, reads=delivery == FIRST)
+    survive(Scene(waiting, Office.deliver), DELIVERIES[delivery], promise, reads=delivery == FIRST)
 
 
 # Sweeping: a lease that ran out, a bell that was lost, work that nobody took.
@@ -225,7 +225,7 @@ ALONE = [(due, again) for due in (lease_ran_out, bell_was_lost, nobody_took_it) 
 
 
 @pytest.mark.parametrize(("due", "again"), [*ALONE, (all_of_it, FIRST)])
-def test_a_sweep_that_dies_anywhere(running: Emulator, due: Act, again: str) -> None:
+def test_a_sweep_that_dies_anywhere(due: Act, again: str) -> None:
     def promise(office: Office, _: Any, where: str) -> None:
         for task in office.tasks():
             if task.target_agent == "runner":
@@ -233,12 +233,12 @@ def test_a_sweep_that_dies_anywhere(running: Emulator, due: Act, again: str) -> 
             else:
                 assert "unclaimed_too_long" in task.flags, where
 
-    survive(Scene(running, due, Office.sweep), SWEEPS[again], promise, reads=again == FIRST)
+    survive(Scene(due, Office.sweep), SWEEPS[again], promise, reads=again == FIRST)
 
 
-def test_the_points_come_from_the_run(running: Emulator) -> None:
+def test_the_points_come_from_the_run() -> None:
     """Creating reads three times in a new process, writes and rings; the queue's call is one of them."""
-    points = Scene(running, nothing, create).points()
+    points = Scene(nothing, create).points()
     assert [operation for _, fault, operation in points if fault == "crash_before"] == [
         "get_item",
         "query",

@@ -20,7 +20,7 @@ from baton.services.end_task import cancel_task
 from baton.services.handle_alert import resolve_alert
 from baton.services.register_agent import register_agent
 from baton.services.renew_claim import renew_claim
-from support.emulator import Emulator
+from support.rig import Rig
 from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
 from support.world import World, human
 
@@ -33,8 +33,8 @@ MOST_CALLS_MORE = 12
 class Story:
     """A use case on a table of its own, up to the moment before it is done; ``again`` goes back there."""
 
-    def __init__(self, running: Emulator, case: UseCase) -> None:
-        self.rig, self.case = running.world(), case
+    def __init__(self, case: UseCase) -> None:
+        self.rig, self.case = Rig().settle(), case
         self.given = case.prepare(self.rig.world)
         self.bells = len(self.rig.world.doorbell.bells)
         # What becomes of the mark of a contact is nobody's concern (tests/unit/test_liveness.py).
@@ -70,8 +70,8 @@ def same(found: Any, expected: Any, where: str) -> None:
 
 
 @pytest.mark.parametrize("name", USE_CASES)
-def test_one_fault_at_any_call_is_not_noticed(running: Emulator, name: str) -> None:
-    story = Story(running, USE_CASES[name])
+def test_one_fault_at_any_call_is_not_noticed(name: str) -> None:
+    story = Story(USE_CASES[name])
     expected, calls = story.undisturbed()
     for number, operation in enumerate(calls, 1):
         for fault in WRITE_FAULTS if operation in WRITES else READ_FAULTS:
@@ -85,11 +85,9 @@ def test_one_fault_at_any_call_is_not_noticed(running: Emulator, name: str) -> N
 
 @pytest.mark.parametrize("fault", ["timeout_after", "no_connection"])
 @pytest.mark.parametrize("name", USE_CASES)
-def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(
-    running: Emulator, name: str, fault: str
-) -> None:
+def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(name: str, fault: str) -> None:
     case = USE_CASES[name]
-    story = Story(running, case)
+    story = Story(case)
     untouched = fingerprint(story.rig)
     expected, calls = story.undisturbed()
     for number in range(1, len(calls) + 1):
@@ -115,9 +113,9 @@ def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(
 
 
 @pytest.mark.parametrize("name", [name for name in USE_CASES if not name.startswith(("heartbeat", "sweep"))])
-def test_nobody_decides_again_while_the_witness_cannot_be_read(running: Emulator, name: str) -> None:
+def test_nobody_decides_again_while_the_witness_cannot_be_read(name: str) -> None:
     """Else a marker without a key would be told that it duplicates its own task."""
-    story = Story(running, USE_CASES[name])
+    story = Story(USE_CASES[name])
     expected, _ = story.undisturbed()
     story.again()
     calls = story.rig.choked.calls
@@ -237,8 +235,8 @@ MOVED_ON: dict[str, Callable[[World, Any], None]] = {
 
 
 @pytest.mark.parametrize("name", MOVED_ON)
-def test_a_lost_reply_is_a_success_though_others_have_moved_on(running: Emulator, name: str) -> None:
-    story = Story(running, USE_CASES[name])
+def test_a_lost_reply_is_a_success_though_others_have_moved_on(name: str) -> None:
+    story = Story(USE_CASES[name])
     _, calls = story.undisturbed()
     story.again()
     answer = story.act()
@@ -258,8 +256,8 @@ def test_a_lost_reply_is_a_success_though_others_have_moved_on(running: Emulator
 
 
 @pytest.mark.parametrize("name", ["heartbeat", "heartbeat with lease", "heartbeat to a deadline"])
-def test_a_heartbeat_whose_reply_was_lost_learns_that_its_claim_has_ended_since(running: Emulator, name: str) -> None:
-    story = Story(running, USE_CASES[name])
+def test_a_heartbeat_whose_reply_was_lost_learns_that_its_claim_has_ended_since(name: str) -> None:
+    story = Story(USE_CASES[name])
     rig = story.rig
     rig.choked.plan = lambda _n, op: "timeout_after" if op in WRITES and len(rig.choked.calls) <= 2 else None
     rig.choked.client = Meanwhile(rig.choked.client, lambda: cancelled(rig.other(), None))

@@ -19,8 +19,8 @@ from baton.domain.transcript import EntryKind
 from baton.run_ports import Reply, Request
 from baton.services.converse import Opening, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
-from support.emulator import Emulator
 from support.faults import Crash
+from support.rig import Rig
 from support.run_office import PaidModel, RunOffice
 from support.studio import calls, says
 from support.world import WORKSPACE, human
@@ -150,8 +150,8 @@ class Scene:
     """A story up to the moment at which its bells are answered; ``again`` goes back there, or tells it anew where that
     costs nothing."""
 
-    def __init__(self, story: Story, running: Emulator | None = None) -> None:
-        self.story, self.rig = story, running.rig() if running else None
+    def __init__(self, story: Story, rig: Rig | None = None) -> None:
+        self.story, self.rig = story, rig
         if self.rig:
             first = self._begun()
             self.bodies = [(message.body, message.visible_at) for message in first.queue.messages]
@@ -261,9 +261,9 @@ def test_a_run_that_dies_anywhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a plain answer", "a checkpoint, then an answer"])
-def test_a_run_that_dies_on_a_table(running: Emulator, name: str) -> None:
+def test_a_run_that_dies_on_a_table(name: str) -> None:
     """After each call that leaves a mark outside: dying around a reading is dying after the mark before it."""
-    scene = Scene(STORIES[name], running)
+    scene = Scene(STORIES[name], Rig())
     wanted, made = scene.undisturbed()
     for number, operation in enumerate(made, 1):
         if operation not in READS:
@@ -306,9 +306,9 @@ LOST = [
 
 
 @pytest.mark.parametrize(("name", "fault", "reads"), LOST)
-def test_a_reply_that_is_lost_anywhere_is_not_noticed(running: Emulator, name: str, fault: str, reads: bool) -> None:
+def test_a_reply_that_is_lost_anywhere_is_not_noticed(name: str, fault: str, reads: bool) -> None:
     """Of the table or the queue: nothing is paid for twice, and all ends alike, without the sweeper."""
-    scene = Scene(STORIES[name], running)
+    scene = Scene(STORIES[name], Rig())
     wanted, made = scene.undisturbed()
     for number, operation in enumerate(made, 1):
         if operation == "converse" or (operation in READS | {"send_message"} and not reads):

@@ -11,16 +11,16 @@ from baton.domain.workflow import Errand
 from baton.ports import ErrandDone, ErrandDue, InboxPosted
 from support.around import a_message, an_errand
 from support.changes import new, stored
-from support.emulator import Emulator, Rig
+from support.rig import Rig
 from support.world import WORKSPACE
 
 FAULTS = ["timeout_before", "timeout_after", "error_after", "no_connection", "throttle"]
 
 
 @pytest.fixture
-def rig(running: Emulator) -> Rig:
+def rig() -> Rig:
     random.seed(7)
-    rig = running.rig()
+    rig = Rig()
     stored(rig.store)
     rig.store.commit(WORKSPACE, None, [ErrandDue(an_errand()), *(InboxPosted(a_message(n)) for n in (1, 2, 3))])
     return rig

@@ -20,7 +20,7 @@ from baton.services.join_branches import join_branches
 from baton.services.publish_events import publish_overdue
 from baton.services.raise_alert import AlertRequest, raise_alert
 from baton.services.sweep import sweep
-from support.emulator import Emulator, Rig
+from support.rig import Rig
 from support.team import Leg, Team
 from support.world import WORKSPACE, World, agent
 
@@ -28,8 +28,8 @@ A, B, C = "anna", "bert", "carl"
 
 
 @pytest.fixture
-def rig(running: Emulator) -> Rig:
-    return running.rig()
+def rig() -> Rig:
+    return Rig()
 
 
 class Torn:

@@ -17,7 +17,6 @@ import pytest
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.adapters.memory import MemoryStore
 from baton.adapters.notion import NotionTrackers
 from baton.domain.events import replay
 from baton.domain.idempotency import Once
@@ -35,9 +34,10 @@ from baton.services.sync_tracker import sync_tracker
 from fake_notion import Fault, ScriptedFault
 from fake_notion.schema import STATUS, STATUS_OPTIONS
 from support.clock import NOON, FakeClock
-from support.emulator import Emulator, Rig
 from support.faults import Crash
 from support.notion import NotionWorld
+from support.rig import Rig
+from support.store import InMemoryStore
 from support.world import WORKSPACE, agent, human, marker_body
 
 WRITES = {"commit", "transact_write_items", "POST", "PATCH"}
@@ -93,7 +93,7 @@ class Stage:
 
     def __init__(self, prepare: Act, rig: Rig | None = None, *, lag: int = 0, with_task_id: bool = True) -> None:
         self.rig, self.plug = rig, Plug()
-        store: Store = rig.store if rig else MemoryStore()
+        store: Store = rig.store if rig else InMemoryStore()
         properties: dict[str, Any] = {"Name": {"type": "title"}, "Status": {"type": STATUS, "options": STATUS_OPTIONS}}
         if with_task_id:
             properties["Task ID"] = {"type": "rich_text"}
@@ -443,10 +443,10 @@ def test_a_page_whose_reply_was_lost_is_found_as_soon_as_the_index_shows_it() ->
     check(stage, "two minutes later")
 
 
-def test_and_so_it_is_on_dynamodb(running: Emulator) -> None:
+def test_and_so_it_is_on_dynamodb() -> None:
     """One reply is lost, a page is found again, rows are held, saved and let go: all that the store does for this."""
     prepare, act, promise = STORIES["a marker whose page's reply is lost"]
-    survive(lambda: Stage(prepare, running.rig()), act, promise, every=2)
+    survive(lambda: Stage(prepare, Rig()), act, promise, every=2)
 
 
 def test_a_page_whose_comment_failed_is_still_its_tasks() -> None:

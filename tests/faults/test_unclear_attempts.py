@@ -20,7 +20,7 @@ from baton.services.converse import Opening, start_conversation
 from baton.services.create_handoff import Asked, create_handoff
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.retrying import decided_again
-from support.emulator import Emulator, Rig
+from support.rig import Rig
 from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.world import World, human
 
@@ -98,8 +98,8 @@ class Wire:
             self.rig.raw.transact_write_items(**self.held)
 
 
-def on_the_wire(running: Emulator, case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any, Wire]:
-    rig = running.world()
+def on_the_wire(case: UseCase, kind: type[Wire] = Wire) -> tuple[Rig, World, Any, Wire]:
+    rig = Rig().settle()
     given = case.prepare(rig.world)
     rig.store.mark_contact("acme", "auditor", rig.clock.now())
     wire = kind(rig)
@@ -108,8 +108,8 @@ def on_the_wire(running: Emulator, case: UseCase, kind: type[Wire] = Wire) -> tu
 
 
 @pytest.mark.parametrize("name", WITHOUT_KEY)
-def test_a_request_that_arrives_after_the_answer_does_nothing(running: Emulator, name: str) -> None:
-    rig, world, given, wire = on_the_wire(running, WITHOUT_KEY[name])
+def test_a_request_that_arrives_after_the_answer_does_nothing(name: str) -> None:
+    rig, world, given, wire = on_the_wire(WITHOUT_KEY[name])
     with suppress(BatonError):
         WITHOUT_KEY[name].act(world, given)
     if wire.held is None:
@@ -119,9 +119,9 @@ def test_a_request_that_arrives_after_the_answer_does_nothing(running: Emulator,
     assert fingerprint(rig) == before
 
 
-def test_one_call_makes_one_task(running: Emulator) -> None:
+def test_one_call_makes_one_task() -> None:
     case = WITHOUT_KEY["handoff under a claim"]
-    rig, world, given, wire = on_the_wire(running, case)
+    rig, world, given, wire = on_the_wire(case)
     made = case.act(world, given)
     wire.arrive()
     shown = rig.world.store.workflow("acme", made.task.workflow_id)
@@ -132,7 +132,7 @@ def test_one_call_makes_one_task(running: Emulator) -> None:
     assert listed == {*children, given.dossier.task.id}, "what keeps the late one away is shown to nobody"
 
 
-def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer(running: Emulator) -> None:
+def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer() -> None:
     """The bar comes too late, and finds the task there."""
 
     class Arriving(Wire):
@@ -141,20 +141,20 @@ def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer(ru
             return self.rig.raw.update_item(**request)
 
     case = WITHOUT_KEY["handoff by a human"]
-    rig, world, given, wire = on_the_wire(running, case, Arriving)
+    rig, world, given, wire = on_the_wire(case, Arriving)
     made = case.act(world, given)
     assert wire.count == 2
     listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
     assert listed == {made.task.id}
 
 
-def test_nobody_decides_again_while_the_attempt_cannot_be_barred(running: Emulator) -> None:
+def test_nobody_decides_again_while_the_attempt_cannot_be_barred() -> None:
     class Deaf(Wire):
         def update_item(self, **_: Any) -> Any:
             raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
 
     case = WITHOUT_KEY["handoff by a human"]
-    _, world, given, wire = on_the_wire(running, case, Deaf)
+    _, world, given, wire = on_the_wire(case, Deaf)
     with pytest.raises(Busy):
         case.act(world, given)
     assert wire.count == 2
@@ -169,7 +169,7 @@ THROTTLE = {
 @pytest.mark.parametrize(
     "before", [(), (ClientError(THROTTLE, "x"),), (ConnectTimeoutError(endpoint_url="http://127.0.0.1/"),)]
 )
-def test_a_refusal_after_nothing_unclear_costs_nothing_more(running: Emulator, before: tuple[Exception, ...]) -> None:
+def test_a_refusal_after_nothing_unclear_costs_nothing_more(before: tuple[Exception, ...]) -> None:
     class Refused(Wire):
         def transact_write_items(self, **request: Any) -> Any:
             troubles = [*before, ClientError(CONFLICT, "transact_write_items")]
@@ -182,6 +182,6 @@ def test_a_refusal_after_nothing_unclear_costs_nothing_more(running: Emulator, b
             raise AssertionError("nothing is unclear")
 
     case = WITHOUT_KEY["handoff by a human"]
-    _, world, given, wire = on_the_wire(running, case, Refused)
+    _, world, given, wire = on_the_wire(case, Refused)
     case.act(world, given)
     assert wire.count == len(before) + 2

@@ -141,7 +141,8 @@ def test_numbers_come_back_as_they_were_written(desk: Desk) -> None:
     said = f'{{"claim_id":"{claim_id}","output":{NUMBERS},{more}}}'
     done = desk.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said)
     assert done.text.count(NUMBERS) == 2
-    assert desk.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said).text == done.text
+    again = desk.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said)
+    assert (again.json, again.text.count(NUMBERS)) == (done.json, 2)
     assert NUMBERS in desk.gateway.get(ALICE, f"/tasks/{task}").text
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from rest.routing import Route
 from support.desk import ALICE, Desk, message
 from support.gateway import ROUTES, Gateway, Reply
+from support.store import InMemoryStore
 from support.world import World, agent, human, marker_body, service
 
 OFF = (403, "inactive_agent")
@@ -53,7 +53,8 @@ def refused(reply: Reply) -> None:
 
 def kept(world: World) -> Any:
     """All that the store holds."""
-    return deepcopy({name: value for name, value in vars(world.store).items() if name != "_lock"})
+    assert isinstance(world.store, InMemoryStore)
+    return world.store.dynamo.contents()
 
 
 @pytest.mark.parametrize("route", ASKED, ids=lambda route: f"{route.method} {route.path}")

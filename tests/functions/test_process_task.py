@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.metrics import Metrics
 
-from baton.adapters.memory import MemoryDeadLetters
 from baton.domain.agent import Approval, Runtime
 from baton.domain.errors import Busy
 from baton.ports import Baton
@@ -18,6 +17,7 @@ from baton.services.process_task import Shift
 from baton.services.register_agent import register_agent
 from process_task.handler import Answering, MalformedMessage, answer_all, bell_of
 from support.context import FakeContext
+from support.ports import MemoryDeadLetters
 from support.world import WORKSPACE, World, human, marker_body
 
 AGENTS = [f"runner-{number}" for number in range(10)]

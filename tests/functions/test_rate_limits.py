@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.errors import Busy
 from baton.domain.metering import HUMAN_FACTOR, LEAST_BYTES, LEAST_REQUESTS, SAMPLED
 from baton.domain.settings import Settings
 from support.gateway import Gateway, Reply
+from support.store import InMemoryStore
 from support.world import World, agent, human, marker_body, service
 
 ALICE, AUDITOR, SCOUT = human(), agent("auditor"), agent("scout")
@@ -20,7 +20,7 @@ PER_MINUTE = Settings().requests_per_minute
 LARGE = 255_000
 
 
-class Counting(MemoryStore):
+class Counting(InMemoryStore):
     """What is asked of it about settings and counts. ``breaks``: it doesn't answer."""
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.keys import kind_of
 from baton.domain.task import State
 from baton.domain.tool import ToolMode
 from baton.domain.transcript import Entry, EntryKind
@@ -15,6 +16,7 @@ from baton.services.sweep import sweep
 from support.around import a_late_result
 from support.changes import new
 from support.gateway import Gateway
+from support.store import InMemoryStore
 from support.studio import Studio, calls, says
 from support.world import WORKSPACE, World, agent, human
 
@@ -81,11 +83,18 @@ def test_what_is_said_later_is_read_from_a_long_cursor_on(world: World, gateway:
     assert (reply.status, reply.fields) == (422, ["after"])
 
 
+def forget_answers(world: World) -> None:
+    assert isinstance(world.store, InMemoryStore)
+    for (pk, _), item in world.store.dynamo.contents().items():
+        if kind_of(pk) == "ONCE":
+            world.store.dynamo.delete(item)
+
+
 def test_a_long_cursor_that_nobody_remembers_is_refused_with_what_to_do(world: World, gateway: Gateway) -> None:
     conversation_id = a_long_conversation(world, gateway, 120, is_open=True)
     path = f"/conversations/{conversation_id}/messages"
     after = gateway.get(ALICE, path, query="limit=200").json["after"]
-    vars(world.store)["_remembered"].clear()
+    forget_answers(world)
     reply = gateway.get(ALICE, path, query=f"after={after}")
     assert (reply.status, reply.fields) == (422, ["after"])
     assert "from the beginning" in reply.text

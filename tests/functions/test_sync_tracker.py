@@ -16,7 +16,6 @@ import pytest
 from aws_lambda_powertools.metrics import Metrics
 from moto import mock_aws
 
-from baton.adapters.memory import MemoryDeadLetters
 from baton.adapters.system import RandomIds
 from baton.bootstrap import forget_all, wire
 from baton.domain.errors import Busy, TrackerAway
@@ -31,6 +30,7 @@ from fake_notion.server import serve
 from support.context import FakeContext
 from support.dynamo import create_table
 from support.notion import NotionWorld
+from support.ports import MemoryDeadLetters
 from support.world import WORKSPACE, human, marker_body
 from sync_tracker.handler import Answering, MalformedMessage, TrackerBell, answer_all, bell_of, lambda_handler
 

@@ -15,6 +15,7 @@ from baton.domain.metering import Meter
 from baton.domain.principal import Kind, Principal
 from baton.services.issue_token import TokenRequest, issue_token
 from support.gateway import Gateway, gateway_event, route_of
+from support.store import InMemoryStore
 from support.world import World, agent, human, marker_body, service
 
 WHO = {Kind.HUMAN: human(), Kind.SERVICE: service(), Kind.AGENT: agent("auditor")}
@@ -55,10 +56,14 @@ class Premises:
         self.gateway = Gateway(self.world.settle().baton)
         self.tokens = {kind: self._token(who) for kind, who in WHO.items()}
         self._furnish()
-        self._parts = (self.world.store, self.world.baton.secrets, self.world.clock, self._ids, self.world.doorbell)
+        assert isinstance(self.world.store, InMemoryStore)
+        self._store = self.world.store
+        self._restore_table = self._store.dynamo.snapshot()
+        self._parts = (self._store, self.world.baton.secrets, self.world.clock, self._ids, self.world.doorbell)
         self._before = pickle.dumps([_content(part) for part in self._parts])
 
     def restore(self) -> None:
+        self._restore_table()
         for part, before in zip(self._parts, pickle.loads(self._before), strict=True):
             vars(part).update(before)
         self.world.logged.clear()
@@ -68,7 +73,7 @@ class Premises:
 
     @property
     def ids(self) -> list[str]:
-        return sorted(set(_IDS.findall(repr(_content(self.world.store)))))
+        return sorted(set(_IDS.findall(repr(self._store.dynamo.contents()))))
 
     @property
     def slugs(self) -> list[str]:
@@ -133,4 +138,5 @@ class Premises:
 
 
 def _content(part: object) -> dict[str, Any]:
-    return {name: value for name, value in vars(part).items() if name != "_lock"}
+    """What it keeps itself: of the store what the process remembers, and not the table."""
+    return {name: value for name, value in vars(part).items() if name not in {"dynamo", "_table"}}

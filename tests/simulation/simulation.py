@@ -12,8 +12,6 @@ import baton.adapters.dynamodb.table as table_module
 import baton.services.process_task as process_task_module
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.adapters.memory import MemoryCallbackKey
-from baton.adapters.memory_outbox import MemorySecrets
 from baton.ports import Baton
 from baton.services.run_agent import AgentLoop
 from simulation.bells import ShakyQueue, ShakyTrackerBell
@@ -27,6 +25,7 @@ from simulation.threads import ActorFuture, ActorThread
 from simulation.tracker import SimulatedTracker
 from simulation.weather import StormyWeather
 from support.fake_dynamo import FakeDynamo
+from support.ports import MemoryCallbackKey, MemorySecrets
 
 T = TypeVar("T")
 TABLE = "simulated"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +40,11 @@ def stored(store: Store, id_: str = "task_1", **values: Any) -> Task:
     change = new(id_, **values)
     store.commit(change.task.workspace, change)
     return change.task
+
+
+def plant(store: Store, changes: Iterable[Change]) -> None:
+    for change in changes:
+        store.commit(change.task.workspace, change)
 
 
 def queued(store: Store, id_: str, ready_at: datetime = NOON, **values: Any) -> Task:

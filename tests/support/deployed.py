@@ -18,13 +18,12 @@ from botocore.config import Config
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, from_wire, to_wire
-from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell
-from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.ports import Baton
 from deployment import STACK_NAME
 from stack import Stack
 from support.dynamo import all_items
+from support.ports import MemoryCallbackKey, MemoryDoorbell, MemorySecrets, MemoryTrackerBell, NoTrackers
 
 # In everything that tests hand over as content: no log may ever show it.
 CANARY = "canary-b7d1f0"

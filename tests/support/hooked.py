@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
-from baton.adapters.memory import MemoryStore
 from baton.ports import Ready, Skills
+from support.store import InMemoryStore
 
 Step = Callable[[], object]
 
@@ -16,7 +16,7 @@ class HookedStore:
     """``before["commit"] = step``: the next call of ``commit`` runs ``step`` first, once. ``after`` likewise."""
 
     def __init__(self, store: Any = None) -> None:
-        self._store = store or MemoryStore()
+        self._store = store or InMemoryStore()
         self.before: dict[str, Step] = {}
         self.after: dict[str, Step] = {}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from baton.adapters.memory import MemoryStore
 from support.faults import Crash
+from support.store import InMemoryStore
 
 Step = Callable[[], object]
 
@@ -16,7 +16,7 @@ class Moments:
     step itself calls isn't counted."""
 
     def __init__(self) -> None:
-        self.inner = MemoryStore()
+        self.inner = InMemoryStore()
         self.begin()
 
     def begin(self, *, before: dict[int, Step] | None = None, after: dict[int, Step] | None = None) -> None:

@@ -16,8 +16,8 @@ from baton.run_ports import Done, Work
 from baton.services.process_task import Bell, Shift, process_task
 from baton.services.sweep import sweep
 from support.clock import NOON, FakeClock
-from support.emulator import Rig
 from support.faults import Choked
+from support.rig import Rig
 from support.world import World
 
 LEASE_SECONDS = 120

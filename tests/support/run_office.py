@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from baton.adapters.memory import MemoryStore
 from baton.adapters.sqs import SqsDoorbell
 from baton.domain.agent import Runtime
 from baton.domain.errors import StaleClaim
@@ -20,10 +19,11 @@ from baton.services.process_task import Bell, Shift, process_task
 from baton.services.register_agent import register_agent
 from baton.services.run_agent import AgentLoop
 from support.clock import NOON, FakeClock
-from support.emulator import Rig
 from support.faults import Crash
 from support.office import LEASE_SECONDS, FakeQueue, Office
 from support.provider_rules import check_request
+from support.rig import Rig
+from support.store import InMemoryStore
 from support.world import WORKSPACE, World, human
 
 PLENTY = 900.0
@@ -61,7 +61,7 @@ class PaidModel:
 
 class RunOffice(Office):
     """A crash ends the whole process: nothing is called any more until ``revive``, by whichever thread. Without a
-    ``rig`` it has the memory store, whose every call counts as one to the outside."""
+    ``rig`` every call of its store counts as one to the outside."""
 
     def __init__(self, script: Script, rig: Rig | None = None) -> None:
         if rig is None:
@@ -78,7 +78,7 @@ class RunOffice(Office):
 
     def _begin_in_memory(self) -> None:
         self.clock, self.calls = FakeClock(), []
-        self.queue, self.unharmed = FakeQueue(self.clock), MemoryStore()
+        self.queue, self.unharmed = FakeQueue(self.clock), InMemoryStore()
         self.world = World(store=self._wrapped(self.unharmed), clock=self.clock)
         doorbell = SqsDoorbell(self._wrapped(self.queue), "queue", self.world.baton.log)
         self.world.doorbell = doorbell  # type: ignore[assignment]  # as its base

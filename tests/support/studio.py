@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.agent import Approval, Runtime
 from baton.domain.task import Task
 from baton.domain.transcript import Entry, Usage
@@ -18,6 +17,7 @@ from baton.services.register_agent import register_agent
 from baton.services.run_agent import AgentLoop
 from baton.services.sweep import sweep
 from support.provider_rules import check_request
+from support.store import InMemoryStore
 from support.world import WORKSPACE, World, human
 
 HOUR = 3_600.0
@@ -68,7 +68,7 @@ class Studio:
     def __init__(
         self, agents: dict[str, dict[str, Any]], script: dict[str, list[Any]], *, world: World | None = None
     ) -> None:
-        self.world = world or World(store=MemoryStore())
+        self.world = world or World(store=InMemoryStore())
         self.baton = self.world.baton
         self.model = FakeModel(script)
         self.time_left = HOUR

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton.adapters.memory_events import MemoryBus
 from baton.domain.events import Event
 from baton.ports import Unsent
 from baton.services.publish_events import Told, publish_fresh, publish_overdue
+from support.ports import MemoryBus
 from support.world import World
 
 

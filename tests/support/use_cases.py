@@ -36,7 +36,7 @@ from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
 from support.around import a_checkpoint, a_message, an_errand, slotted
 from support.changes import new, queued, then
-from support.emulator import Rig
+from support.rig import Rig
 from support.world import World, agent, human, marker_body
 
 AUDITOR, SCOUT, RUNNER = agent("auditor"), agent("scout"), agent("runner")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton.adapters.memory import MemoryCallbackKey, MemoryDoorbell, MemoryStore
-from baton.adapters.memory_outbox import MemorySecrets, MemoryTrackerBell, NoTrackers
 from baton.adapters.system import RandomIds
 from baton.domain.agent import Approval, Runtime
 from baton.domain.events import replay
@@ -18,6 +16,8 @@ from baton.services.claim_task import Claimed, Claimer, claim_next
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.register_agent import register_agent
 from support.clock import FakeClock
+from support.ports import MemoryCallbackKey, MemoryDoorbell, MemorySecrets, MemoryTrackerBell, NoTrackers
+from support.store import InMemoryStore
 
 WORKSPACE = "acme"
 
@@ -50,7 +50,7 @@ def marker_body(**changes: Any) -> dict[str, Any]:
 class World:
     """``auditor`` and ``scout`` pull; ``runner`` is run by process-task under a standing approval."""
 
-    store: Store = field(default_factory=MemoryStore)
+    store: Store = field(default_factory=InMemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
     doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
     logged: list[dict[str, Any]] = field(default_factory=list)

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.agent import Runtime
 from baton.domain.built_in_tools import BUILT_IN
 from baton.domain.events import canonical_json, replay
@@ -28,6 +26,7 @@ from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.register_agent import register_agent
 from baton.services.sweep import sweep
 from support.adversary import ObedientModel, attacks, sentence
+from support.store import InMemoryStore
 from support.studio import Studio, calls, says
 from support.team import as_told
 from support.world import WORKSPACE, agent, human
@@ -41,11 +40,10 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "helper": ("fail_task", "ask_victim"),
     "vault": ("to_vault",),
 }
-# What a run may write; everything else in the store stays as it was.
-MOVES = {
-    *("_tasks", "_besides", "_transcripts", "_spent_by_task", "_spent_by_workflow", "_handoffs", "_checkpoints"),
-    *("_unsent", "_inboxes", "_remembered", "_alerts", "_reviews", "_requests", "_contacts"),
-}
+# What a run may write, each in its own partition; everything else in the table stays as it was.
+OF_ITS_TASKS = {"TASK", "TRAIL", "RUN", "WORKFLOW", "HANDOFFS", "CHECKPOINTS", "USAGE"}
+LISTINGS = {"TASKS-OF-AGENT", "TASKS-OF-DAY"}
+OF_ITS_WORKSPACE = {"ONCE", "SEEN", "REVIEWS", "REVIEW-REQUEST", "ALERTS", "ALERTS-OF-TASK"}
 TOLD = {
     *("handoff_initiated", "approved", "handoff_received", "checkpoint_saved", "handoff_completed", "handoff_failed"),
     *("handoff_transferred", "waiting", "resumed", "requeued", "released", "alert_raised", "rollback_initiated"),
@@ -95,10 +93,10 @@ class Stage:
         message = {"source": {"agent": "clerk"}, "target": {"agent": "victim", "reason": "later"}, "summary": "later"}
         return create_handoff(self.baton, agent("clerk", workspace), Asked(message=message)).task.id
 
-    def held(self) -> dict[str, dict[Any, Any]]:
+    def held(self) -> dict[tuple[str, str], Any]:
         store = self.studio.world.store
-        assert isinstance(store, MemoryStore)
-        return {name: kept for name, kept in vars(store).items() if isinstance(kept, dict)}
+        assert isinstance(store, InMemoryStore)
+        return store.dynamo.contents()
 
 
 Place = Callable[[Studio, str], Task]
@@ -217,7 +215,7 @@ def suffer(name: str, place: str) -> None:
     studio = stage.studio
     model = ObedientModel(attacks(stage.other_task, stage.own_task), benign(text).get(place, {}))
     studio.model = model  # type: ignore[assignment]
-    before = deepcopy(stage.held())
+    before = stage.held()
     root = PLACES[place](studio, text)
     for _ in range(3):  # whatever was left to come
         studio.world.clock.advance(400)
@@ -248,23 +246,21 @@ def check(stage: Stage, model: ObedientModel, before: dict[str, Any], workflow_i
     assert raised == [], f"{where}: {raised}"
 
 
-def check_store(before: dict[str, Any], after: dict[str, Any], ids: set[str], workflow_id: str, where: str) -> None:
+def check_store(before: dict[Any, Any], after: dict[Any, Any], ids: set[str], workflow_id: str, where: str) -> None:
     """Whatever was there is as it was; whatever is new belongs to the workflow."""
-    for name, kept in after.items():
-        was = before[name]
-        if name == "_inboxes":  # told of ends
-            assert {key: kept[key] for key in was} == was, where
-            assert set(kept) - set(was) <= {(WORKSPACE, slug) for slug in GIVEN if slug != "vault"}, where
-        elif name not in MOVES:
-            assert kept == was, f"{where}: {name}"
+    for key in before:
+        assert after.get(key) == before[key], f"{where}: {key}"
+    for pk, sk in after.keys() - before.keys():
+        _, workspace, kind, *whose = pk.split("#")
+        assert workspace == WORKSPACE, f"{where}: {pk}"
+        if kind in OF_ITS_TASKS:
+            assert whose[0] in {*ids, workflow_id}, f"{where}: {pk} {sk}"
+        elif kind in LISTINGS:
+            assert sk.split("#")[-1] in ids, f"{where}: {pk} {sk}"
+        elif kind == "INBOX":  # told of ends
+            assert whose[0] in {slug for slug in GIVEN if slug != "vault"}, f"{where}: {pk}"
         else:
-            assert {key: kept.get(key) for key in was} == was, f"{where}: {name}"
-            new = [key for key in kept if key not in was]
-            for key in () if name in {"_remembered", "_contacts", "_reviews", "_requests", "_alerts"} else new:
-                assert key[0] == WORKSPACE, f"{where}: {name} {key}"
-                assert key[1] in {*ids, workflow_id}, f"{where}: {name} {key}"
-            if name in {"_contacts", "_reviews", "_requests", "_alerts"}:
-                assert all(key[0] == WORKSPACE for key in new), f"{where}: {name} {new}"
+            assert kind in OF_ITS_WORKSPACE, f"{where}: {pk}"
 
 
 def check_task(stage: Stage, task: Task, where: str) -> None:

@@ -111,9 +111,9 @@ def test_the_source_documents_example() -> None:
         'You received this conversation from the "sales" agent.\n'
         "Instructions: Be brief.\n"
         "Context variables:\n"
-        '- region: "EMEA"\n'
+        '- campaign_type: "outreach"\n'
         '- lead_id: "123"\n'
-        '- campaign_type: "outreach"'
+        '- region: "EMEA"'
     )
     (schema,) = studio.model.asked("sales")[0].tools
     assert schema == {

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.memory import MemoryStore
 from baton.domain.gate import Gate
 from baton.domain.mirror import opened
 from baton.domain.task import State
 from baton.domain.workflow import DueErrand, Errand
 from support.changes import claimed, new
 from support.clock import NOON
+from support.store import InMemoryStore
 
 YEARS = [datetime(year, 6, 1, 12, tzinfo=UTC) for year in (2, 1969, 2001, 9998)]
 
@@ -36,7 +36,7 @@ def _waking(at: datetime) -> str | None:
 
 
 def _claim(at: datetime) -> str | None:
-    place = keys.wake_place(claimed(MemoryStore()).changed(wake_at=at))
+    place = keys.wake_place(claimed(InMemoryStore()).changed(wake_at=at))
     return place and place.sk
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, Unknown
 from baton.domain.liveness import liveness
 from baton.domain.principal import PROCESS_TASK, Principal, system
@@ -19,6 +18,7 @@ from baton.services.mark_contact import mark_contact
 from baton.services.process_task import Bell, Shift, process_task
 from baton.services.register_agent import register_agent
 from support.clock import NOON
+from support.store import InMemoryStore
 from support.tasks import an_agent
 from support.world import WORKSPACE, World, agent, human, service
 
@@ -119,7 +119,7 @@ class Runner:
         return Done({})
 
 
-class Forgetful(MemoryStore):
+class Forgetful(InMemoryStore):
     """Keeps no contact."""
 
     def __init__(self, error: Exception) -> None:
@@ -197,7 +197,7 @@ def test_inactive_agents_are_offered_to_nobody(world: World) -> None:
     assert "whole" not in slugs(agents_for(world.baton, WORKSPACE, ["accepts:code"]))
 
 
-class Looked(MemoryStore):
+class Looked(InMemoryStore):
     """Counts the looks for claims."""
 
     def __init__(self) -> None:

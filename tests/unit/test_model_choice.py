@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.run_ports import Reply, Request, StopReason
 from engine import Access
+from support.dynamo import create_table
 from support.fake_openai import KEY, FakeOpenAI, completion, refusal
 from support.requests import a_request
 
@@ -185,6 +187,20 @@ def test_a_key_that_cannot_be_read_is_told_of_and_asked_for_again(trouble: Excep
 
 
 # The wiring
+
+
+@cache
+def _moto_client() -> Any:
+    """Making one takes longer than most tests that use it do; what it is told is moto's, and forgotten with it."""
+    return boto3.client("dynamodb")
+
+
+@pytest.fixture
+def dynamo_client() -> Iterator[Any]:
+    """moto's, with an empty table: Powertools makes other calls than the store does."""
+    with mock_aws():
+        create_table(_moto_client(), TABLE)
+        yield _moto_client()
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.agent import Runtime
-from baton.domain.change import Change
 from baton.domain.errors import AtCapacity
 from baton.domain.times import rfc3339
 from baton.services.claim_task import Claimed, Claimer, claim_next
@@ -19,21 +17,23 @@ from baton.services.end_task import cancel_task, resolve_task
 from baton.services.release_task import release_task
 from baton.services.sweep import sweep
 from support.crew import at_once, race
+from support.store import InMemoryStore
 from support.team import Leg, Team
 from support.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 
 
-class Counting(MemoryStore):
-    """The most claims that the agent ever held at once."""
+class Counting(InMemoryStore):
+    """The most claims that the agent ever held at once, counted at every single write."""
 
-    most = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = 0
+        self.dynamo.watch = self._count
 
-    def commit(self, workspace: str, change: Change | None, extras: Any = ()) -> None:
-        with self._lock:
-            super().commit(workspace, change, extras)
-            self.most = max(self.most, len(self.held(workspace, A)))
+    def _count(self, _changes: object) -> None:
+        self.most = max(self.most, len(self.held(WORKSPACE, A)))
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7])

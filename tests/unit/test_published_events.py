@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.keys import unsent_shard
 from baton.domain.errors import Busy
 from baton.domain.published import LONGEST_PAUSE, MAX_DETAIL_BYTES, Telling, notice, pause, tellings
 from baton.domain.times import seconds
@@ -200,9 +202,15 @@ def test_a_bus_that_is_down_for_an_hour_costs_nothing_but_time(outside: Outside)
     assert outside.waiting() == []
 
 
+def of_one_shard(count: int) -> list[str]:
+    """Ids of tasks whose events wait together, so that they fill pages."""
+    ids = (f"task_{number:03d}" for number in range(1_000))
+    return list(islice((each for each in ids if unsent_shard(each) == unsent_shard("task_000")), count))
+
+
 def test_a_bus_that_is_away_is_asked_once_a_run(outside: Outside) -> None:
-    for number in range(60):
-        outside.world.store.commit(WORKSPACE, new(f"task_{number:02d}"))
+    for task_id in of_one_shard(60):
+        outside.world.store.commit(WORKSPACE, new(task_id))
     outside.world.clock.advance(60)
     asked: list[int] = []
 
@@ -295,7 +303,11 @@ def test_a_function_that_was_dead_for_a_day_tells_it_all(outside: Outside) -> No
         outside.world.clock.advance(86_400 * 7)
     this = outside.tick()
     assert this.oldest_seconds == 5 * 7 * 86_400
-    assert outside.told() == [entry for task_id in ids for entry in trail(outside, task_id)]
+    told = outside.told()
+    for shard in {unsent_shard(task_id) for task_id in ids}:  # in each of them in the order of time
+        wanted = [entry for task_id in ids if unsent_shard(task_id) == shard for entry in trail(outside, task_id)]
+        assert [entry for entry in told if unsent_shard(entry[0]) == shard] == wanted
+    assert {task_id for task_id, _ in told} == set(ids)
 
 
 def test_two_runs_at_once_tell_everything_at_least_once(world: World) -> None:
@@ -324,8 +336,8 @@ def test_one_run_puts_off_what_another_has_just_told_to_no_effect() -> None:
 
 
 def test_a_run_stops_in_time_and_the_next_one_goes_on(outside: Outside) -> None:
-    for number in range(120):
-        outside.world.store.commit(WORKSPACE, new(f"task_{number:03d}"))
+    for task_id in of_one_shard(120):
+        outside.world.store.commit(WORKSPACE, new(task_id))
     outside.world.clock.advance(60)
     left = iter([True, True, False])
     this = publish_overdue(outside.world.baton, outside.bus, lambda: next(left))

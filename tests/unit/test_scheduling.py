@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import current_thread
+from threading import RLock, current_thread
 from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.agent import Runtime
 from baton.domain.change import Change
 from baton.domain.errors import NotClaimable
@@ -23,6 +22,7 @@ from baton.services.create_handoff import Asked, create_handoff
 from baton.services.put_off_task import defer_task
 from baton.services.sweep import sweep
 from support.crew import at_once, race
+from support.store import InMemoryStore
 from support.team import Team
 from support.world import WORKSPACE, World, agent, human
 
@@ -50,11 +50,12 @@ class Went:
     runner: str
 
 
-class Logbook(MemoryStore):
+class Logbook(InMemoryStore):
     """Writes down, in the order in which it happens, who looks, what becomes ready and what is taken."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._lock = RLock()
         self.log: list[Look | Came | Went] = []
 
     def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Any]:

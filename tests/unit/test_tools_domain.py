@@ -24,7 +24,6 @@ from baton.domain.tool import (
     MAX_TOOLS_OF_AGENT,
     History,
     Tool,
-    Toolbox,
     ToolMode,
     Variable,
     VariableType,
@@ -222,8 +221,8 @@ def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
 
 def test_there_are_so_many_tools_and_no_more() -> None:
     world = World().settle()
-    tools = tuple(tool(name=f"t_{n:03d}", version=1) for n in range(MAX_TOOLS))
-    world.store._toolboxes[WORKSPACE] = Toolbox(tools, 1)  # type: ignore[attr-defined]
+    for number in range(MAX_TOOLS):
+        world.store.save_tool(tool(name=f"t_{number:03d}", version=1), world.store.toolbox(WORKSPACE))
     with pytest.raises(LimitReached):
         define_tool(world.baton, human(), "one_more", TO_SCOUT)
     assert define_tool(world.baton, human(), "t_000", {"active": False})[0].version == 2

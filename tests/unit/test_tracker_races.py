@@ -12,7 +12,9 @@ from threading import Barrier, Condition
 import pytest
 
 from baton.domain.errors import Conflict, HandshakeClosed, Refused
+from baton.domain.idempotency import Once
 from baton.domain.mirror import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
+from baton.domain.principal import SYNC_TRACKER, system
 from baton.domain.task import State
 from baton.domain.tracker import TrackerSettings
 from baton.domain.transitions import create
@@ -22,6 +24,7 @@ from baton.services.complete_task import complete_task
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.end_task import cancel_task
 from baton.services.import_tracker import Imported, import_tracker
+from baton.services.learn_from_page import once_only
 from baton.services.open_webhook import open_webhook, webhook_of
 from baton.services.page_delivery import Sent
 from baton.services.receive_webhook import Delivery, Received, receive_webhook
@@ -223,7 +226,8 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
     for task_id in tasks:
         send_page(baton, settings, WORKSPACE, task_id)
         world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Cancelled")
-        world.store.commit(WORKSPACE, None, [PageReported(task_id, baton.clock.now())])
+        delivery = Once(system(WORKSPACE, SYNC_TRACKER), "deliveries", task_id, "")
+        assert once_only(baton, delivery, [PageReported(task_id, baton.clock.now())])
     looked, ended = [Turnstile(1) for _ in tasks], [Turnstile(1) for _ in tasks]
 
     def step(number: int, runner: int) -> None:

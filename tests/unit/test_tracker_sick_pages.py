@@ -11,10 +11,11 @@ import pytest
 
 from baton.domain.change import Change
 from baton.domain.errors import TrackerAway
+from baton.domain.idempotency import Once
 from baton.domain.mirror import Sync
 from baton.domain.task import State
 from baton.domain.tracker import TrackerSettings
-from baton.ports import Extra, PageTaken
+from baton.ports import Extra, PageTaken, Remember
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
 from baton.services.register_agent import register_agent
@@ -171,7 +172,8 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld
     def beaten(workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
         for page in [extra for extra in extras if isinstance(extra, PageTaken)][: not taken]:
             taken.append(page.page_id)
-            commit(workspace, None, [PageTaken(page.page_id, "task_" + "0" * 26)])
+            others = Remember(Once(human(), "/x", "key", "hash"), {})  # a page is never taken alone
+            commit(workspace, None, [PageTaken(page.page_id, "task_" + "0" * 26), others])
         commit(workspace, change, extras)
 
     world.store.commit = beaten  # type: ignore[method-assign]

@@ -17,20 +17,20 @@ from typing import Any
 import pytest
 
 import verify_trail as script
-from baton.adapters.memory import MemoryStore
 from baton.domain.errors import Unknown
 from baton.domain.events import GENESIS, Event, chain_hash
 from baton.domain.times import parse_rfc3339
 from baton.services.renew_claim import renew_claim
 from baton.services.verify_trail import EVENTS_PER_PAGE, Verdict, verify_trail
 from support.hooked import HookedStore
+from support.store import InMemoryStore
 from support.world import WORKSPACE, World, agent, human
 
 SCRIPT = Path(script.__file__)
 Public = dict[str, Any]
 
 
-class AlteredStore(MemoryStore):
+class AlteredStore(InMemoryStore):
     """Somebody has been at the table: ``alter`` is done to the trail before it is read, by its place in it."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Kept:
 
     @property
     def trail(self) -> list[Event]:
-        return list(MemoryStore.events(self.store, WORKSPACE, self.task_id, 0, 100_000))
+        return list(InMemoryStore.events(self.store, WORKSPACE, self.task_id, 0, 100_000))
 
     @property
     def exported(self) -> list[Public]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.memory import MemoryStore
 from baton.domain.errors import Conflict
 from baton.domain.marker import Priority
 from baton.domain.principal import Kind, Principal
@@ -18,6 +17,7 @@ from baton.services.waiting import polls
 from support.changes import queued
 from support.clock import NOON, FakeClock
 from support.hooked import HookedStore
+from support.store import InMemoryStore
 from support.tasks import an_agent
 from support.world import WORKSPACE, World, agent
 
@@ -27,7 +27,7 @@ WORKERS = 16
 class InStep:
     """A store whose callers take turns, one call each: what a busy moment looks like, and always the same."""
 
-    def __init__(self, store: MemoryStore, workers: int) -> None:
+    def __init__(self, store: InMemoryStore, workers: int) -> None:
         self._store, self._turn, self._alive, self._changed = store, 0, set(range(workers)), Condition()
         self.numbers: dict[Thread, int] = {}
         self.refused = 0
@@ -66,7 +66,7 @@ class InStep:
 def refused_when(act: Callable[[World, Claimer], Any], tasks: int, seed: int) -> tuple[int, int]:
     """How many claims were refused in one round of all workers, and how many tasks were claimed."""
     random.seed(seed)
-    memory = MemoryStore()
+    memory = InMemoryStore()
     memory.save_agent(an_agent(), memory.roster(WORKSPACE))
     for number in range(tasks):
         queued(memory, f"task_{number:02d}")
@@ -121,7 +121,7 @@ def test_one_task_is_claimed_once_and_the_others_go_away_with_nothing() -> None:
 def test_a_worker_alone_takes_the_first_of_the_best() -> None:
     for seed in range(5):
         random.seed(seed)
-        store = MemoryStore()
+        store = InMemoryStore()
         store.save_agent(an_agent(), store.roster(WORKSPACE))
         queued(store, "task_low", priority=Priority.P2)
         for number in range(5):
@@ -138,7 +138,7 @@ def test_a_worker_alone_takes_the_first_of_the_best() -> None:
 def test_whoever_waits_takes_the_best_priority_first() -> None:
     for seed in range(10):
         random.seed(seed)
-        store = MemoryStore()
+        store = InMemoryStore()
         store.save_agent(an_agent(), store.roster(WORKSPACE))
         for number in range(25):
             queued(store, f"task_{number:02d}", priority=Priority.P2)
@@ -149,7 +149,7 @@ def test_whoever_waits_takes_the_best_priority_first() -> None:
 
 
 def test_a_conflict_leads_to_the_next_candidate_and_back_before_a_lower_priority() -> None:
-    store: Any = HookedStore(MemoryStore())
+    store: Any = HookedStore(InMemoryStore())
     store.save_agent(an_agent(), store.roster(WORKSPACE))
     queued(store, "task_1")
     queued(store, "task_low", priority=Priority.P2)

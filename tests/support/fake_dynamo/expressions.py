@@ -8,8 +8,6 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from support.fake_dynamo.weather import refusal
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -26,12 +24,16 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_RANGE = re.compile(r"#pk = :pk(?: AND #sk (?:(=|<|<=|>|>=) (:\w+)|BETWEEN (:\w+) AND (:\w+)))?")
+_RANGE = re.compile(r"#\w+ = (:\w+)(?: AND #\w+ (?:(=|<|<=|>|>=) (:\w+)|BETWEEN (:\w+) AND (:\w+)))?")
 _TOKEN = re.compile(r"[()]|<=|>=|<>|[=<>]|[#:]\w+(?:\.#\w+)*|\w+")
 _VERB = re.compile(r"\b(SET|REMOVE|ADD|DELETE)\b")
 _DEFAULT = re.compile(r"if_not_exists\(([^,]+), *([^)]+)\)")
 _COMMA = re.compile(r",(?![^(]*\))")
 _PLUS = re.compile(r"\+(?![^(]*\))")
+
+
+class Invalid(Exception):
+    """An update that can't be made of the item that it meets."""
 
 
 def holds(request: Mapping[str, Any], item: Item | None) -> bool:
@@ -52,18 +54,16 @@ def updated(request: Mapping[str, Any], old: Item | None, key: Wire) -> Item:
     return update.new
 
 
-def in_range(expression: str, values: dict[str, str]) -> Callable[[str], bool]:
-    """Whether a sort key fits a key condition. Raises as DynamoDB for a range that ends before it begins."""
-    op, one, low, high = _range(expression)
+def in_range(expression: str, values: dict[str, str]) -> tuple[str, Callable[[str], bool]]:
+    """The partition of a key condition, and whether a sort key fits."""
+    partition, op, one, low, high = _range(expression)
     if low:
         first, last = values[low], values[high]
-        if first > last:
-            raise refusal("ValidationException", "query")
-        return lambda sk: first <= sk <= last
+        return values[partition], lambda sk: first <= sk <= last
     if op:
         compare, bound = _COMPARISONS[op], values[one]
-        return lambda sk: compare(sk, bound)
-    return lambda _sk: True
+        return values[partition], lambda sk: compare(sk, bound)
+    return values[partition], lambda _sk: True
 
 
 @cache
@@ -190,15 +190,15 @@ class _Update:
             return found if found is not None else self._operand(match[2])
         found = self.values[text] if text[0] == ":" else _find(text, self.old, self.names)
         if found is None:
-            raise refusal("ValidationException", "update_item")
+            raise Invalid(f"there is no {text}")
         return found
 
     def _put(self, path: str, value: Wire | None) -> None:
         *above, last = (self.names.get(part, part) for part in path.split("."))
         at = self.new
         for part in above:
-            if "M" not in at.get(part, {}):  # the document path is invalid
-                raise refusal("ValidationException", "update_item")
+            if "M" not in at.get(part, {}):
+                raise Invalid(f"the path {path} leads nowhere")
             at[part] = {"M": dict(at[part]["M"])}
             at = at[part]["M"]
         if value is None:

@@ -15,6 +15,13 @@ Item = dict[str, Any]
 Key = tuple[str, str]
 Row = tuple[str, Key, Item]
 Entry = tuple[tuple[str, str], Item]
+Kept = tuple[
+    dict[str, dict[tuple[str, Key], Item]],
+    dict[Key, tuple[str, str]],
+    dict[Key, int],
+    list[tuple[int, int, Key, "Entry | None"]],
+    int,
+]
 
 
 @cache
@@ -61,6 +68,15 @@ class FakeIndex:
             if entry:
                 self._places[key] = entry[0]
                 self.shown.setdefault(entry[0][0], {})[entry[0][1], key] = entry[1]
+
+    def snapshot(self) -> Kept:
+        shown = {partition: dict(rows) for partition, rows in self.shown.items()}
+        return shown, dict(self._places), dict(self._applied), list(self._pending), self._count
+
+    def restore(self, kept: Kept) -> None:
+        shown, places, applied, pending, self._count = kept
+        self.shown = {partition: dict(rows) for partition, rows in shown.items()}
+        self._places, self._applied, self._pending = dict(places), dict(applied), list(pending)
 
     def _entry(self, item: Item | None) -> Entry | None:
         if not item or self._pk not in item or self._sk not in item:

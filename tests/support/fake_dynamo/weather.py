@@ -48,7 +48,9 @@ class Calm:
     """Nothing goes wrong, and nothing takes time."""
 
     now_ms = 0
-    knows_tokens = True
+
+    def __init__(self, *, knows_tokens: bool = True) -> None:
+        self.knows_tokens = knows_tokens
 
     def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
         return None
@@ -68,10 +70,10 @@ class Calm:
         apply()
 
 
-def refusal(code: str, operation: str, *, status: int = 400, **more: Any) -> ClientError:
+def refusal(code: str, operation: str, *, status: int = 400, message: str = "", **more: Any) -> ClientError:
     """An error as DynamoDB answers it."""
     response: Any = {
-        "Error": {"Code": code, "Message": code},
+        "Error": {"Code": code, "Message": message or code},
         "ResponseMetadata": {"HTTPStatusCode": status},
         **more,
     }
