@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+
+import pytest
 
 SUBJECTS = (
     "alerts",
@@ -34,29 +35,53 @@ SUBJECTS = (
 )
 
 
-def contract(without: Iterable[str] = ()) -> dict[str, type]:
+def contract(most_cases: int, without: Iterable[str] = ()) -> dict[str, type]:
     """A class of tests for each subject, under the name that it has in pytest's reports. The ``store`` that they take
-    is a fixture of the module that holds the classes. ``without``: names of tests."""
-    modules = {subject: import_module(f"contract.test_{subject}") for subject in SUBJECTS}
+    is a fixture of the module that holds the classes. ``most_cases``: of each parameter, spread over all that the fake
+    is tried with. ``without``: names of tests."""
     return {
-        f"Test{subject.title().replace('_', '')}": _class_of(subject, module, set(without))
-        for subject, module in modules.items()
+        _title(subject): _class_of(subject, import_module(f"contract.test_{subject}"), most_cases, set(without))
+        for subject in SUBJECTS
     }
 
 
-def _class_of(subject: str, module: ModuleType, without: set[str]) -> type:
+def _title(subject: str) -> str:
+    return f"Test{subject.title().replace('_', '')}"
+
+
+def _class_of(subject: str, module: ModuleType, most_cases: int, without: set[str]) -> type:
     tests = {
-        name: staticmethod(test)
+        name: staticmethod(_with_fewer_cases(test, most_cases))
         for name, test in vars(module).items()
         if name.startswith("test_") and name not in without and _takes_a_store_alone(test)
     }
-    return type(f"Test{subject.title().replace('_', '')}", (), tests)
+    return type(_title(subject), (), tests)
 
 
-def _takes_a_store_alone(test: Callable[..., Any]) -> bool:
+def _takes_a_store_alone(test: FunctionType) -> bool:
     fixtures = set(inspect.signature(test).parameters)
-    for mark in getattr(test, "pytestmark", ()):
-        if mark.name == "parametrize":
-            names = mark.args[0]
-            fixtures -= {name.strip() for name in names.split(",")} if isinstance(names, str) else set(names)
+    for mark in _parameters(test):
+        names = mark.args[0]
+        fixtures -= {name.strip() for name in names.split(",")} if isinstance(names, str) else set(names)
     return fixtures == {"store"}
+
+
+def _parameters(test: FunctionType) -> list[pytest.Mark]:
+    return [mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]
+
+
+def _with_fewer_cases(test: FunctionType, most: int) -> Callable[..., object]:
+    """A copy: the fake goes on with all of them."""
+    if not (marks := _parameters(test)):
+        return test
+    copy = FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)
+    copy.__annotations__ = test.__annotations__
+    for mark in reversed(marks):
+        names, values = mark.args
+        cases = list(values)
+        kept = cases[:: -(-len(cases) // most)]
+        ids = mark.kwargs.get("ids")
+        if ids is not None and not callable(ids):
+            ids = list(ids)[:: -(-len(cases) // most)]
+        pytest.mark.parametrize(names, kept, ids=ids)(copy)
+    return copy

@@ -1,0 +1,39 @@
+"""The store's contract over the local engine: what the fake of DynamoDB is held to, as we didn't write it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.ports import Store
+from support.deployed import Deployed
+from support.dynamo import all_items, create_table
+from support.same_store import contract
+
+pytestmark = pytest.mark.stack
+TABLE = "baton-contract"
+BATCH = 25  # requests of one batch write
+# A thousand tasks.
+TOO_LONG = ("test_due_goes_on_past_every_page",)
+globals().update(contract(most_cases=2, without=TOO_LONG))
+
+
+@pytest.fixture(scope="module")
+def client(deployed: Deployed) -> Iterator[Any]:
+    create_table(deployed.dynamo, TABLE)
+    yield deployed.dynamo
+    deployed.dynamo.delete_table(TableName=TABLE)
+
+
+@pytest.fixture
+def store(client: Any) -> Store:
+    """On a table with nothing in it."""
+    gone = [{"DeleteRequest": {"Key": {"pk": each["pk"], "sk": each["sk"]}}} for each in all_items(client, TABLE)]
+    for start in range(0, len(gone), BATCH):
+        client.batch_write_item(RequestItems={TABLE: gone[start : start + BATCH]})
+    return DynamoStore(Table(client, TABLE, time.sleep))
