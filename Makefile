@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test fuzz simulate planted check bench openapi fmt lock deploy clean
+.PHONY: help setup run stack stop test soak fuzz simulate planted check bench openapi fmt lock deploy clean
 
 PYTHON ?= python3
 
@@ -78,6 +78,9 @@ bench: setup ## measure: imports, calls and capacity per verb, throughput, CPU, 
 
 test: setup ## every test, the deployed stack's included, and the coverage gate
 	@$(bin)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
+
+soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
+	@SOAK=1 $(bin)/python -m pytest tests/unit/test_races.py tests/unit/test_tracker_outage.py -n 2 --timeout=3600 $(PYTEST_ARGS)
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')

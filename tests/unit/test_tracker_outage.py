@@ -25,6 +25,7 @@ from baton.services.open_escalation import AT_ONCE_SECONDS
 from baton.services.register_agent import register_agent
 from fake_notion import SELECT, STATUS, Fault
 from support.notion import NotionWorld
+from support.soak import scaled
 from support.world import WORKSPACE, agent, human
 
 HOURS = 72
@@ -150,7 +151,9 @@ class Drama:
             self.world.minutes(1)
 
 
-@pytest.mark.parametrize(("status_type", "has_task_id", "count"), [(STATUS, True, 1_000), (SELECT, False, 250)])
+@pytest.mark.parametrize(
+    ("status_type", "has_task_id", "count"), [(STATUS, True, scaled(1_000)), (SELECT, False, scaled(250))]
+)
 def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last_state(
     status_type: str, has_task_id: bool, count: int
 ) -> None:
