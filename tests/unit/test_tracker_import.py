@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,8 @@ from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
 from baton.services.import_tracker import Imported, import_tracker
 from fake_notion import SELECT, STATUS, Fault
+from support.faults import Crash
+from support.hooked import HookedStore
 from support.notion import NotionWorld
 from support.world import WORKSPACE, agent, human, service
 
@@ -163,3 +166,25 @@ def test_an_imported_task_goes_on_like_any_other(world: NotionWorld) -> None:
     world.notion.edit(page_id, by=world.notion.person, status="Done")
     world.minutes(12)
     assert world.task(task.id).state is State.DONE
+
+
+def test_a_page_that_is_opened_again_after_its_import_died_shows_how_its_task_ends(world: NotionWorld) -> None:
+    page_id = add(world, status="Done")
+    store = HookedStore(world.store)
+
+    def dies() -> None:
+        raise Crash
+
+    store.after["commit"] = dies
+    with pytest.raises(Crash):
+        import_tracker(replace(world.baton, store=store), human(), lambda: True)
+    (task,) = tasks(world)
+    assert task.state is State.NEEDS
+    world.clock.advance(60)
+    world.notion.edit(page_id, by=world.notion.person, status="Not started")
+    world.minutes(12)
+    assert world.task(task.id).state is State.NEEDS
+    cancel_task(world.baton, human(), task.id, "not needed")
+    world.minutes(1)
+    assert world.notion.pages[page_id].status == world.row(task.id).page_status != "Not started"
+    assert len(world.notion.pages[page_id].comment_texts) == 1

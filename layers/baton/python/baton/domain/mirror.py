@@ -130,6 +130,11 @@ class Mirror:
             **_released(now if after.is_behind else None),
         )
 
+    def reopened(self) -> Mirror:
+        """Returns the synchronisation of a page that was closed before its import, and is open while its task is: its
+        task's end is still to be written."""
+        return replace(self, is_settled=False)
+
     def put_off(self, until: datetime, status: Sync, message: str) -> Mirror:
         """Returns the synchronisation to be tried again at ``until``: the trouble is the tracker's, so no failure of
         the page counts."""

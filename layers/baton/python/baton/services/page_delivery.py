@@ -106,7 +106,12 @@ class Delivery:
         if self.task.is_ended and not self.row.is_settled:
             made = replace(made, without=(*made.without, *self._comment_end(made.page)))
         task, now, note = self.task, self.baton.clock.now(), " ".join(made.without)
-        self.let_go(lambda held: held.sent(task, looked, made.status, now, note=note))
+        is_open = not task.is_ended and self.settings.meaning(made.status) is None
+
+        def sent(held: Mirror) -> Mirror:
+            return (held.reopened() if is_open else held).sent(task, looked, made.status, now, note=note)
+
+        self.let_go(sent)
         return Sent(made.page, Sync.OK, note, made.is_denied)
 
     def let_go(self, change: Callable[[Mirror], Mirror]) -> None:
