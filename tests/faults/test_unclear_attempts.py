@@ -67,7 +67,8 @@ WITHOUT_KEY: dict[str, UseCase] = {
         lambda _: None, lambda w, _: issue_token(w.baton, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))
     ),
     "model call": UseCase(World.claimed, count_a_call),
-    **USE_CASES,
+    # A heartbeat is one update of HEAD, which may arrive twice (tests/faults/test_lost_replies.py).
+    **{name: case for name, case in USE_CASES.items() if not name.startswith("heartbeat")},
 }
 
 
@@ -112,8 +113,7 @@ def test_a_request_that_arrives_after_the_answer_does_nothing(name: str) -> None
     rig, world, given, wire = on_the_wire(WITHOUT_KEY[name])
     with suppress(BatonError):
         WITHOUT_KEY[name].act(world, given)
-    if wire.held is None:
-        pytest.skip("writes no transaction")
+    assert wire.held is not None
     before = fingerprint(rig)
     wire.arrive()
     assert fingerprint(rig) == before
