@@ -21,7 +21,7 @@ from baton.domain.agent import Runtime
 from baton.domain.errors import BatonError
 from baton.domain.ids import is_slug
 from baton.domain.principal import ACT_AS, Kind, Principal
-from baton.ports import Baton
+from baton.ports import Deps
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.register_agent import register_agent
 
@@ -36,27 +36,27 @@ DEMO_AGENTS: dict[str, dict[str, Any]] = {
 }
 
 
-def bootstrap(baton: Baton, workspace: str, human: str, *, new_tokens: bool, demo: bool) -> dict[str, Any]:
+def bootstrap(deps: Deps, workspace: str, human: str, *, new_tokens: bool, demo: bool) -> dict[str, Any]:
     """The workspace's name and its new tokens. Raises ``SystemExit`` if it has some already and no new ones are
     asked."""
-    if baton.store.tokens(workspace, 1, None).items and not (new_tokens or demo):
+    if deps.store.tokens(workspace, 1, None).items and not (new_tokens or demo):
         raise SystemExit(f"The workspace {workspace!r} has tokens already; --new-tokens makes more of them.")
     first = Principal(workspace, Kind.HUMAN, human, frozenset({ACT_AS}))
-    tokens: dict[str, Any] = {"human": _token(baton, first, Kind.HUMAN, human)}
+    tokens: dict[str, Any] = {"human": _token(deps, first, Kind.HUMAN, human)}
     if demo:
-        tokens["service"] = _token(baton, first, Kind.SERVICE, "demo")
-        tokens["agents"] = {slug: _agent_token(baton, first, slug, values) for slug, values in DEMO_AGENTS.items()}
+        tokens["service"] = _token(deps, first, Kind.SERVICE, "demo")
+        tokens["agents"] = {slug: _agent_token(deps, first, slug, values) for slug, values in DEMO_AGENTS.items()}
     return {"workspace": workspace, "tokens": tokens}
 
 
-def _agent_token(baton: Baton, by: Principal, slug: str, values: dict[str, Any]) -> str:
-    if baton.store.agent(by.workspace, slug) is None:
-        register_agent(baton, by, slug, values)
-    return issue_token(baton, by, TokenRequest(kind=Kind.AGENT, subject=slug))[1]
+def _agent_token(deps: Deps, by: Principal, slug: str, values: dict[str, Any]) -> str:
+    if deps.store.agent(by.workspace, slug) is None:
+        register_agent(deps, by, slug, values)
+    return issue_token(deps, by, TokenRequest(kind=Kind.AGENT, subject=slug))[1]
 
 
-def _token(baton: Baton, by: Principal, kind: Kind, subject: str) -> str:
-    return issue_token(baton, by, TokenRequest(kind=kind, subject=subject, scopes=frozenset({ACT_AS})))[1]
+def _token(deps: Deps, by: Principal, kind: Kind, subject: str) -> str:
+    return issue_token(deps, by, TokenRequest(kind=kind, subject=subject, scopes=frozenset({ACT_AS})))[1]
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from baton.adapters.dynamodb.keys import WAKE_INDEX
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from bench_meter import Meter, Usage
 from bench_office import (
     APPROVE,
@@ -117,12 +117,12 @@ def _show_tracker(stack: Stack, measured: dict[str, Measured]) -> None:
     with_it = [each.plain for each in verbs.values()]
     writes = sum(each.all_write_units for each in with_it) - sum(each.all_write_units for each in plain)
     reads = sum(each.read_units for each in with_it) - sum(each.read_units for each in plain)
-    bells, seconds = len(SENDS), sum(NOTION_SECONDS)
+    notices, seconds = len(SENDS), sum(NOTION_SECONDS)
     bill = _Bill([])
     total = bill.add("DynamoDB writes", f"{number(writes)} WU x ${WRITE_UNITS}", writes * WRITE_UNITS)
     total += bill.add("DynamoDB reads", f"{number(reads)} RU x ${READ_UNITS}", reads * READ_UNITS)
-    total += bill.add("SQS", f"{bells} x (send, receive, delete) x ${SQS_REQUESTS:.2f}", 3 * bells * SQS_REQUESTS)
-    total += bill.add("Lambda requests", f"{bells} sync-tracker x ${LAMBDA_REQUESTS:.2f}", bells * LAMBDA_REQUESTS)
+    total += bill.add("SQS", f"{notices} x (send, receive, delete) x ${SQS_REQUESTS:.2f}", 3 * notices * SQS_REQUESTS)
+    total += bill.add("Lambda requests", f"{notices} sync-tracker x ${LAMBDA_REQUESTS:.2f}", notices * LAMBDA_REQUESTS)
     total += _duration(bill, "Lambda time, marker", f"{NOTION_SECONDS[0]} s", int(NOTION_SECONDS[0] * 1_000), "others")
     rest = int((seconds - NOTION_SECONDS[0]) * 1_000)
     total += _duration(bill, "Lambda time, sync-tracker", f"{_sum(list(NOTION_SECONDS[1:]))} s", rest, "sync_tracker")
@@ -139,9 +139,12 @@ def _show_tracker(stack: Stack, measured: dict[str, Measured]) -> None:
 
 def _show_thinking(usage: dict[str, Usage]) -> None:
     """What a model's replies cost in Baton, beside what its provider asks for them."""
-    none, once, twice = (usage[verb.name] for verb in (BELL, *THOUGHT))
+    none, idempotency_key, twice = (usage[verb.name] for verb in (BELL, *THOUGHT))
     rows = []
-    for what, more, less in (("the first reply", once, none), ("each further one, with a tool call", twice, once)):
+    for what, more, less in (
+        ("the first reply", idempotency_key, none),
+        ("each further one, with a tool call", twice, idempotency_key),
+    ):
         writes = more.all_write_units - less.all_write_units
         reads = more.read_units - less.read_units
         dollars = writes * WRITE_UNITS + reads * READ_UNITS
@@ -158,16 +161,16 @@ def _measure(stack: Stack, verb: Verb) -> Measured:
 def _usage(stack: Stack, verb: Verb, key: str | None) -> Usage:
     """Of one call, on a table of its own."""
     meter = Meter(stack.aws("dynamodb"))
-    office = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)), "bench")
-    once = Once(office.human, f"POST /{verb.name}", key, "0" * 64) if key else None
+    processes = brought_to(verb, DynamoStore(Table(meter, new_table(stack), time.sleep)), "bench")
+    idempotency_key = IdempotencyKey(processes.human, f"POST /{verb.name}", key, "0" * 64) if key else None
     meter.taken()
-    verb.act(office, once)
-    return meter.taken(len(office.doorbell.bells) + len(office.tracker_bell.bells))
+    verb.act(processes, idempotency_key)
+    return meter.taken(len(processes.dispatch_queue.notices) + len(processes.tracker_queue.notices))
 
 
 def _beside_the_due_page(sweep: Usage) -> Usage:
     """Without the looks at each shard, which a round that finds nothing has too."""
-    return Usage(tuple(call for call in sweep.calls if call.operation != f"query {WAKE_INDEX}"), sweep.bells)
+    return Usage(tuple(call for call in sweep.calls if call.operation != f"query {WAKE_INDEX}"), sweep.notices)
 
 
 def _row(name: str, measured: Measured) -> list[str]:
@@ -179,7 +182,7 @@ def _row(name: str, measured: Measured) -> list[str]:
         number(usage.write_units),
         number(usage.index_units),
         number(usage.read_units),
-        str(usage.bells or ""),
+        str(usage.notices or ""),
         number(with_key.all_write_units) if with_key else "",
         number(with_key.read_units) if with_key else "",
     ]
@@ -207,12 +210,12 @@ class _Bill:
 
 
 def _show_cost(
-    title: str, requests: list[Usage], bells: list[Usage], authorizer: Usage, switch: tuple[int, Usage]
+    title: str, requests: list[Usage], notices: list[Usage], authorizer: Usage, switch: tuple[int, Usage]
 ) -> None:
-    """``requests`` come over HTTP, ``bells`` are what one message's function does; ``switch``: how many of the requests
-    are an agent's, and what asking for its kill switch takes."""
+    """``requests`` come over HTTP, ``notices`` are what one message's function does; ``switch``: how many of the
+    requests are an agent's, and what asking for its kill switch takes."""
     bill = _Bill([])
-    every = [*requests, *bells]
+    every = [*requests, *notices]
     calls = len(requests)
     writes = [usage.all_write_units for usage in every]
     reads = [usage.read_units for usage in every]
@@ -231,14 +234,14 @@ def _show_cost(
         (sum(reads) + seen + switches) * READ_UNITS,
     )
     total += bill.add("API Gateway", f"{calls} requests x ${API_REQUESTS:.2f}", calls * API_REQUESTS)
-    invoked = 2 * calls + bool(bells)
-    parts = f"{calls} authorizer + {calls} function" + (" + 1 process-task" if bells else "")
+    invoked = 2 * calls + bool(notices)
+    parts = f"{calls} authorizer + {calls} function" + (" + 1 process-task" if notices else "")
     total += bill.add("Lambda requests", f"{parts} x ${LAMBDA_REQUESTS:.2f}", invoked * LAMBDA_REQUESTS)
     ms = calls * _ms([authorizer])
     total += _duration(bill, "Lambda time, authorizer", f"{calls} x {_ms([authorizer])} ms", ms, "authorize")
-    each = [_ms([usage]) for usage in requests] + ([_ms(bells)] if bells else []) + [by_agents * READ_MS]
+    each = [_ms([usage]) for usage in requests] + ([_ms(notices)] if notices else []) + [by_agents * READ_MS]
     total += _duration(bill, "Lambda time, functions", f"{_sum(each)} ms", sum(each), "others")
-    if bells:
+    if notices:
         total += bill.add("SQS", f"send, receive, delete = 3 x ${SQS_REQUESTS:.2f}", 3 * SQS_REQUESTS)
     bill.rows.append(["total", "", f"{total:.2f}"])
     table(

@@ -43,10 +43,10 @@ def show_cpu() -> None:
 
 
 def _row(verb: Verb) -> list[str]:
-    alone = _median(verb, lambda office: lambda: verb.act(office, None))
+    alone = _median(verb, lambda processes: lambda: verb.act(processes, None))
     if verb.request is None:
         return [verb.name, f"{alone:.0f}", ""]
-    whole = _median(verb, lambda office: _at_the_edge(verb, office))
+    whole = _median(verb, lambda processes: _at_the_edge(verb, processes))
     return [verb.name, f"{alone:.0f}", f"{whole:.0f}"]
 
 
@@ -64,13 +64,13 @@ def _batch(verb: Verb, acting: Callable[[Office], Callable[[], object]]) -> floa
     return (time.process_time() - begun) / OFFICES * 1_000_000
 
 
-def _at_the_edge(verb: Verb, office: Office) -> Callable[[], object]:
+def _at_the_edge(verb: Verb, processes: Office) -> Callable[[], object]:
     if verb.request is None:
         raise ValueError(f"{verb.name} isn't sent over HTTP")
-    by, method, path, body = verb.request(office)
+    by, method, path, body = verb.request(processes)
     event = _event(by, method, path, body)
     routes = create_handoff_marker.routes if path == MARKER_PATH else api.routes
-    app = App(routes, lambda: office.baton)
+    app = App(routes, lambda: processes.deps)
 
     def answer() -> None:
         answered = app(event)

@@ -90,15 +90,15 @@ def show_load(stack: Stack) -> None:
     deployed = DynamoStore(Table(client, stack.table, time.sleep))
     for clients in CLIENTS:
         offices = _opened(deployed, f"markers-{clients}", MARKER_OFFICES)
-        pool = [(office, pair) for office in offices for pair in office.directions()]
+        pool = [(processes, pair) for processes in offices for pair in processes.directions()]
         rows += _rows("markers over HTTP", [_marker_over_http(stack, offices, pool) for _ in range(clients)])
     for clients in CLIENTS:
         offices = _opened(deployed, f"handoffs-{clients}", clients)
-        rows += _rows("handoffs over HTTP", [_handoff_over_http(stack, office) for office in offices])
+        rows += _rows("handoffs over HTTP", [_handoff_over_http(stack, processes) for processes in offices])
     alone = DynamoStore(Table(client, new_table(stack), time.sleep))
     for clients in CLIENTS:
         offices = _opened(alone, f"direct-{clients}", clients)
-        rows += _rows("handoffs, use cases only", [_handoff_directly(office) for office in offices])
+        rows += _rows("handoffs, use cases only", [_handoff_directly(processes) for processes in offices])
     table(
         f"Throughput and latency against the local engine, {SECONDS:.0f} s each, functions warm",
         ("", "step", "clients", "per second", "p50 ms", "p95 ms", "max"),
@@ -150,21 +150,21 @@ def _driven(operations: list[Operation]) -> list[Sample]:
 
 def _marker_over_http(stack: Stack, offices: list[Office], pool: list[tuple[Office, tuple[str, str]]]) -> Operation:
     """``pool``: the directions that are still free, shared by all clients."""
-    http = {office.workspace: stack.http(office.token()) for office in offices}
+    http = {processes.workspace: stack.http(processes.token()) for processes in offices}
 
     def create(sample: Sample) -> None:
         try:
-            office, (source, target) = pool.pop()
+            processes, (source, target) = pool.pop()
         except IndexError:
             raise OutOfWork from None
         with sample.step(MARKER):
-            _post(http[office.workspace], "/handoff-markers", marker(source, target))
+            _post(http[processes.workspace], "/handoff-markers", marker(source, target))
 
     return create
 
 
-def _handoff_over_http(stack: Stack, office: Office) -> Operation:
-    http, directions = stack.http(office.token()), cycle(office.directions())
+def _handoff_over_http(stack: Stack, processes: Office) -> Operation:
+    http, directions = stack.http(processes.token()), cycle(processes.directions())
 
     def hand_off(sample: Sample) -> None:
         source, target = next(directions)
@@ -180,21 +180,21 @@ def _handoff_over_http(stack: Stack, office: Office) -> Operation:
     return hand_off
 
 
-def _handoff_directly(office: Office) -> Operation:
-    directions, by = cycle(office.directions()), office.service
+def _handoff_directly(processes: Office) -> Operation:
+    directions, by = cycle(processes.directions()), processes.service
 
     def hand_off(sample: Sample) -> None:
         source, target = next(directions)
         with sample.step(WHOLE):
             with sample.step("create"):
-                create_handoff_marker(office.baton, by, marker(source, target))
+                create_handoff_marker(processes.deps, by, marker(source, target))
             with sample.step("claim"):
                 claimer = Claimer(by=by, agent=target, worker="worker-1", lease_seconds=LEASE_SECONDS)
-                claimed = claim_next(office.baton, claimer)
+                claimed = claim_next(processes.deps, claimer)
             if claimed is None:
                 raise RuntimeError("nothing to claim")
             with sample.step("complete"):
-                complete_task(office.baton, by, claimed.dossier.task.id, claimed.claim_id, OUTPUT, "0" * 64)
+                complete_task(processes.deps, by, claimed.details.task.id, claimed.claim_id, OUTPUT, "0" * 64)
 
     return hand_off
 

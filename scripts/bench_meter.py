@@ -37,7 +37,7 @@ class Usage:
     """``write_units`` without those of the indexes."""
 
     calls: tuple[Call, ...]
-    bells: int = 0
+    notices: int = 0
 
     @property
     def reads(self) -> int:
@@ -71,10 +71,10 @@ class Meter:
         self._client = client
         self._calls: list[Call] = []
 
-    def taken(self, bells: int = 0) -> Usage:
+    def taken(self, notices: int = 0) -> Usage:
         """Everything since the last time."""
         calls, self._calls = tuple(self._calls), []
-        return Usage(calls, bells)
+        return Usage(calls, notices)
 
     def get_item(self, **request: Any) -> Any:
         answer = self._client.get_item(**request)

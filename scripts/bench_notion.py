@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from baton.domain.mirror import PageRef
-from baton.domain.page_news import Editor, Seen
-from baton.domain.sheet import Sheet
+from baton.domain.page_changes import Editor, PageSnapshot
+from baton.domain.page_fields import PageFields
+from baton.domain.page_sync import PageRef
 from baton.domain.times import EPOCH
 from baton.domain.tracker import STATUSES, TrackerSettings
-from baton.ports import Made, Problem
+from baton.ports import TrackerProblem, WrittenPage
 
 PAGE = PageRef("0b5e0f9c-5d1c-4f0e-9d51-7a0e4c1d2b3a", "https://www.notion.so/Handoff-0b5e0f9c5d1c4f0e9d517a0e4c1d2b3a")
 
@@ -19,15 +19,15 @@ class InstantTracker:
     def __init__(self) -> None:
         self.status: str | None = None
 
-    def create(self, sheet: Sheet) -> Made:
-        return self.update(PAGE.id, sheet)
+    def create(self, page_fields: PageFields) -> WrittenPage:
+        return self.update(PAGE.id, page_fields)
 
-    def find(self, sheet: Sheet) -> tuple[PageRef, ...]:  # noqa: ARG002
+    def find(self, page_fields: PageFields) -> tuple[PageRef, ...]:  # noqa: ARG002
         return ()
 
-    def update(self, page_id: str, sheet: Sheet) -> Made:  # noqa: ARG002
-        self.status = STATUSES[sheet.state]
-        return Made(PAGE, self.status)
+    def update(self, page_id: str, page_fields: PageFields) -> WrittenPage:  # noqa: ARG002
+        self.status = STATUSES[page_fields.state]
+        return WrittenPage(PAGE, self.status)
 
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
         pass
@@ -38,8 +38,8 @@ class InstantTracker:
     def reach(self) -> None:
         pass
 
-    def look(self, page_id: str) -> Seen:
-        return Seen(
+    def look(self, page_id: str) -> PageSnapshot:
+        return PageSnapshot(
             page_id=page_id,
             url=PAGE.url,
             title="",
@@ -54,13 +54,13 @@ class InstantTracker:
     def who(self, user_id: str) -> Editor:
         return Editor(user_id, is_person=False)
 
-    def changed_since(self, since: datetime) -> Iterator[Seen]:  # noqa: ARG002
+    def changed_since(self, since: datetime) -> Iterator[PageSnapshot]:  # noqa: ARG002
         return iter(())
 
-    def created_since(self, since: datetime, title: str) -> Iterator[Seen]:  # noqa: ARG002
+    def created_since(self, since: datetime, title: str) -> Iterator[PageSnapshot]:  # noqa: ARG002
         return iter(())
 
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[TrackerProblem, ...]:
         return ()
 
 

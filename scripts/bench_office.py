@@ -10,11 +10,11 @@ from typing import Any
 
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.agent import Approval, Runtime
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import ACT_AS, Kind, Principal
 from baton.domain.transcript import Usage
-from baton.ports import Baton, Store
-from baton.run_ports import AgentRunner, Done, Model, Reply, StopReason, Work
+from baton.ports import Deps, Store
+from baton.run_ports import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
 from baton.run_ports import Request as Asked
 from baton.services.approve_task import approve_task
 from baton.services.authenticate import authenticate
@@ -25,7 +25,7 @@ from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.fail_task import fail_task
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.kill_switch import caller_must_be_on
-from baton.services.process_task import Bell, Shift, process_task
+from baton.services.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
@@ -33,7 +33,7 @@ from baton.services.run_agent import AgentLoop
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
 from bench_notion import InstantTrackers
-from support.ports import MemoryCallbackKey, MemoryDoorbell, MemorySecrets, MemoryTrackerBell
+from support.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
 
 LEASE_SECONDS = 300
 REASON = (
@@ -69,8 +69,8 @@ class MovableClock(SystemClock):
 
 
 class InstantRunner:
-    def run(self, work: Work) -> Done:  # noqa: ARG002
-        return Done(OUTPUT)
+    def run(self, work: RunInput) -> RunSucceeded:  # noqa: ARG002
+        return RunSucceeded(OUTPUT)
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class Office:
     has_tracker: bool = False
     runner: AgentRunner = field(default_factory=InstantRunner)
     clock: MovableClock = field(default_factory=MovableClock)
-    doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
-    tracker_bell: MemoryTrackerBell = field(default_factory=MemoryTrackerBell)
+    dispatch_queue: FakeDispatchQueue = field(default_factory=FakeDispatchQueue)
+    tracker_queue: FakeTrackerQueue = field(default_factory=FakeTrackerQueue)
     task_id: str = ""
     claim_id: str = ""
     header: str = ""
@@ -114,29 +114,29 @@ class Office:
         self.slugs = [f"agent-{number:02d}" for number in range(self.agents)]
         self.source, self.target = self.slugs[:2]
         self.worker = Principal(self.workspace, Kind.AGENT, self.target)
-        self.baton = Baton(
+        self.deps = Deps(
             store=self.store,
-            doorbell=self.doorbell,
+            dispatch_queue=self.dispatch_queue,
             clock=self.clock,
             ids=RandomIds(),
             trackers=InstantTrackers(),
-            tracker_bell=self.tracker_bell,
-            secrets=MemorySecrets(),
-            callback_key=MemoryCallbackKey(),
+            tracker_queue=self.tracker_queue,
+            secrets=FakeSecrets(),
+            callback_key=FakeCallbackKey(),
             public_url="https://baton.example",
             log=lambda _message, **_fields: None,
         )
 
     def open(self) -> Office:
         if self.auto:
-            change_settings(self.baton, self.human, {"escalation_cap": 20})
+            change_settings(self.deps, self.human, {"escalation_cap": 20})
         if self.has_tracker:
-            change_settings(self.baton, self.human, {"tracker": {"database": "0" * 32}})
+            change_settings(self.deps, self.human, {"tracker": {"database": "0" * 32}})
         for slug in self.slugs:
             values: dict[str, Any] = {"name": f"Client {slug.title()}", "runtime": self.runtime}
             if self.auto:
                 values["approval"] = Approval.AUTO
-            register_agent(self.baton, self.human, slug, values)
+            register_agent(self.deps, self.human, slug, values)
         return self
 
     def directions(self) -> Iterator[tuple[str, str]]:
@@ -145,94 +145,106 @@ class Office:
     def token(self) -> str:
         """Of the service that acts for every agent here."""
         request = TokenRequest(kind=Kind.SERVICE, subject="bench", scopes=frozenset({ACT_AS}))
-        return issue_token(self.baton, self.human, request)[1]
+        return issue_token(self.deps, self.human, request)[1]
 
 
-Step = Callable[[Office, Once | None], object]
+Step = Callable[[Office, IdempotencyKey | None], object]
 
 
-def mark(office: Office, once: Once | None = None) -> None:
-    by = Principal(office.workspace, Kind.AGENT, office.source)
-    answer = create_handoff_marker(office.baton, by, marker(office.source, office.target), once)
-    office.task_id = answer.task_id or office.task_id
+def mark(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
+    by = Principal(processes.workspace, Kind.AGENT, processes.source)
+    answer = create_handoff_marker(processes.deps, by, marker(processes.source, processes.target), idempotency_key)
+    processes.task_id = answer.task_id or processes.task_id
 
 
-def approve(office: Office, once: Once | None = None) -> None:
-    approve_task(office.baton, office.human, office.task_id, 1, once)
+def approve(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
+    approve_task(processes.deps, processes.human, processes.task_id, 1, idempotency_key)
 
 
-def wait(office: Office, _once: Once | None = None) -> None:
+def wait(processes: Office, _once: IdempotencyKey | None = None) -> None:
     """Until the undo window is over."""
-    office.clock.ahead += timedelta(seconds=4)
+    processes.clock.ahead += timedelta(seconds=4)
 
 
-def claim(office: Office, once: Once | None = None) -> None:
-    claimer = Claimer(by=office.worker, agent=office.target, worker="worker-1", lease_seconds=LEASE_SECONDS)
-    claimed = claim_next(office.baton, claimer, once)
+def claim(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
+    claimer = Claimer(by=processes.worker, agent=processes.target, worker="worker-1", lease_seconds=LEASE_SECONDS)
+    claimed = claim_next(processes.deps, claimer, idempotency_key)
     if claimed is None:
         raise RuntimeError("nothing to claim")
-    office.claim_id = claimed.claim_id
+    processes.claim_id = claimed.claim_id
 
 
-def beat(office: Office, _once: Once | None = None) -> None:
-    renew_claim(office.baton, office.worker, office.task_id, office.claim_id)
+def beat(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    renew_claim(processes.deps, processes.worker, processes.task_id, processes.claim_id)
 
 
-def complete(office: Office, once: Once | None = None) -> None:
-    complete_task(office.baton, office.worker, office.task_id, office.claim_id, OUTPUT, "0" * 64, once)
+def complete(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
+    complete_task(
+        processes.deps, processes.worker, processes.task_id, processes.claim_id, OUTPUT, "0" * 64, idempotency_key
+    )
 
 
-def fail(office: Office, once: Once | None = None) -> None:
-    ids = (office.task_id, office.claim_id)
-    fail_task(office.baton, office.worker, *ids, FAILURE, "0" * 64, retryable=True, once=once)
+def fail(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
+    ids = (processes.task_id, processes.claim_id)
+    fail_task(
+        processes.deps, processes.worker, *ids, FAILURE, "0" * 64, retryable=True, idempotency_key=idempotency_key
+    )
 
 
-def release(office: Office, once: Once | None = None) -> None:
-    release_task(office.baton, office.worker, office.task_id, office.claim_id, "out of budget", "0" * 64, once)
+def release(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
+    release_task(
+        processes.deps,
+        processes.worker,
+        processes.task_id,
+        processes.claim_id,
+        "out of budget",
+        "0" * 64,
+        idempotency_key,
+    )
 
 
-def outlive(office: Office, _once: Once | None = None) -> None:
-    office.clock.ahead += timedelta(seconds=LEASE_SECONDS + 1)
+def outlive(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    processes.clock.ahead += timedelta(seconds=LEASE_SECONDS + 1)
 
 
-def look(office: Office, _once: Once | None = None) -> None:
-    sweep(office.baton)
+def look(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    sweep(processes.deps)
 
 
-def send(office: Office, _once: Once | None = None) -> None:
-    sync_tracker(office.baton, office.workspace, office.task_id, lambda: 100.0)
+def send(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    sync_tracker(processes.deps, processes.workspace, processes.task_id, lambda: 100.0)
 
 
-def get_token(office: Office, _once: Once | None = None) -> None:
-    office.header = f"Bearer {office.token()}"
+def get_token(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    processes.header = f"Bearer {processes.token()}"
 
 
-def authorize(office: Office, _once: Once | None = None) -> None:
-    if authenticate(office.store, office.clock, office.header) is None:
+def authorize(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    if authenticate(processes.store, processes.clock, processes.header) is None:
         raise RuntimeError("the token is refused")
 
 
-def ask_switch(office: Office, _once: Once | None = None) -> None:
-    caller_must_be_on(office.baton, office.worker)
+def ask_switch(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    caller_must_be_on(processes.deps, processes.worker)
 
 
-def get_task(office: Office, _once: Once | None = None) -> None:
-    office.store.read(office.workspace, office.task_id)
+def get_task(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    processes.store.read(processes.workspace, processes.task_id)
 
 
-def answer_bell(office: Office, _once: Once | None = None) -> None:
-    bell = Bell(workspace=office.workspace, agent=office.target, task_id=office.task_id)
-    process_task(office.baton, office.runner, bell, Shift(lease_seconds=150, time_left=lambda: 100.0))
+def answer_bell(processes: Office, _once: IdempotencyKey | None = None) -> None:
+    notice = DispatchNotice(workspace=processes.workspace, agent=processes.target, task_id=processes.task_id)
+    process_task(processes.deps, processes.runner, notice, TimeBudget(lease_seconds=150, time_left=lambda: 100.0))
 
 
-def think_once(office: Office, _once: Once | None) -> None:
+def think_once(processes: Office, _once: IdempotencyKey | None) -> None:
     """From here on its agents think with a model that answers at once, in one reply."""
-    office.runner = AgentLoop(office.baton, InstantModel(1))
+    processes.runner = AgentLoop(processes.deps, InstantModel(1))
 
 
-def think_twice(office: Office, _once: Once | None) -> None:
+def think_twice(processes: Office, _once: IdempotencyKey | None) -> None:
     """The same in two: the first calls a tool."""
-    office.runner = AgentLoop(office.baton, InstantModel(2))
+    processes.runner = AgentLoop(processes.deps, InstantModel(2))
 
 
 # What the edge gets for a verb: who sends what.
@@ -240,12 +252,12 @@ Request = Callable[[Office], tuple[Principal, str, str, Any]]
 
 
 def _of_task(verb: str, body: Callable[[Office], Any]) -> Request:
-    return lambda office: (office.worker, "POST", f"/tasks/{office.task_id}/{verb}", body(office))
+    return lambda processes: (processes.worker, "POST", f"/tasks/{processes.task_id}/{verb}", body(processes))
 
 
-def _mark_request(office: Office) -> tuple[Principal, str, str, Any]:
-    by = Principal(office.workspace, Kind.AGENT, office.source)
-    return by, "POST", "/handoff-markers", marker(office.source, office.target)
+def _mark_request(processes: Office) -> tuple[Principal, str, str, Any]:
+    by = Principal(processes.workspace, Kind.AGENT, processes.source)
+    return by, "POST", "/handoff-markers", marker(processes.source, processes.target)
 
 
 @dataclass(frozen=True)
@@ -267,22 +279,22 @@ APPROVE = Verb(
     "approve",
     (mark,),
     approve,
-    lambda office: (office.human, "POST", f"/tasks/{office.task_id}/approve", {"revision": 1}),
+    lambda processes: (processes.human, "POST", f"/tasks/{processes.task_id}/approve", {"revision": 1}),
     takes_key=True,
 )
 CLAIM = Verb(
     "claim-next",
     (mark, approve, wait),
     claim,
-    lambda office: (office.worker, "POST", f"/agents/{office.target}/claims", {"worker": "worker-1"}),
+    lambda processes: (processes.worker, "POST", f"/agents/{processes.target}/claims", {"worker": "worker-1"}),
     takes_key=True,
 )
-BEAT = Verb("heartbeat", CLAIMED, beat, _of_task("heartbeat", lambda office: {"claim_id": office.claim_id}))
+BEAT = Verb("heartbeat", CLAIMED, beat, _of_task("heartbeat", lambda processes: {"claim_id": processes.claim_id}))
 COMPLETE = Verb(
     "complete",
     CLAIMED,
     complete,
-    _of_task("complete", lambda office: {"claim_id": office.claim_id, "output": OUTPUT}),
+    _of_task("complete", lambda processes: {"claim_id": processes.claim_id, "output": OUTPUT}),
     takes_key=True,
 )
 AUTHORIZE = Verb("authorizer", (get_token,), authorize)
@@ -324,14 +336,14 @@ VERBS = (
         "release",
         CLAIMED,
         release,
-        _of_task("release", lambda office: {"claim_id": office.claim_id, "reason": "out of budget"}),
+        _of_task("release", lambda processes: {"claim_id": processes.claim_id, "reason": "out of budget"}),
         takes_key=True,
     ),
     Verb(
         "get task",
         (mark,),
         get_task,
-        lambda office: (office.human, "GET", f"/tasks/{office.task_id}", None),
+        lambda processes: (processes.human, "GET", f"/tasks/{processes.task_id}", None),
     ),
     AUTHORIZE,
     SWITCH,
@@ -345,9 +357,9 @@ VERBS = (
 
 def brought_to(verb: Verb, store: Store, workspace: str) -> Office:
     """A new office where the verb can be done."""
-    office = Office(store, workspace, runtime=verb.runtime, has_tracker=verb.has_tracker).open()
+    processes = Office(store, workspace, runtime=verb.runtime, has_tracker=verb.has_tracker).open()
     for step in verb.before:
-        step(office, None)
-    office.doorbell.bells.clear()
-    office.tracker_bell.bells.clear()
-    return office
+        step(processes, None)
+    processes.dispatch_queue.notices.clear()
+    processes.tracker_queue.notices.clear()
+    return processes

@@ -131,9 +131,9 @@ def _checking(content: dict[str, Any], rules: Guardrails) -> Act:
 
 
 def _posting(path: str, body: str) -> Act:
-    baton = Office(InMemoryStore(), "bench").baton
+    deps = Office(InMemoryStore(), "bench").deps
     routes = notion_webhook.routes if path.startswith("/notion") else api.routes
-    app = App(routes, lambda: baton)
+    app = App(routes, lambda: deps)
     event = {
         "rawPath": path,
         "rawQueryString": "",

@@ -11,7 +11,7 @@ from rest.task_views import when
 
 if TYPE_CHECKING:
     from baton.domain.alert import Alert
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 class AlertView(TypedDict):
@@ -40,7 +40,7 @@ class AlertPage(TypedDict):
     next_cursor: str | None
 
 
-def alert_view(baton: Baton, alert: Alert) -> AlertView:
+def alert_view(deps: Deps, alert: Alert) -> AlertView:
     return {
         "id": alert.id,
         "state": alert.state.value,
@@ -48,7 +48,7 @@ def alert_view(baton: Baton, alert: Alert) -> AlertView:
         "severity": alert.severity.value,
         "message": alert.message,
         "task_id": alert.task_id,
-        "task_url": baton.task_url(alert.task_id) if alert.task_id else None,
+        "task_url": deps.task_url(alert.task_id) if alert.task_id else None,
         "raised_by": alert.raised_by,
         "raised_at": rfc3339(alert.raised_at),
         "acknowledged_at": when(alert.acknowledged_at),

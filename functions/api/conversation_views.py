@@ -12,8 +12,8 @@ from rest.task_views import ChangedTask, KindName, StateName, UsageView, changed
 
 if TYPE_CHECKING:
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier
-    from baton.services.converse import Said
+    from baton.ports import Deps, TaskDetails
+    from baton.services.converse import ReadMessage
     from baton.services.see_conversation import Overview
 
 MessageName = Literal[
@@ -82,8 +82,8 @@ class MessagePage(TypedDict):
     after: str
 
 
-def asked_view(baton: Baton, dossier: Dossier) -> AskedView:
-    return {"conversation_id": dossier.task.workflow_id, "task": changed_task(baton, dossier)}
+def asked_view(deps: Deps, details: TaskDetails) -> AskedView:
+    return {"conversation_id": details.task.workflow_id, "task": changed_task(deps, details)}
 
 
 def conversation_view(seen: Overview) -> ConversationView:
@@ -100,15 +100,15 @@ def conversation_view(seen: Overview) -> ConversationView:
     }
 
 
-def message_view(said: Said) -> MessageView:
+def message_view(read: ReadMessage) -> MessageView:
     return {
-        "number": said.number,
-        "task_id": said.task.id,
-        "agent": said.agent,
-        "type": said.message.type.value,
-        "text": said.message.text,
-        "data": said.message.data,
-        "at": said.at,
+        "number": read.number,
+        "task_id": read.task.id,
+        "agent": read.agent,
+        "type": read.message.type.value,
+        "text": read.message.text,
+        "data": read.message.data,
+        "at": read.at,
     }
 
 

@@ -14,7 +14,7 @@ from rest.task_views import ChangedTask, KindName, StateName, changed_task
 
 if TYPE_CHECKING:
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected", "cancelled"]
 
@@ -143,7 +143,7 @@ _ORIGINS = ("retries", "continues", "part_of")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
-def listed_handoff(baton: Baton, task: Task) -> ListedHandoff:
+def listed_handoff(deps: Deps, task: Task) -> ListedHandoff:
     status: Any = status_of(task)
     return {
         "handoff_id": task.handoff_id,
@@ -159,12 +159,12 @@ def listed_handoff(baton: Baton, task: Task) -> ListedHandoff:
         "depth": task.depth,
         "created_at": rfc3339(task.created_at),
         "updated_at": rfc3339(task.updated_at),
-        "url": handoff_url(baton, task),
+        "url": handoff_url(deps, task),
     }
 
 
-def handoff_view(baton: Baton, dossier: Dossier) -> HandoffView:
-    task, body = dossier.task, dossier.body or {}
+def handoff_view(deps: Deps, details: TaskDetails) -> HandoffView:
+    task, body = details.task, details.body or {}
     view: Any = {
         "handoff_id": task.handoff_id,
         "task_id": task.id,
@@ -182,20 +182,20 @@ def handoff_view(baton: Baton, dossier: Dossier) -> HandoffView:
         "metadata": body.get("metadata") or _metadata(task),
         "budget": body.get("budget"),
         **_origin(task, body),
-        "completion": dossier.completion,
-        "failure": None if task.state is State.DONE else failure_view(dossier.failure),
-        "url": handoff_url(baton, task),
+        "completion": details.completion,
+        "failure": None if task.state is State.DONE else failure_view(details.failure),
+        "url": handoff_url(deps, task),
     }
     shown: HandoffView = view
     return shown
 
 
-def handed_off(baton: Baton, dossier: Dossier) -> HandedOff:
-    return {"handoff": handoff_view(baton, dossier), "task": changed_task(baton, dossier)}
+def handed_off(deps: Deps, details: TaskDetails) -> HandedOff:
+    return {"handoff": handoff_view(deps, details), "task": changed_task(deps, details)}
 
 
-def handoff_url(baton: Baton, task: Task) -> str:
-    return f"{baton.public_url}/handoffs/{task.handoff_id}"
+def handoff_url(deps: Deps, task: Task) -> str:
+    return f"{deps.public_url}/handoffs/{task.handoff_id}"
 
 
 def _reason(task: Task, body: dict[str, Any]) -> str:

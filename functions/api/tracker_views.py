@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from baton.domain.mirror import Mirror
+    from baton.domain.page_sync import PageSync
     from baton.domain.webhook import Webhook
-    from baton.ports import Baton, Problem
+    from baton.ports import Deps, TrackerProblem
     from baton.services.import_tracker import Imported
     from baton.services.retry_tracker import Retried
     from baton.services.tracker_health import Health
@@ -160,7 +160,7 @@ class WebhookView(TypedDict):
 
 
 def health_view(health: Health, now: datetime) -> TrackerHealth:
-    circuit, webhook = health.gate, health.webhook
+    circuit, webhook = health.circuit, health.webhook
     status: Any = circuit.status.value
     return {
         "configured": health.is_configured,
@@ -179,7 +179,7 @@ def health_view(health: Health, now: datetime) -> TrackerHealth:
     }
 
 
-def check_view(problems: Iterable[Problem]) -> TrackerCheck:
+def check_view(problems: Iterable[TrackerProblem]) -> TrackerCheck:
     found: list[Any] = [
         {
             "about": each.about,
@@ -202,9 +202,9 @@ def imported_view(imported: Imported) -> ImportedView:
     return shown
 
 
-def opened_webhook(baton: Baton, webhook: Webhook, address: str) -> OpenedWebhook:
+def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
     return {
-        "url": f"{baton.public_url}/notion/webhook/{address}",
+        "url": f"{deps.public_url}/notion/webhook/{address}",
         "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
         "how": HOW,
     }
@@ -221,7 +221,7 @@ def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
     }
 
 
-def _dead_page(sync: Mirror) -> DeadPage:
+def _dead_page(sync: PageSync) -> DeadPage:
     return {
         "task_id": sync.task_id,
         "status": "dead",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baton.domain.review import Review
     from baton.domain.settings import Settings
     from baton.domain.token import Token
-    from baton.ports import Baton
+    from baton.ports import Deps
     from baton.services.verify_trail import Verdict
     from rest.pages import Listing
 
@@ -149,7 +149,7 @@ class Health(TypedDict):
     status: Literal["ok"]
 
 
-def review_view(baton: Baton, review: Review) -> ReviewView:
+def review_view(deps: Deps, review: Review) -> ReviewView:
     reason: Any = review.reason
     return {
         "id": review.id,
@@ -167,16 +167,16 @@ def review_view(baton: Baton, review: Review) -> ReviewView:
         "released_at": when(review.released_at),
         "released_by": review.released_by,
         "task_id": review.task_id,
-        "task_url": baton.task_url(review.task_id) if review.task_id else None,
+        "task_url": deps.task_url(review.task_id) if review.task_id else None,
         "version": review.version,
     }
 
 
-def whole_review(baton: Baton, review: Review, notes: Listing, kept: dict[str, Any] | None = None) -> WholeReview:
+def whole_review(deps: Deps, review: Review, notes: Listing, kept: dict[str, Any] | None = None) -> WholeReview:
     """Returns the review with its notes. ``kept`` is the draft that the loop guard stopped."""
     handoff = None if kept is None else kept["message"]
     noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
-    return {**review_view(baton, review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]
+    return {**review_view(deps, review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]
 
 
 def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:

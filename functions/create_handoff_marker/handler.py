@@ -10,29 +10,29 @@ from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_ma
 from create_handoff_marker.shapes import MarkerRequest, MarkerView
 from rest.answers import Answer, created, ok
 from rest.app import App
-from rest.routing import Call, Reader, Routes, whole
+from rest.routing import Call, InputReader, Routes, whole
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
 
-@routes.post("/handoff-markers", body=Reader(MarkerRequest, whole), answers={200: MarkerView, 201: MarkerView})
-def create_marker(baton: Baton, call: Call[dict[str, Any], None]) -> Answer:
+@routes.post("/handoff-markers", body=InputReader(MarkerRequest, whole), answers={200: MarkerView, 201: MarkerView})
+def create_marker(deps: Deps, call: Call[dict[str, Any], None]) -> Answer:
     """Hand off: get the block to paste, and create the task unless a breaker or cap prevents it.
 
     201 when a task was created; 200 for a text-only call, a prevented duplicate, or a capped direction.
     """
-    answer = create_handoff_marker(baton, call.by, call.body, call.once)
-    view = marker_view(baton, answer)
-    return created(view, baton.task_url(answer.task_id)) if answer.task_id else ok(view)
+    answer = create_handoff_marker(deps, call.by, call.body, call.idempotency_key)
+    view = marker_view(deps, answer)
+    return created(view, deps.task_url(answer.task_id)) if answer.task_id else ok(view)
 
 
-def marker_view(baton: Baton, answer: MarkerAnswer) -> MarkerView:
+def marker_view(deps: Deps, answer: MarkerAnswer) -> MarkerView:
     degraded: Any = answer.degraded_capabilities
-    own_url = baton.task_url(answer.task_id) if answer.task_id else None
-    existing = baton.task_url(answer.duplicate_of) if answer.duplicate_of else None
+    own_url = deps.task_url(answer.task_id) if answer.task_id else None
+    existing = deps.task_url(answer.duplicate_of) if answer.duplicate_of else None
     return {
         "success": True,
         "handoff_block": answer.handoff_block,

@@ -5,36 +5,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.bootstrap import logger, wire
-from baton.services.receive_webhook import Delivery, receive_webhook
+from baton.services.receive_webhook import WebhookDelivery, receive_webhook
 from notion_webhook.shapes import NotionDelivery, ReceivedView
 from rest.answers import Answer, ok
 from rest.app import App
-from rest.routing import Call, Reader, Routes
+from rest.routing import Call, InputReader, Routes
 from rest.strict_json import Unread
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
     from rest.request import Request
 
 routes = Routes()
 
 
-def delivery_of(request: Request) -> Delivery:
+def delivery_of(request: Request) -> WebhookDelivery:
     """Returns the delivery, checked for its size and not parsed yet. Raises ``MalformedJson``, ``TooLarge``."""
     raw = request.strangers_body
-    return Delivery(raw=raw, content=Unread(raw), signature=request.header("x-notion-signature"))
+    return WebhookDelivery(raw=raw, content=Unread(raw), signature=request.header("x-notion-signature"))
 
 
 @routes.post(
     "/notion/webhook/{secret}",
-    body=Reader(NotionDelivery, delivery_of),
+    body=InputReader(NotionDelivery, delivery_of),
     answers={200: ReceivedView},
     refusals=(401,),
     is_idempotent=False,
     needs_token=False,
     raw=True,
 )
-def receive_delivery(baton: Baton, call: Call[Delivery, None]) -> Answer:
+def receive_delivery(deps: Deps, call: Call[WebhookDelivery, None]) -> Answer:
     """For Notion: make the handshake while the address is open, and report changes afterwards.
 
     Takes no token: the address is a secret, and every delivery after the handshake is signed. The changes are then read
@@ -42,7 +42,7 @@ def receive_delivery(baton: Baton, call: Call[Delivery, None]) -> Answer:
     """
     address = call.params["secret"]
     logger().append_keys(workspace=address.partition(".")[0])
-    received = receive_webhook(baton, address, call.body)
+    received = receive_webhook(deps, address, call.body)
     logger().info("delivery received", action="webhook_received", received=received.value)
     return ok({"received": received.value})
 

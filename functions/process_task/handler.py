@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.metrics import Metrics
 
-from baton.adapters.inbox import Inbox, MalformedMessage, fields_of
+from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_dead_letters, wire_runner
 from baton.config import load
 from baton.domain.ids import is_id, is_slug
-from baton.services.process_task import Bell, Shift, process_task
+from baton.services.process_task import DispatchNotice, TimeBudget, process_task
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import Baton, DeadLetters
+    from baton.ports import DeadLetters, Deps
     from baton.run_ports import AgentRunner
 
 FIELDS = {"workspace", "agent", "task_id"}
@@ -26,33 +26,35 @@ FIELDS = {"workspace", "agent", "task_id"}
 class Answering:
     """Handles the notices of one batch."""
 
-    baton: Baton
+    deps: Deps
     runner: AgentRunner
     dead_letters: DeadLetters
-    shift: Shift
+    time_budget: TimeBudget
     metrics: Metrics
 
     def __call__(self, body: str) -> None:
         notice = bell_of(body)
-        handled = process_task(self.baton, self.runner, notice, self.shift)
+        handled = process_task(self.deps, self.runner, notice, self.time_budget)
         ids = {"workspace": notice.workspace, "agent": notice.agent, "task_id": notice.task_id}
         logger().info("dispatch notice handled", extra={"action": "bell_handled", "handled": handled.value, **ids})
 
 
-def bell_of(body: str) -> Bell:
+def bell_of(body: str) -> DispatchNotice:
     """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, agent, task_id}``, each a valid id."""
     message = fields_of(body, FIELDS)
     if not all(isinstance(value, str) and is_id(value) for value in message.values()) or not is_slug(message["agent"]):
         raise MalformedMessage("not ids")
-    return Bell(workspace=message["workspace"], agent=message["agent"], task_id=message["task_id"])
+    return DispatchNotice(workspace=message["workspace"], agent=message["agent"], task_id=message["task_id"])
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    shift = Shift(lease_seconds=load().lease_seconds, time_left=lambda: context.get_remaining_time_in_millis() / 1_000)
+    time_budget = TimeBudget(
+        lease_seconds=load().lease_seconds, time_left=lambda: context.get_remaining_time_in_millis() / 1_000
+    )
     metrics = Metrics()
-    answer = Answering(wire(), wire_runner(), wire_dead_letters(), shift, metrics)
+    answer = Answering(wire(), wire_runner(), wire_dead_letters(), time_budget, metrics)
     return answer_all(event, context, answer)
 
 
 def answer_all(event: dict[str, Any], context: LambdaContext, answer: Answering) -> dict[str, Any]:
-    return Inbox("bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)
+    return SqsBatch("bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
-from baton.adapters.dynamodb.event_outbox import tellings_in
+from baton.adapters.dynamodb.event_outbox import outbox_events_in
 from baton.bootstrap import logger, wire, wire_bus
-from baton.services.publish_events import Told, publish_fresh, publish_overdue
+from baton.services.publish_events import PublishReport, publish_fresh, publish_overdue
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import Baton, Bus
+    from baton.ports import Bus, Deps
 
 # Enough for a page's calls and for logging the result.
 MARGIN_SECONDS = 20
@@ -23,14 +23,14 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     return tell(wire(), wire_bus(), event, context)
 
 
-def tell(baton: Baton, bus: Bus, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def tell(deps: Deps, bus: Bus, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Publishes a batch of the stream, or the overdue events. Never raises for events that the bus refuses: they stay
     in the outbox."""
     if "Records" in event:
-        this = publish_fresh(baton, bus, tellings_in(event["Records"]))
+        this = publish_fresh(deps, bus, outbox_events_in(event["Records"]))
         measure(this)
     else:
-        this = publish_overdue(baton, bus, lambda: has_time(context))
+        this = publish_overdue(deps, bus, lambda: has_time(context))
         measure(this, oldest_seconds=this.oldest_seconds)
     counts = {"published": this.published, "failed": this.failed, "complete": this.complete}
     logger().info("events published", extra={"action": "events_published", **counts})
@@ -41,7 +41,7 @@ def has_time(context: LambdaContext) -> bool:
     return context.get_remaining_time_in_millis() > MARGIN_SECONDS * 1_000
 
 
-def measure(this: Told, *, oldest_seconds: float | None = None) -> None:
+def measure(this: PublishReport, *, oldest_seconds: float | None = None) -> None:
     """Adds the metrics. Only the schedule reports the age; an alarm watches for it to be missing."""
     metrics = Metrics()
     metrics.add_metric("EventsPublished", MetricUnit.Count, this.published)

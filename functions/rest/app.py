@@ -18,7 +18,7 @@ from rest.routing import THINGS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from baton.ports import Baton
+    from baton.ports import Deps
     from rest.answers import Answer
     from rest.routing import Routes
 
@@ -33,7 +33,7 @@ class App:
     def __init__(
         self,
         routes: Routes,
-        wire: Callable[[], Baton],
+        wire: Callable[[], Deps],
         *,
         elsewhere: Mapping[str, str] | None = None,
         refused: Callable[[Answer], Answer] = lambda answer: answer,
@@ -70,14 +70,14 @@ class App:
         route, params = self._routes.match(request.method, request.path, self._elsewhere)
         by = request.principal if route.needs_token else NOBODY
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
-        baton = self._wire()
+        deps = self._wire()
         if route.needs_token:
-            caller_must_have_room(baton, by, request.size)
+            caller_must_have_room(deps, by, request.size)
         if not route.while_off:
-            caller_must_be_on(baton, by)
-        call = route.call(request, by, params, baton.clock.now())
+            caller_must_be_on(deps, by)
+        call = route.call(request, by, params, deps.clock.now())
         logger().append_keys(**{name: value for name, value in params.items() if name in THINGS})
-        answer = route.handler(baton, call)
+        answer = route.handler(deps, call)
         if route.waits:
-            caller_must_be_on(baton, by)
+            caller_must_be_on(deps, by)
         return answer

@@ -13,7 +13,7 @@ from rest.task_views import RecoveryView, StateName, TaskView, recovery_views, t
 if TYPE_CHECKING:
     from baton.domain.task import Claim
     from baton.domain.workflow import Checkpoint
-    from baton.ports import Baton
+    from baton.ports import Deps
     from baton.services.claim_task import Claimed
 
 
@@ -66,23 +66,23 @@ class Beat(TypedDict):
     state: Literal["claimed"]
 
 
-def claim_answer(baton: Baton, claimed: Claimed) -> ClaimAnswer:
-    dossier, claim = claimed.dossier, claimed.dossier.task.claim
+def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
+    details, claim = claimed.details, claimed.details.task.claim
     if claim is None:
         raise ValueError("a claim's answer needs a claimed task")
-    brought = dossier.brought or {}
+    resume_payload = details.resume_payload or {}
     return {
-        "task": task_view(baton, dossier),
-        "body": dossier.body or {},
+        "task": task_view(deps, details),
+        "body": details.body or {},
         "claim_id": claimed.claim_id,
         "fence": claim.fence,
         "expires_at": rfc3339(claim.expires_at),
         "lease_seconds": claim.lease_seconds,
-        "recoveries": recovery_views(dossier.recoveries),
-        "results": brought.get("results", []),
-        "callback": brought.get("callback"),
-        "interaction_id": brought.get("interaction_id"),
-        "checkpoint": checkpoint_state(dossier.checkpoint) if dossier.checkpoint else None,
+        "recoveries": recovery_views(details.recoveries),
+        "results": resume_payload.get("results", []),
+        "callback": resume_payload.get("callback"),
+        "interaction_id": resume_payload.get("interaction_id"),
+        "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
         "drift": None,
     }
 

@@ -11,7 +11,7 @@ from baton.services.claim_task import Claimer
 from rest.models import Body, LeaseSeconds, Slug, Worker
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
     from rest.routing import Call
 
 
@@ -31,12 +31,12 @@ def next_claimer(call: Call[ClaimRequest, Any]) -> Claimer:
     return _claimer(call, call.slug)
 
 
-def claimer_of(baton: Baton, call: Call[ClaimRequest, Any]) -> Claimer:
+def claimer_of(deps: Deps, call: Call[ClaimRequest, Any]) -> Claimer:
     """Returns the claimer for the named agent. Without one, an agent claims as itself, and any other principal for the
     task's target. Raises ``InvalidInput`` if no agent is named for open work."""
     agent = call.body.agent or (call.by.id if call.by.kind is Kind.AGENT else None)
     if agent is None:
-        task, _ = baton.store.load(call.by.workspace, call.task_id)
+        task, _ = deps.store.load(call.by.workspace, call.task_id)
         agent = task.target_agent
     if agent is None:
         raise InvalidInput("agent", "is required for open work")

@@ -52,7 +52,7 @@ Variables = Annotated[
 class Piece(Part):
     """Fields may be left out, but not null."""
 
-    def said(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Returns plain JSON, for storing."""
         return plain(self)
 

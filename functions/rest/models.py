@@ -24,7 +24,7 @@ from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
 from baton.domain.times import parse_rfc3339, rfc3339
 from rest.errors import InvalidFields
-from rest.routing import Reader
+from rest.routing import InputReader
 from rest.strict_json import JsonBody, shown
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _must_be_few(count: int, most: int | None, what: str, path: tuple[int | str,
         raise InvalidFields([(_path(path), f"must have at most {most} {what}")])
 
 
-def strict(model: type[Model]) -> Reader[Model]:
+def strict(model: type[Model]) -> InputReader[Model]:
     bounds = Bounds(model)
 
     def read(body: JsonBody) -> Model:
@@ -228,17 +228,17 @@ def strict(model: type[Model]) -> Reader[Model]:
         found = _validated(lambda: model.model_validate_json(body.text), _path)
         return _exact(found, body.value) if body.is_exact else found
 
-    return Reader(model, read)
+    return InputReader(model, read)
 
 
-def query(model: type[Model], *lists: str) -> Reader[Model]:
+def query(model: type[Model], *lists: str) -> InputReader[Model]:
     """Returns a reader for query parameters. ``lists`` are those that may be repeated, or have several values with
     commas between them."""
 
     def read(pairs: list[tuple[str, str]]) -> Model:
         return _validated(lambda: model.model_validate(_query_fields(pairs, lists)), lambda loc: _path(loc[:1]))
 
-    return Reader(model, read)
+    return InputReader(model, read)
 
 
 def plain(model: BaseModel) -> dict[str, Any]:
@@ -249,8 +249,8 @@ def plain(model: BaseModel) -> dict[str, Any]:
     return {name: _plain(value) for name, value in given.items() if not fields[name].exclude} | extra
 
 
-def without(said: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if name not in names}
+def without(given: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in names}
 
 
 def _plain(value: Any) -> Any:

@@ -38,7 +38,7 @@ def cursor_of(call: Call[None, Any]) -> str | None:
     return _unsealed(call, "cursor", _CURSOR)
 
 
-def places_of(call: Call[None, Any]) -> str | None:
+def read_cursor_of(call: Call[None, Any]) -> str | None:
     """Returns the read cursor of a listing that grows at its end. Raises ``InvalidInput``."""
     return _unsealed(call, "after", _PLACES)
 
@@ -58,16 +58,16 @@ def _unsealed(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> st
     return cursor
 
 
-def listed(call: Call[None, Any], ordered: Iterable[Item], place: Callable[[Item], str]) -> Page:
-    """Returns a page of ``ordered``, which is sorted by the key that ``place`` returns. However the list changes, the
-    next page begins after the last item's key, whether that item still exists or not."""
+def listed(call: Call[None, Any], ordered: Iterable[Item], sort_key: Callable[[Item], str]) -> Page:
+    """Returns a page of ``ordered``, which is sorted by ``sort_key``. However the list changes, the next
+    page begins after the last item's key, whether that item still exists or not."""
     after = cursor_of(call)
-    left = [each for each in ordered if after is None or place(each) > after]
+    left = [each for each in ordered if after is None or sort_key(each) > after]
     shown = left[: call.query.limit]
-    return Page(tuple(shown), place(shown[-1]) if len(left) > len(shown) else None)
+    return Page(tuple(shown), sort_key(shown[-1]) if len(left) > len(shown) else None)
 
 
-def fitting(call: Call[None, Any], page: Page, place: Callable[[Any], str], view: Callable[[Any], Any]) -> Listing:
+def fitting(call: Call[None, Any], page: Page, sort_key: Callable[[Any], str], view: Callable[[Any], Any]) -> Listing:
     """Returns a page as ``listing`` does, cut short at the size that a function may answer. One item always fits."""
     views: list[Any] = []
     size = 0
@@ -75,7 +75,7 @@ def fitting(call: Call[None, Any], page: Page, place: Callable[[Any], str], view
         shown = view(each)
         size += len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
         if views and size > MAX_LISTED_BYTES:
-            return {"items": views, "next_cursor": sealed(call, place(page.items[len(views) - 1]))}
+            return {"items": views, "next_cursor": sealed(call, sort_key(page.items[len(views) - 1]))}
         views.append(shown)
     return {"items": views, "next_cursor": None if page.cursor is None else sealed(call, page.cursor)}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from baton.domain.errors import InvalidInput, TooLarge
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Kind, Principal
 from rest.errors import MalformedJson, NotAuthenticated
 from rest.strict_json import MAX_BYTES, too_large
@@ -94,14 +94,14 @@ class Request:
         except ValueError as exc:
             raise InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
 
-    def once(self, by: Principal, body_hash: str, now: datetime) -> Once | None:
+    def idempotency_key(self, by: Principal, body_hash: str, now: datetime) -> IdempotencyKey | None:
         """Returns the idempotency key of the header ``Idempotency-Key``, for this path. Raises ``InvalidInput``."""
         key = self.header("idempotency-key")
         if key is None:
             return None
         if not _KEY.match(key):
             raise InvalidInput("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
-        return Once(by, f"{self.method} {self.path}", key, body_hash, now)
+        return IdempotencyKey(by, f"{self.method} {self.path}", key, body_hash, now)
 
 
 def request_id(event: Any) -> str:

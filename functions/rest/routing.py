@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from baton.domain.idempotency import Once
-    from baton.ports import Baton
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps
     from rest.answers import Answer
     from rest.request import Request
 
@@ -59,7 +59,7 @@ MUST_BE = dict.fromkeys(THINGS, "must be 1 to 63 of a-z, 0-9 and hyphens, not be
 
 
 @dataclass(frozen=True, slots=True)
-class Reader(Generic[BodyT]):
+class InputReader(Generic[BodyT]):
     """Turns a body or a query into a value."""
 
     schema: type  # the type that OpenAPI shows
@@ -95,7 +95,7 @@ class Call(Generic[BodyT, QueryT]):
     query: QueryT
     body: BodyT
     body_hash: str  # SHA-256 of the body's canonical JSON
-    once: Once | None
+    idempotency_key: IdempotencyKey | None
     request_id: str  # for the refusals of single items in a batch
 
     @property
@@ -113,10 +113,10 @@ class Route:
 
     method: str
     path: str
-    handler: Callable[[Baton, Call[Any, Any]], Answer]
+    handler: Callable[[Deps, Call[Any, Any]], Answer]
     answers: Mapping[int, type | None]  # status → shape; None for an empty body
-    body: Reader[Any] | None = None
-    query: Reader[Any] | None = None
+    body: InputReader[Any] | None = None
+    query: InputReader[Any] | None = None
     only: Only | None = None
     refusals: tuple[int, ...] = ()  # statuses besides those of all routes of this kind
     is_idempotent: bool = False
@@ -149,7 +149,7 @@ class Route:
             query=query,
             body=None if self.body is None else self.body.read(request if self.raw else body),
             body_hash=body_hash,
-            once=request.once(by, body_hash, now) if self.is_idempotent else None,
+            idempotency_key=request.idempotency_key(by, body_hash, now) if self.is_idempotent else None,
             request_id=request_id(request.event),
         )
 

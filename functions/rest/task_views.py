@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from baton.domain.mirror import Mirror
+    from baton.domain.page_sync import PageSync
     from baton.domain.task import Claim, Recovery, Task, Wait
     from baton.domain.transcript import Usage
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
 KindName = Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
@@ -177,7 +177,7 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
-def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
+def listed_task(deps: Deps, task: Task, row: PageSync | None) -> ListedTask:
     return {
         "id": task.id,
         "kind": Kind(task.kind).value,
@@ -211,44 +211,44 @@ def listed_task(baton: Baton, task: Task, row: Mirror | None) -> ListedTask:
         "wait": wait_view(task.wait) if task.wait else None,
         "claim": claim_view(task.claim) if task.claim else None,
         "tracker": tracker_view(row) if row else None,
-        "url": baton.task_url(task.id),
+        "url": deps.task_url(task.id),
     }
 
 
-def changed_task(baton: Baton, dossier: Dossier) -> ChangedTask:
+def changed_task(deps: Deps, details: TaskDetails) -> ChangedTask:
     """Returns the task with its output and failure. A task that ended as done shows no failure of an earlier
     attempt."""
-    failure: Any = None if dossier.task.state is State.DONE else dossier.why
-    return {**listed_task(baton, dossier.task, dossier.mirror), "output": dossier.output, "failure": failure}
+    failure: Any = None if details.task.state is State.DONE else details.why
+    return {**listed_task(deps, details.task, details.page_sync), "output": details.output, "failure": failure}
 
 
-def completed_task(baton: Baton, dossier: Dossier) -> CompletedTask:
-    completion: Any = dossier.completion
+def completed_task(deps: Deps, details: TaskDetails) -> CompletedTask:
+    completion: Any = details.completion
     return {
-        **changed_task(baton, dossier),
+        **changed_task(deps, details),
         "completion_id": completion["completion_id"],
         "completion": completion,
     }
 
 
-def failed_task(baton: Baton, dossier: Dossier) -> FailedTask:
-    record: Any = dossier.failure
+def failed_task(deps: Deps, details: TaskDetails) -> FailedTask:
+    record: Any = details.failure
     return {
-        **changed_task(baton, dossier),
+        **changed_task(deps, details),
         "failure_id": record["failure_id"],
         "checkpoint_id": record["checkpoint_id"],
         "rollback": record.get("rollback"),
     }
 
 
-def task_view(baton: Baton, dossier: Dossier) -> TaskView:
-    return {**changed_task(baton, dossier), "recoveries": recovery_views(dossier.recoveries)}
+def task_view(deps: Deps, details: TaskDetails) -> TaskView:
+    return {**changed_task(deps, details), "recoveries": recovery_views(details.recoveries)}
 
 
-def whole_task(baton: Baton, dossier: Dossier, usage: Usage) -> WholeTask:
-    body = dossier.body or {}
+def whole_task(deps: Deps, details: TaskDetails, usage: Usage) -> WholeTask:
+    body = details.body or {}
     return {
-        **task_view(baton, dossier),
+        **task_view(deps, details),
         "input": body.get("input"),
         "context": body.get("context"),
         "usage": usage_view(usage),
@@ -263,7 +263,7 @@ def usage_view(usage: Usage) -> UsageView:
     }
 
 
-def tracker_view(row: Mirror) -> TrackerView:
+def tracker_view(row: PageSync) -> TrackerView:
     return {
         "page_id": row.page.id if row.page else None,
         "url": row.page.url if row.page else None,

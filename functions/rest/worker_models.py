@@ -95,7 +95,7 @@ class Enveloped(Piece):
 
     def envelope(self) -> dict[str, Any]:
         """Returns the fields that are checked against the task and the claim."""
-        return {name: value for name, value in self.said().items() if name in {"handoff_id", "source", "status"}}
+        return {name: value for name, value in self.given().items() if name in {"handoff_id", "source", "status"}}
 
 
 class CompletionRequest(Enveloped):
@@ -148,7 +148,7 @@ class MayRollBack(Piece):
     rollback_request: RollbackRequest = LEFT_OUT
 
     def asked_back(self) -> dict[str, Any] | None:
-        return self.rollback_request.said() if "rollback_request" in self.model_fields_set else None
+        return self.rollback_request.given() if "rollback_request" in self.model_fields_set else None
 
 
 class FailureReport(MayRollBack, Enveloped):
@@ -209,7 +209,7 @@ class DelegationRequest(Piece):
 
     def messages(self) -> list[dict[str, Any]]:
         """Returns the branches' messages, each with its ``call_id``."""
-        return [{"call_id": f"call_{number}", **each.said()} for number, each in enumerate(self.branches, 1)]
+        return [{"call_id": f"call_{number}", **each.given()} for number, each in enumerate(self.branches, 1)]
 
 
 class CallbackWait(Body):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
 from baton.bootstrap import logger, wire
-from baton.services.sweep import Round, sweep
+from baton.services.sweep import SweepReport, sweep
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -34,7 +34,7 @@ def has_time(context: LambdaContext) -> bool:
     return context.get_remaining_time_in_millis() > MARGIN_SECONDS * 1_000
 
 
-def measure(this: Round) -> None:
+def measure(this: SweepReport) -> None:
     """Adds the metrics. The heartbeat comes last, and an alarm watches for it to be missing: a sweep that raised has
     none."""
     metrics = Metrics()

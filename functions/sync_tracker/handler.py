@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
-from baton.adapters.inbox import Inbox, MalformedMessage, fields_of
+from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_tracker_dead_letters
 from baton.domain.ids import is_id
-from baton.services.sync_tracker import Synced, sync_tracker
+from baton.services.sync_tracker import SyncReport, sync_tracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import Baton, DeadLetters
+    from baton.ports import DeadLetters, Deps
 
 FIELDS = {"workspace", "task_id"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrackerBell:
+class TrackerNotice:
     """A notice to the tracker's worker."""
 
     workspace: str
@@ -34,22 +34,22 @@ class TrackerBell:
 class Answering:
     """Handles the notices of one batch."""
 
-    baton: Baton
+    deps: Deps
     dead_letters: DeadLetters
     time_left: Callable[[], float]  # seconds until the function is stopped
     metrics: Metrics
 
     def __call__(self, body: str) -> None:
-        notice = bell_of(body)
-        synced = sync_tracker(self.baton, notice.workspace, notice.task_id, self.time_left)
+        notice = notice_of(body)
+        synced = sync_tracker(self.deps, notice.workspace, notice.task_id, self.time_left)
         ids = {"workspace": notice.workspace, "task_id": notice.task_id}
-        logger().info("tracker synced", extra={"action": "tracker_synced", **told(synced), **ids})
+        logger().info("tracker synced", extra={"action": "tracker_synced", **log_fields(synced), **ids})
         self.metrics.add_metric("TrackerSent", MetricUnit.Count, synced.sent)
         self.metrics.add_metric("TrackerFailed", MetricUnit.Count, synced.failed)
         self.metrics.add_metric("TrackerGateClosed", MetricUnit.Count, not synced.gate_open)
 
 
-def told(synced: Synced) -> dict[str, Any]:
+def log_fields(synced: SyncReport) -> dict[str, Any]:
     return {
         "sent": synced.sent,
         "failed": synced.failed,
@@ -60,14 +60,14 @@ def told(synced: Synced) -> dict[str, Any]:
     }
 
 
-def bell_of(body: str) -> TrackerBell:
+def notice_of(body: str) -> TrackerNotice:
     """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, task_id}``, both ids, ``task_id`` maybe
     null."""
     message = fields_of(body, FIELDS)
     workspace, task_id = message["workspace"], message["task_id"]
     if not _is_valid_id(workspace) or not (task_id is None or _is_valid_id(task_id)):
         raise MalformedMessage("not ids")
-    return TrackerBell(workspace=workspace, task_id=task_id)
+    return TrackerNotice(workspace=workspace, task_id=task_id)
 
 
 def _is_valid_id(value: object) -> bool:
@@ -82,4 +82,4 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def answer_all(event: dict[str, Any], context: LambdaContext, answer: Answering) -> dict[str, Any]:
-    return Inbox("tracker_bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)
+    return SqsBatch("tracker_bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)

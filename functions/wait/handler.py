@@ -19,7 +19,7 @@ from rest.task_views import AwaitedTask, StateName, task_view
 from rest.trail_views import Trail, trail
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -44,17 +44,17 @@ class ClaimWaitQuery(Query):
 
 
 @routes.get("/tasks/{task_id}/await", query=query(AwaitQuery), answers={200: AwaitedTask}, waits=True)
-def await_a_task(baton: Baton, call: Call[None, AwaitQuery]) -> Answer:
+def await_a_task(deps: Deps, call: Call[None, AwaitQuery]) -> Answer:
     """The task once it is in a state, or has ended; `timed_out` if that didn't happen in the given time."""
-    waited = await_task(baton, call.by, call.task_id, call.query.state, call.query.timeout)
-    return ok({**task_view(baton, waited.dossier), "timed_out": waited.timed_out})
+    waited = await_task(deps, call.by, call.task_id, call.query.state, call.query.timeout)
+    return ok({**task_view(deps, waited.details), "timed_out": waited.timed_out})
 
 
 @routes.get("/tasks/{task_id}/events/wait", query=query(EventWaitQuery), answers={200: Trail}, waits=True)
-def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answer:
+def wait_for_more_events(deps: Deps, call: Call[None, EventWaitQuery]) -> Answer:
     """The trail's entries after one, as soon as there are any; none if there weren't any in the given time."""
     options = call.query
-    events = wait_for_events(baton, call.by, call.task_id, options.after, options.timeout, options.limit)
+    events = wait_for_events(deps, call.by, call.task_id, options.after, options.timeout, options.limit)
     return ok(trail(events, options.after))
 
 
@@ -64,10 +64,10 @@ def wait_for_more_events(baton: Baton, call: Call[None, EventWaitQuery]) -> Answ
     query=query(ClaimWaitQuery),
     answers={200: ClaimAnswer, 204: None},
 )
-def wait_for_a_claim(baton: Baton, call: Call[ClaimRequest, ClaimWaitQuery]) -> Answer:
+def wait_for_a_claim(deps: Deps, call: Call[ClaimRequest, ClaimWaitQuery]) -> Answer:
     """Claim the agent's best ready task as soon as there is one; 204 if there was none in the given time."""
-    claimed = claim_next_waiting(baton, next_claimer(call), call.query.timeout, call.once)
-    return ok(claim_answer(baton, claimed)) if claimed else nothing()
+    claimed = claim_next_waiting(deps, next_claimer(call), call.query.timeout, call.idempotency_key)
+    return ok(claim_answer(deps, claimed)) if claimed else nothing()
 
 
 app = App(routes, wire)

@@ -10,8 +10,8 @@ import pytest
 
 from baton.domain.alert import MAX_PER_HOUR, AlertState, Severity
 from baton.domain.errors import Conflict, KeyTaken, TooManyAlerts, Unknown
-from baton.domain.idempotency import Once
-from baton.ports import AlertCounted, AlertRaised, AlertSaved, Page, Remember, Store
+from baton.domain.idempotency import IdempotencyKey
+from baton.ports import AlertCounted, AlertRaised, AlertSaved, Page, SaveResponse, Store
 from baton.services.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.list_alerts import list_alerts
 from baton.services.raise_alert import AlertRequest, raise_alert
@@ -109,12 +109,14 @@ def test_an_hour_holds_so_many_of_one_caller_and_no_more(store: Store) -> None:
 
 
 def test_a_used_key_says_more_than_a_full_hour(store: Store) -> None:
-    once = Once(human(), "POST /alerts", "key", "hash")
-    store.commit(WORKSPACE, None, [Remember(once, {})])
+    idempotency_key = IdempotencyKey(human(), "POST /alerts", "key", "hash")
+    store.commit(WORKSPACE, None, [SaveResponse(idempotency_key, {})])
     for number in range(MAX_PER_HOUR):
         raise_one(store, number)
     with pytest.raises(KeyTaken):
-        store.commit(WORKSPACE, None, [Remember(once, {}), AlertCounted(BY, NOON), AlertRaised(an_alert(99))])
+        store.commit(
+            WORKSPACE, None, [SaveResponse(idempotency_key, {}), AlertCounted(BY, NOON), AlertRaised(an_alert(99))]
+        )
 
 
 def test_alerts_about_nothing_are_no_tasks(store: Store) -> None:
@@ -131,8 +133,8 @@ def asked(task_id: str | None = None) -> AlertRequest:
     return AlertRequest(kind="disk-full", severity=Severity.INFO, message="full", task_id=task_id)
 
 
-def a_key(route: str = "POST /alerts") -> Once:
-    return Once(human(), route, "key", "hash")
+def a_key(route: str = "POST /alerts") -> IdempotencyKey:
+    return IdempotencyKey(human(), route, "key", "hash")
 
 
 def test_raising_takes_two_calls_and_one_more_for_a_key_or_a_task(rig: Rig) -> None:
@@ -144,21 +146,23 @@ def test_raising_takes_two_calls_and_one_more_for_a_key_or_a_task(rig: Rig) -> N
         (task_id, None, ["get_item", "get_item", "transact_write_items"]),
         (task_id, a_key("POST /x"), ["batch_get_item", "get_item", "transact_write_items"]),
     ]
-    for about, once, calls in costs:
-        assert rig.count(lambda a=about, o=once: raise_alert(world.baton, agent("scout"), asked(a), o)) == calls
+    for about, idempotency_key, calls in costs:
+        assert (
+            rig.count(lambda a=about, o=idempotency_key: raise_alert(world.deps, agent("scout"), asked(a), o)) == calls
+        )
 
 
 def test_dealing_with_one_takes_two_calls_and_a_third_for_a_key(rig: Rig) -> None:
     alert, world = add_alert(rig.store, 1), rig.world
-    assert rig.count(lambda: acknowledge_alert(world.baton, human(), alert.id)) == ["get_item", "transact_write_items"]
-    assert len(rig.count(lambda: resolve_alert(world.baton, human(), alert.id, None, a_key()))) == 3
-    assert rig.count(lambda: resolve_alert(world.baton, human(), alert.id)) == ["get_item"]
+    assert rig.count(lambda: acknowledge_alert(world.deps, human(), alert.id)) == ["get_item", "transact_write_items"]
+    assert len(rig.count(lambda: resolve_alert(world.deps, human(), alert.id, None, a_key()))) == 3
+    assert rig.count(lambda: resolve_alert(world.deps, human(), alert.id)) == ["get_item"]
 
 
 def test_a_systems_alert_costs_no_call_of_its_own(rig: Rig) -> None:
     rig.world.ready()
     rig.clock.advance(3_600)
-    calls = rig.count(lambda: sweep(rig.world.baton))
+    calls = rig.count(lambda: sweep(rig.world.deps))
     assert calls.count("transact_write_items") == 1
     assert len(rig.store.alerts(WORKSPACE, 10, None).items) == 1
 
@@ -169,6 +173,6 @@ def test_open_alerts_take_two_calls_however_many_were_dealt_with(rig: Rig) -> No
         done = add_alert(rig.store, number).resolved(human(), NOON)
         rig.store.commit(WORKSPACE, None, [AlertSaved(done)])
     page = []
-    calls = rig.count(lambda: page.append(list_alerts(rig.world.baton, human(), AlertState.OPEN, None, 25, None)))
+    calls = rig.count(lambda: page.append(list_alerts(rig.world.deps, human(), AlertState.OPEN, None, 25, None)))
     assert calls == ["query", "batch_get_item"]
     assert [alert.id for alert in page[0].items] == ["alert_01"]

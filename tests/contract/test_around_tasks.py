@@ -11,42 +11,42 @@ import pytest
 
 from baton.domain.change import Change
 from baton.domain.errors import KeyTaken, Unknown
-from baton.domain.idempotency import Once, Remembered
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.task import Branch, Policy, State, Wait
 from baton.domain.times import seconds
-from baton.domain.workflow import DueErrand, Errand, Member, Roots
+from baton.domain.workflow import BackgroundJob, JobKind, RootHandoffs, WorkflowMember
 from baton.ports import (
-    Also,
     Body,
     CheckpointKept,
-    ClaimCut,
-    Dossier,
+    ClaimEndedByOther,
     EndedClaim,
-    ErrandDone,
-    ErrandDue,
-    Facts,
+    HandoffInputs,
+    HandoffQuery,
     HandoffsCounted,
     InboxPosted,
-    LateKept,
+    JobFinished,
+    JobScheduled,
+    LateResultKept,
+    OtherTaskChanged,
     Output,
     Page,
-    Remember,
     RetryOpened,
     ReviewChanged,
     ReviewRequest,
     RootsCounted,
+    SaveResponse,
     Store,
-    Wanted,
+    TaskDetails,
 )
-from support.around import a_checkpoint, a_late_result, a_message, an_errand, freed, holding, slotted
 from support.changes import claimed, new, plant, queued, stored, then
 from support.clock import NOON
 from support.records import a_note, a_review, a_route
+from support.task_items import a_checkpoint, a_job, a_late_result, a_message, freed, holding, slotted
 from support.tasks import MS, an_agent
 from support.world import WORKSPACE, human
 
 Plant = Callable[[Iterable[Change]], object]
-ONCE = Once(human(), "/x", "key", "hash")
+ONCE = IdempotencyKey(human(), "/x", "key", "hash")
 FAILURE = {"type": "error", "description": "broke"}
 
 
@@ -88,10 +88,10 @@ def test_a_task_survives_with_all_that_a_handoff_gives_it(store: Store) -> None:
 
 def test_a_task_is_read_with_its_body_or_with_the_first_answer(store: Store) -> None:
     change = new()
-    store.commit(WORKSPACE, change, [Body({"text": "x"}), Remember(ONCE, {"n": 1})])
-    assert store.read(WORKSPACE, "task_1", with_body=True) == Dossier(task=change.task, body={"text": "x"})
+    store.commit(WORKSPACE, change, [Body({"text": "x"}), SaveResponse(ONCE, {"n": 1})])
+    assert store.read(WORKSPACE, "task_1", with_body=True) == TaskDetails(task=change.task, body={"text": "x"})
     assert store.load(WORKSPACE, "task_1") == (change.task, None)
-    assert store.load(WORKSPACE, "task_1", ONCE) == (change.task, Remembered("hash", {"n": 1}))
+    assert store.load(WORKSPACE, "task_1", ONCE) == (change.task, SavedResponse("hash", {"n": 1}))
     assert store.load(WORKSPACE, "task_1", replace(ONCE, key="other")) == (change.task, None)
     with pytest.raises(Unknown):
         store.load(WORKSPACE, "task_2", ONCE)
@@ -106,10 +106,10 @@ def test_a_task_without_a_body_has_none(store: Store) -> None:
 def test_a_bell_finds_its_task_and_its_agent_or_neither(store: Store) -> None:
     task = stored(store)
     store.save_agent(an_agent(), store.roster(WORKSPACE))
-    assert store.read_bell(WORKSPACE, "task_1", "auditor") == (task, an_agent())
-    assert store.read_bell(WORKSPACE, "task_1", "audito") == (task, None)
-    assert store.read_bell(WORKSPACE, "task_2", "auditor") == (None, an_agent())
-    assert store.read_bell(WORKSPACE, "task_2", "audito") == (None, None)
+    assert store.read_for_dispatch(WORKSPACE, "task_1", "auditor") == (task, an_agent())
+    assert store.read_for_dispatch(WORKSPACE, "task_1", "audito") == (task, None)
+    assert store.read_for_dispatch(WORKSPACE, "task_2", "auditor") == (None, an_agent())
+    assert store.read_for_dispatch(WORKSPACE, "task_2", "audito") == (None, None)
 
 
 def test_a_completion_lies_with_its_output(store: Store) -> None:
@@ -127,29 +127,31 @@ def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store
         task = store.load(WORKSPACE, "task_1")[0]
     for results in ([1], [2, None]):
         back = then(task, state=State.DELEGATED, claim=None, ready_at=NOON)
-        store.commit(WORKSPACE, replace(back, brought={"results": results}))
+        store.commit(WORKSPACE, replace(back, resume_payload={"results": results}))
         task = back.task
     for read in (store.read(WORKSPACE, "task_1"), store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]):
-        assert (read.brought, read.checkpoint) == ({"results": [2, None]}, a_checkpoint(2))
+        assert (read.resume_payload, read.checkpoint) == ({"results": [2, None]}, a_checkpoint(2))
     fresh = stored(store, "task_2")
-    assert store.read(WORKSPACE, "task_2") == Dossier(task=fresh)
-    assert store.read_for_claim(WORKSPACE, "task_2", "auditor") == (Dossier(task=fresh), None)
+    assert store.read(WORKSPACE, "task_2") == TaskDetails(task=fresh)
+    assert store.read_for_claim(WORKSPACE, "task_2", "auditor") == (TaskDetails(task=fresh), None)
 
 
 def test_the_claimers_reading_shows_nothing_that_only_an_ended_task_has(store: Store) -> None:
     task = claimed(store)
     store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), [Output(1, {"notes": []})])
-    dossier = store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]
-    assert (dossier.output, dossier.completion, dossier.mirror) == (None, None, None)
+    details = store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]
+    assert (details.output, details.completion, details.page_sync) == (None, None, None)
 
 
 def test_a_claim_that_others_ended_is_told_from_one_that_its_holder_ended(store: Store) -> None:
     task = holding(store, "task_1", 3)
-    store.commit(WORKSPACE, then(task, state=State.CANCELLED, claim=None), [ClaimCut(slotted(3))])
+    store.commit(WORKSPACE, then(task, state=State.CANCELLED, claim=None), [ClaimEndedByOther(slotted(3))])
     other = holding(store, "task_2")
-    store.commit(WORKSPACE, then(other, state=State.DONE, claim=None), [EndedClaim("clm_1", Remembered("h", {"n": 1}))])
+    store.commit(
+        WORKSPACE, then(other, state=State.DONE, claim=None), [EndedClaim("clm_1", SavedResponse("h", {"n": 1}))]
+    )
     assert store.ended_claim(WORKSPACE, "task_1", "clm_1") == slotted(3)
-    assert store.ended_claim(WORKSPACE, "task_2", "clm_1") == Remembered("h", {"n": 1})
+    assert store.ended_claim(WORKSPACE, "task_2", "clm_1") == SavedResponse("h", {"n": 1})
     assert store.ended_claim(WORKSPACE, "task_1", "clm_2") is None
     assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
 
@@ -158,10 +160,10 @@ def test_late_words_are_kept_once_per_claim_in_the_order_of_their_fences(store: 
     stored(store)
     assert store.late_results(WORKSPACE, "task_1") == ()
     for fence in (11, 2, 1):
-        store.commit(WORKSPACE, None, [LateKept("task_1", f"clm_{fence}", a_late_result(fence))])
+        store.commit(WORKSPACE, None, [LateResultKept("task_1", f"clm_{fence}", a_late_result(fence))])
     with pytest.raises(KeyTaken):
-        store.commit(WORKSPACE, None, [LateKept("task_1", "clm_2", replace(a_late_result(2), verb="fail"))])
-    store.commit(WORKSPACE, None, [LateKept("task_10", "clm_1", a_late_result(1))])
+        store.commit(WORKSPACE, None, [LateResultKept("task_1", "clm_2", replace(a_late_result(2), verb="fail"))])
+    store.commit(WORKSPACE, None, [LateResultKept("task_10", "clm_1", a_late_result(1))])
     assert store.late_results(WORKSPACE, "task_1") == tuple(map(a_late_result, (1, 2, 11)))
     assert [event.seq for event in store.events(WORKSPACE, "task_1", 0, 10)] == [1]
 
@@ -177,46 +179,46 @@ def test_the_latest_retry_is_known(store: Store) -> None:
 # Errands
 
 
-def due(store: Store) -> list[tuple[str, str, Errand | None]]:
+def due(store: Store) -> list[tuple[str, str, JobKind | None]]:
     return list(store.due(NOON))
 
 
-@pytest.mark.parametrize("kind", Errand)
-def test_an_errand_is_due_until_it_is_done(store: Store, kind: Errand) -> None:
+@pytest.mark.parametrize("kind", JobKind)
+def test_an_errand_is_due_until_it_is_done(store: Store, kind: JobKind) -> None:
     stored(store)
-    errand = an_errand(kind)
-    store.commit(WORKSPACE, None, [ErrandDue(errand)])
-    assert store.errand(WORKSPACE, kind, "task_1") == errand
+    job = a_job(kind)
+    store.commit(WORKSPACE, None, [JobScheduled(job)])
+    assert store.job(WORKSPACE, kind, "task_1") == job
     assert due(store) == [(WORKSPACE, "task_1", kind)]
-    store.commit(WORKSPACE, None, [ErrandDone(errand)])
-    assert store.errand(WORKSPACE, kind, "task_1") is None
+    store.commit(WORKSPACE, None, [JobFinished(job)])
+    assert store.job(WORKSPACE, kind, "task_1") is None
     assert due(store) == []
-    store.commit(WORKSPACE, None, [ErrandDone(errand)])
-    store.commit(WORKSPACE, None, [ErrandDue(replace(errand, stamp="stamp_2"))])
+    store.commit(WORKSPACE, None, [JobFinished(job)])
+    store.commit(WORKSPACE, None, [JobScheduled(replace(job, stamp="stamp_2"))])
     assert due(store) == [(WORKSPACE, "task_1", kind)]
 
 
 def test_a_new_reason_is_not_done_with_the_old_one(store: Store) -> None:
-    first, second = an_errand(), DueErrand(kind=Errand.JOIN, task_id="task_1", stamp="stamp_2", at=NOON - MS, data={})
-    store.commit(WORKSPACE, None, [ErrandDue(first)])
-    store.commit(WORKSPACE, None, [ErrandDue(second)])
+    first, second = a_job(), BackgroundJob(kind=JobKind.JOIN, task_id="task_1", stamp="stamp_2", at=NOON - MS, data={})
+    store.commit(WORKSPACE, None, [JobScheduled(first)])
+    store.commit(WORKSPACE, None, [JobScheduled(second)])
     change = new("task_2")
-    store.commit(WORKSPACE, change, [ErrandDone(first), Also(new("task_3"), (ErrandDone(first),))])
-    assert store.errand(WORKSPACE, Errand.JOIN, "task_1") == second
+    store.commit(WORKSPACE, change, [JobFinished(first), OtherTaskChanged(new("task_3"), (JobFinished(first),))])
+    assert store.job(WORKSPACE, JobKind.JOIN, "task_1") == second
     assert sorted(store.tasks(WORKSPACE, ["task_2", "task_3"])) == ["task_2", "task_3"], "nothing was refused for it"
-    assert due(store) == [(WORKSPACE, "task_1", Errand.JOIN)]
+    assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN)]
 
 
 def test_errands_of_two_kinds_and_of_two_tasks_are_apart(store: Store) -> None:
-    errands = [an_errand(kind, task_id) for kind in Errand for task_id in ("task_1", "task_2")]
-    store.commit(WORKSPACE, None, list(map(ErrandDue, errands)))
-    store.commit(WORKSPACE, None, [ErrandDone(errands[0])])
+    errands = [a_job(kind, task_id) for kind in JobKind for task_id in ("task_1", "task_2")]
+    store.commit(WORKSPACE, None, list(map(JobScheduled, errands)))
+    store.commit(WORKSPACE, None, [JobFinished(errands[0])])
     assert sorted(due(store), key=str) == sorted(((WORKSPACE, e.task_id, e.kind) for e in errands[1:]), key=str)
 
 
 def test_an_errand_done_within_another_tasks_change_is_done(store: Store) -> None:
-    store.commit(WORKSPACE, None, [ErrandDue(an_errand()), ErrandDue(an_errand(Errand.CASCADE))])
-    extras = [ErrandDone(an_errand()), Also(new("task_3"), (ErrandDone(an_errand(Errand.CASCADE)),))]
+    store.commit(WORKSPACE, None, [JobScheduled(a_job()), JobScheduled(a_job(JobKind.CASCADE))])
+    extras = [JobFinished(a_job()), OtherTaskChanged(new("task_3"), (JobFinished(a_job(JobKind.CASCADE)),))]
     store.commit(WORKSPACE, new("task_2"), extras)
     assert due(store) == []
 
@@ -225,21 +227,21 @@ def test_errands_are_due_in_time_after_claims_and_before_everything_else(store: 
     for number in range(8):
         stored(store, f"task_other_{number}", wake_at=NOON - seconds(9))
         claimed(store, f"task_claimed_{number}", wake_at=NOON)
-        store.commit(WORKSPACE, None, [ErrandDue(an_errand(task_id=f"task_{number}", at=NOON - seconds(5)))])
-    store.commit(WORKSPACE, None, [ErrandDue(an_errand(task_id="task_soon", at=NOON + MS))])
+        store.commit(WORKSPACE, None, [JobScheduled(a_job(task_id=f"task_{number}", at=NOON - seconds(5)))])
+    store.commit(WORKSPACE, None, [JobScheduled(a_job(task_id="task_soon", at=NOON + MS))])
     found = due(store)
     assert len(found) == 24
     kinds = [
         "claimed" if "claimed" in task_id else "other" if "other" in task_id else "errand" for _, task_id, _ in found
     ]
     assert kinds == ["claimed"] * 8 + ["errand"] * 8 + ["other"] * 8
-    assert (WORKSPACE, "task_soon", Errand.JOIN) in store.due(NOON + MS)
+    assert (WORKSPACE, "task_soon", JobKind.JOIN) in store.due(NOON + MS)
 
 
 def test_an_errand_and_the_task_itself_are_due_apart(store: Store) -> None:
     stored(store, wake_at=NOON)
-    store.commit(WORKSPACE, None, [ErrandDue(an_errand())])
-    assert due(store) == [(WORKSPACE, "task_1", Errand.JOIN), (WORKSPACE, "task_1", None)]
+    store.commit(WORKSPACE, None, [JobScheduled(a_job())])
+    assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN), (WORKSPACE, "task_1", None)]
     assert store.read(WORKSPACE, "task_1").task.wake_at == NOON
 
 
@@ -252,25 +254,27 @@ def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store) -
     made = {change.task.id: change.task for change in changes}
     ids = [*made, "task_000", "task_unknown"]
     assert store.tasks(WORKSPACE, ids) == made
-    assert store.papers(WORKSPACE, ids) == {task_id: Dossier(task=task) for task_id, task in made.items()}
-    for read in (store.tasks, store.papers, store.bodies):
+    assert store.outcomes(WORKSPACE, ids) == {task_id: TaskDetails(task=task) for task_id, task in made.items()}
+    for read in (store.tasks, store.outcomes, store.bodies):
         assert read(WORKSPACE, []) == {}
 
 
 def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store) -> None:
     task = holding(store, "task_1")
-    store.commit(WORKSPACE, replace(then(task, title="x"), failure=FAILURE, brought={"x": 1}), [Body({"text": "x"})])
+    store.commit(
+        WORKSPACE, replace(then(task, title="x"), failure=FAILURE, resume_payload={"x": 1}), [Body({"text": "x"})]
+    )
     task = store.load(WORKSPACE, "task_1")[0]
     done = then(task, state=State.DONE, claim=None, has_output=True)
     store.commit(WORKSPACE, done, [Output({"x": 1}, {"notes": []}), CheckpointKept(a_checkpoint())])
-    expected = Dossier(task=done.task, output={"x": 1}, completion={"notes": []}, failure=FAILURE)
-    assert store.papers(WORKSPACE, ["task_1"]) == {"task_1": expected}
+    expected = TaskDetails(task=done.task, output={"x": 1}, completion={"notes": []}, failure=FAILURE)
+    assert store.outcomes(WORKSPACE, ["task_1"]) == {"task_1": expected}
 
 
 def test_many_big_bodies_are_all_read(store: Store) -> None:
     """A batch answers with at most 16 MB."""
     ids = [f"task_{number:02d}" for number in range(45)]
-    made = [Also(new(task_id), (Body({"text": "x" * 380_000, "of": task_id}),)) for task_id in ids]
+    made = [OtherTaskChanged(new(task_id), (Body({"text": "x" * 380_000, "of": task_id}),)) for task_id in ids]
     for start in range(0, 45, 10):
         store.commit(WORKSPACE, None, made[start : start + 10])
     found = store.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])
@@ -286,7 +290,7 @@ def test_a_workflow_is_all_of_its_tasks_in_the_order_of_their_ids(store: Store) 
     store.commit(WORKSPACE, then(ended, state=State.DONE))
     queued(store, "task_3", parent_id="task_1", target_agent=None)
     stored(store, "task_4", workflow_id="wf_10")
-    expected = (Member("task_1", None), Member("task_2", "task_1"), Member("task_3", "task_1"))
+    expected = (WorkflowMember("task_1", None), WorkflowMember("task_2", "task_1"), WorkflowMember("task_3", "task_1"))
     assert store.workflow(WORKSPACE, "wf_1") == expected
     assert store.workflow(WORKSPACE, "wf_0") == ()
 
@@ -375,32 +379,37 @@ def test_what_a_review_would_let_through_lies_whole_beside_it(store: Store) -> N
 def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
     settings = store.settings(WORKSPACE)
     agents = frozenset({"auditor", "scout"})
-    wanted = Wanted(
-        agents=agents, work_type="audit", once=ONCE, parent_id="task_1", workflow_id="wf_1", roots=("scout", "*")
+    wanted = HandoffQuery(
+        agents=agents,
+        work_type="audit",
+        idempotency_key=ONCE,
+        parent_id="task_1",
+        workflow_id="wf_1",
+        roots=("scout", "*"),
     )
-    nothing = Facts(settings=settings, agents={}, roots=Roots("scout", "*"))
-    assert store.handoff_facts(WORKSPACE, wanted) == nothing
-    assert store.handoff_facts(WORKSPACE, Wanted()) == Facts(settings=settings, agents={})
+    nothing = HandoffInputs(settings=settings, agents={}, roots=RootHandoffs("scout", "*"))
+    assert store.handoff_inputs(WORKSPACE, wanted) == nothing
+    assert store.handoff_inputs(WORKSPACE, HandoffQuery()) == HandoffInputs(settings=settings, agents={})
     for slug in ("auditor", "bystander"):
         store.save_agent(an_agent(slug), store.roster(WORKSPACE))
     route = a_route(work_type="audit")
     store.save_route(route, store.routes(WORKSPACE))
-    change, roots = new(), Roots("scout", "*", (NOON,), 1)
-    counted: list[Any] = [HandoffsCounted("wf_1", 1, 0, 9), RootsCounted(roots), Remember(ONCE, {"n": 1})]
+    change, roots = new(), RootHandoffs("scout", "*", (NOON,), 1)
+    counted: list[Any] = [HandoffsCounted("wf_1", 1, 0, 9), RootsCounted(roots), SaveResponse(ONCE, {"n": 1})]
     store.commit(WORKSPACE, change, [Body({"text": "x"}), *counted])
-    expected = Facts(
+    expected = HandoffInputs(
         settings=settings,
         agents={"auditor": an_agent()},
         route=route,
-        remembered=Remembered("hash", {"n": 1}),
-        parent=Dossier(task=change.task, body={"text": "x"}),
+        saved_response=SavedResponse("hash", {"n": 1}),
+        parent=TaskDetails(task=change.task, body={"text": "x"}),
         handoffs=1,
         roots=roots,
     )
-    assert store.handoff_facts(WORKSPACE, wanted) == expected
+    assert store.handoff_inputs(WORKSPACE, wanted) == expected
     removed = replace(route, version=2, removed=True)
     store.save_route(removed, store.routes(WORKSPACE))
-    assert store.handoff_facts(WORKSPACE, wanted) == replace(expected, route=None)
+    assert store.handoff_inputs(WORKSPACE, wanted) == replace(expected, route=None)
 
 
 SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]] = {
@@ -417,22 +426,22 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
         lambda store: store.inbox(WORKSPACE, "scout", 1, None).items[0].content,
     ),
     "errand": (
-        lambda store, value: store.commit(WORKSPACE, None, [ErrandDue(replace(an_errand(), data=value))]),
-        lambda store: getattr(store.errand(WORKSPACE, Errand.JOIN, "task_1"), "data", None),
+        lambda store, value: store.commit(WORKSPACE, None, [JobScheduled(replace(a_job(), data=value))]),
+        lambda store: getattr(store.job(WORKSPACE, JobKind.JOIN, "task_1"), "data", None),
     ),
     "late result": (
         lambda store, value: store.commit(
-            WORKSPACE, new(), [LateKept("task_1", "clm_1", replace(a_late_result(), content=value))]
+            WORKSPACE, new(), [LateResultKept("task_1", "clm_1", replace(a_late_result(), content=value))]
         ),
         lambda store: store.late_results(WORKSPACE, "task_1")[0].content,
     ),
     "what was brought": (
-        lambda store, value: store.commit(WORKSPACE, replace(new(), brought=value)),
-        lambda store: store.read(WORKSPACE, "task_1").brought,
+        lambda store, value: store.commit(WORKSPACE, replace(new(), resume_payload=value)),
+        lambda store: store.read(WORKSPACE, "task_1").resume_payload,
     ),
     "completion": (
         lambda store, value: store.commit(WORKSPACE, new(), [Output(1, value)]),
-        lambda store: store.papers(WORKSPACE, ["task_1"])["task_1"].completion,
+        lambda store: store.outcomes(WORKSPACE, ["task_1"])["task_1"].completion,
     ),
     "review request": (
         lambda store, value: store.commit(WORKSPACE, None, [ReviewRequest("review_01", value), a_note()]),
@@ -448,7 +457,7 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
     ),
     "parent's body": (
         lambda store, value: store.commit(WORKSPACE, new(), [Body(value)]),
-        lambda store: getattr(store.handoff_facts(WORKSPACE, Wanted(parent_id="task_1")).parent, "body", None),
+        lambda store: getattr(store.handoff_inputs(WORKSPACE, HandoffQuery(parent_id="task_1")).parent, "body", None),
     ),
 }
 
@@ -469,4 +478,4 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, kind: str)
 def test_a_task_that_comes_and_goes_leaves_its_workflow_as_it_was(store: Store) -> None:
     task = holding(store, "task_1")
     freed(store, freed(store, task, state=State.NEEDS), state=State.DONE)
-    assert store.workflow(WORKSPACE, "wf_1") == (Member("task_1", None),)
+    assert store.workflow(WORKSPACE, "wf_1") == (WorkflowMember("task_1", None),)

@@ -11,19 +11,19 @@ import pytest
 from baton.domain.direction import Direction, Escalation
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.events import replay
-from baton.domain.idempotency import Once, Remembered
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.task import Recovery, State
 from baton.domain.times import seconds
 from baton.ports import (
     Body,
-    Closed,
     EndedClaim,
-    Extra,
-    Opened,
+    EscalationClosed,
+    EscalationOpened,
+    ExtraWrite,
     Output,
-    Remember,
     ReviewChanged,
     ReviewOpened,
+    SaveResponse,
     Store,
 )
 from support.changes import a_claim, claimed, looked_at, new, stored, then
@@ -33,17 +33,17 @@ from support.world import WORKSPACE, agent, human
 
 PAIR = ("scout", "auditor")
 UNTOUCHED = Direction(WORKSPACE, *PAIR)
-ONCE = Once(human(), "/handoff-markers", "key-1", "hash-1")
+ONCE = IdempotencyKey(human(), "/handoff-markers", "key-1", "hash-1")
 
 
 def direction_of(store: Store) -> Direction:
-    direction = store.marker_facts(WORKSPACE, PAIR, None)[1]
+    direction = store.marker_inputs(WORKSPACE, PAIR, None)[1]
     assert direction is not None
     return direction
 
 
 def opened(store: Store, task_id: str, at_second: int = 0, **values: Any) -> None:
-    extra = Opened(direction_of(store), task_id, NOON + seconds(at_second), **values)
+    extra = EscalationOpened(direction_of(store), task_id, NOON + seconds(at_second), **values)
     store.commit(WORKSPACE, new(task_id), [extra])
 
 
@@ -52,8 +52,8 @@ def test_a_new_task_is_there_with_its_trail_after_its_commit(store: Store) -> No
     store.commit(WORKSPACE, change, [Body({"text": "do it"})])
     assert store.load(WORKSPACE, "task_1") == (change.task, None)
     assert store.events(WORKSPACE, "task_1", 0, 10) == change.events
-    dossier = store.read(WORKSPACE, "task_1", with_body=True)
-    assert (dossier.task, dossier.body) == (change.task, {"text": "do it"})
+    details = store.read(WORKSPACE, "task_1", with_body=True)
+    assert (details.task, details.body) == (change.task, {"text": "do it"})
 
 
 def test_the_body_is_read_only_where_it_is_asked_for(store: Store) -> None:
@@ -80,8 +80,8 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
     store.commit(WORKSPACE, then(task, title="first"))
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(task, title="second"), [Output("x"), a_note()])
-    dossier = store.read(WORKSPACE, "task_1")
-    assert (dossier.task.title, dossier.task.version, dossier.output) == ("first", 2, None)
+    details = store.read(WORKSPACE, "task_1")
+    assert (details.task.title, details.task.version, details.output) == ("first", 2, None)
     assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
     assert store.notes(WORKSPACE, "task_1", 10) == ()
 
@@ -124,10 +124,10 @@ def test_what_a_change_leaves_beside_is_read_with_the_task(store: Store) -> None
         task = change.task
     change = replace(then(task, has_failure=True), failure={"type": "error", "description": ""})
     store.commit(WORKSPACE, change, [Output({"done": [1, 2.5, None]})])
-    dossier = store.read(WORKSPACE, task.id)
-    assert dossier.recoveries == tuple(recoveries)
-    assert dossier.failure == {"type": "error", "description": ""}
-    assert dossier.output == {"done": [1, 2.5, None]}
+    details = store.read(WORKSPACE, task.id)
+    assert details.recoveries == tuple(recoveries)
+    assert details.failure == {"type": "error", "description": ""}
+    assert details.output == {"done": [1, 2.5, None]}
     assert replay(store.events(WORKSPACE, task.id, 0, 100)).recoveries == 12
 
 
@@ -139,43 +139,43 @@ def test_a_task_that_ends_leaves_claim_and_places_behind(store: Store) -> None:
     assert list(store.due(NOON + seconds(10_000))) == []
 
 
-def key_used(store: Store) -> Extra:
-    store.commit(WORKSPACE, None, [Remember(ONCE, {"n": 1})])
-    return Remember(ONCE, {"n": 2})
+def key_used(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, None, [SaveResponse(ONCE, {"n": 1})])
+    return SaveResponse(ONCE, {"n": 2})
 
 
-def direction_moved_on(store: Store) -> Extra:
+def direction_moved_on(store: Store) -> ExtraWrite:
     read = direction_of(store)
     opened(store, "task_0")
-    return Opened(read, "task_1", NOON)
+    return EscalationOpened(read, "task_1", NOON)
 
 
-def direction_moved_on_for_a_review(store: Store) -> Extra:
+def direction_moved_on_for_a_review(store: Store) -> ExtraWrite:
     read = direction_of(store)
     opened(store, "task_0")
     return ReviewOpened(a_review(), read)
 
 
-def direction_got_a_review(store: Store) -> Extra:
+def direction_got_a_review(store: Store) -> ExtraWrite:
     read = direction_of(store)
     store.commit(WORKSPACE, None, [ReviewOpened(a_review(0), read), a_note(1, "task_0")])
-    return Opened(read, "task_1", NOON)
+    return EscalationOpened(read, "task_1", NOON)
 
 
-def direction_read_too_early(store: Store) -> Extra:
+def direction_read_too_early(store: Store) -> ExtraWrite:
     opened(store, "task_0")
     read = direction_of(store)
     opened(store, "task_00", 1)
-    return Opened(read, "task_1", NOON)
+    return EscalationOpened(read, "task_1", NOON)
 
 
-def review_moved_on(store: Store) -> Extra:
+def review_moved_on(store: Store) -> ExtraWrite:
     store.commit(WORKSPACE, None, [ReviewOpened(a_review(), UNTOUCHED), a_note(1, "task_0")])
     store.commit(WORKSPACE, None, [ReviewChanged(a_review(version=2, count=2)), a_note(2, "task_0")])
     return ReviewChanged(a_review(version=2, count=7))
 
 
-def review_unknown(store: Store) -> Extra:
+def review_unknown(store: Store) -> ExtraWrite:
     return ReviewChanged(a_review(version=2))
 
 
@@ -192,36 +192,43 @@ def review_unknown(store: Store) -> Extra:
     ],
 )
 def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
-    store: Store, prepare: Callable[[Store], Extra], error: type[BatonError]
+    store: Store, prepare: Callable[[Store], ExtraWrite], error: type[BatonError]
 ) -> None:
     extra = prepare(store)
     directions, before = direction_of(store), store.reviews(WORKSPACE, 10, None)
-    once = replace(ONCE, key="key-2")
-    ended = EndedClaim("clm_1", Remembered("h", {}))
+    idempotency_key = replace(ONCE, key="key-2")
+    ended = EndedClaim("clm_1", SavedResponse("h", {}))
     with pytest.raises(error) as raised:
         store.commit(
             WORKSPACE,
             new(),
-            [Body({"text": "x"}), a_note(), Remember(once, {}), ended, extra, Closed("a", "b", "task_0")],
+            [
+                Body({"text": "x"}),
+                a_note(),
+                SaveResponse(idempotency_key, {}),
+                ended,
+                extra,
+                EscalationClosed("a", "b", "task_0"),
+            ],
         )
     assert type(raised.value) is error
     with pytest.raises(Unknown):
         store.load(WORKSPACE, "task_1")
     assert store.events(WORKSPACE, "task_1", 0, 10) == ()
     assert store.notes(WORKSPACE, "task_1", 10) == ()
-    assert store.remembered(once) is None
+    assert store.saved_response(idempotency_key) is None
     assert store.ended_claim(WORKSPACE, "task_1", "clm_1") is None
     assert (direction_of(store), store.reviews(WORKSPACE, 10, None)) == (directions, before)
 
 
 def test_a_used_key_is_named_even_where_the_task_changed_too(store: Store) -> None:
     task = stored(store)
-    store.commit(WORKSPACE, then(task, title="first"), [Remember(ONCE, {"n": 1})])
+    store.commit(WORKSPACE, then(task, title="first"), [SaveResponse(ONCE, {"n": 1})])
     with pytest.raises(KeyTaken):
-        store.commit(WORKSPACE, then(task, title="second"), [Remember(ONCE, {"n": 2})])
-    remembered = store.remembered(ONCE)
-    assert remembered is not None
-    assert remembered.answer == {"n": 1}
+        store.commit(WORKSPACE, then(task, title="second"), [SaveResponse(ONCE, {"n": 2})])
+    saved_response = store.saved_response(ONCE)
+    assert saved_response is not None
+    assert saved_response.answer == {"n": 1}
 
 
 def test_keys_remember_their_answer_apart_from_each_other(store: Store) -> None:
@@ -231,18 +238,18 @@ def test_keys_remember_their_answer_apart_from_each_other(store: Store) -> None:
         replace(ONCE, principal=human(name="bob")),
         replace(ONCE, principal=human("other")),
     ]
-    store.commit(WORKSPACE, None, [Remember(ONCE, {"n": 1})])
-    assert [store.remembered(other) for other in others] == [None] * 4
-    assert store.remembered(replace(ONCE, body_hash="other")) == Remembered("hash-1", {"n": 1})
+    store.commit(WORKSPACE, None, [SaveResponse(ONCE, {"n": 1})])
+    assert [store.saved_response(other) for other in others] == [None] * 4
+    assert store.saved_response(replace(ONCE, body_hash="other")) == SavedResponse("hash-1", {"n": 1})
     stored(store)
-    assert store.load(WORKSPACE, "task_1", ONCE)[1] == Remembered("hash-1", {"n": 1})
+    assert store.load(WORKSPACE, "task_1", ONCE)[1] == SavedResponse("hash-1", {"n": 1})
     assert store.load(WORKSPACE, "task_1", others[0])[1] is None
-    assert store.marker_facts(WORKSPACE, None, ONCE)[2] == Remembered("hash-1", {"n": 1})
+    assert store.marker_inputs(WORKSPACE, None, ONCE)[2] == SavedResponse("hash-1", {"n": 1})
 
 
 def test_an_ended_claims_answer_is_found_by_its_claim(store: Store) -> None:
     task = claimed(store)
-    answer = Remembered("complete agent:auditor x", {"told": {"title": "é"}, "version": 2})
+    answer = SavedResponse("complete agent:auditor x", {"told": {"title": "é"}, "version": 2})
     store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), [EndedClaim("clm_1", answer)])
     assert store.ended_claim(WORKSPACE, task.id, "clm_1") == answer
     assert store.ended_claim(WORKSPACE, task.id, "clm_2") is None
@@ -254,7 +261,7 @@ def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
     assert direction_of(store) == UNTOUCHED
     opened(store, "task_1")
     opened(store, "task_2", 1)
-    store.commit(WORKSPACE, None, [Closed(*PAIR, "task_1"), a_note()])
+    store.commit(WORKSPACE, None, [EscalationClosed(*PAIR, "task_1"), a_note()])
     found = direction_of(store)
     assert found.escalations == (Escalation("task_1", NOON, True), Escalation("task_2", NOON + seconds(1)))
     assert found.version == 2
@@ -263,14 +270,14 @@ def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
 def test_an_end_told_between_reading_and_opening_is_not_in_the_way(store: Store) -> None:
     opened(store, "task_1")
     read = direction_of(store)
-    store.commit(WORKSPACE, None, [Closed(*PAIR, "task_1"), a_note()])
-    store.commit(WORKSPACE, new("task_2"), [Opened(read, "task_2", NOON + seconds(1))])
+    store.commit(WORKSPACE, None, [EscalationClosed(*PAIR, "task_1"), a_note()])
+    store.commit(WORKSPACE, new("task_2"), [EscalationOpened(read, "task_2", NOON + seconds(1))])
     assert [e.closed for e in direction_of(store).escalations] == [True, False]
 
 
 def test_an_end_may_be_told_any_number_of_times_even_of_what_nobody_opened(store: Store) -> None:
     for note in (1, 2):
-        store.commit(WORKSPACE, None, [Closed(*PAIR, "task_0"), a_note(note)])
+        store.commit(WORKSPACE, None, [EscalationClosed(*PAIR, "task_0"), a_note(note)])
     assert direction_of(store) == UNTOUCHED
     opened(store, "task_1")
     assert [e.task_id for e in direction_of(store).escalations] == ["task_1"]
@@ -279,14 +286,14 @@ def test_an_end_may_be_told_any_number_of_times_even_of_what_nobody_opened(store
 def test_directions_whose_names_begin_alike_do_not_see_each_other(store: Store) -> None:
     opened(store, "task_1")
     for pair in [("scout", "auditor-2"), ("scout-a", "auditor"), ("auditor", "scout"), ("scou", "t-auditor")]:
-        assert store.marker_facts(WORKSPACE, pair, None)[1] == Direction(WORKSPACE, *pair)
+        assert store.marker_inputs(WORKSPACE, pair, None)[1] == Direction(WORKSPACE, *pair)
 
 
 def test_what_is_forgotten_is_gone_and_the_rest_stays(store: Store) -> None:
     for second in range(4):
         opened(store, f"task_{second}", second)
-    store.commit(WORKSPACE, None, [Closed(*PAIR, "task_0"), a_note(1)])
-    store.commit(WORKSPACE, None, [Closed(*PAIR, "task_2"), a_note(2)])
+    store.commit(WORKSPACE, None, [EscalationClosed(*PAIR, "task_0"), a_note(1)])
+    store.commit(WORKSPACE, None, [EscalationClosed(*PAIR, "task_2"), a_note(2)])
     opened(store, "task_9", 9, forget=("task_0", "task_1"))
     kept = [(e.task_id, e.closed) for e in direction_of(store).escalations]
     assert kept == [("task_2", True), ("task_3", False), ("task_9", False)]
@@ -306,7 +313,10 @@ def test_a_review_is_open_in_its_direction_until_it_ends(store: Store) -> None:
     assert store.review(WORKSPACE, "review_01") == again
     assert direction_of(store).version == 1
     released = replace(again, version=3, released_at=NOON, released_by="human:alice", task_id="task_1")
-    extras: list[Extra] = [ReviewChanged(released), Opened(direction_of(store), "task_1", NOON, ends_review=True)]
+    extras: list[ExtraWrite] = [
+        ReviewChanged(released),
+        EscalationOpened(direction_of(store), "task_1", NOON, ends_review=True),
+    ]
     store.commit(WORKSPACE, new(), extras)
     assert direction_of(store).review_id is None
     assert store.review(WORKSPACE, "review_01") == released
@@ -320,12 +330,12 @@ def test_one_commit_may_carry_everything(store: Store) -> None:
         [
             Body({"text": "x"}),
             Output(0),
-            Remember(ONCE, {"n": 1}),
-            EndedClaim("clm_0", Remembered("h", {"n": 2})),
-            Opened(UNTOUCHED, "task_1", NOON),
+            SaveResponse(ONCE, {"n": 1}),
+            EndedClaim("clm_0", SavedResponse("h", {"n": 2})),
+            EscalationOpened(UNTOUCHED, "task_1", NOON),
             a_note(),
         ],
     )
-    dossier = store.read(WORKSPACE, "task_1", with_body=True)
-    assert (dossier.task, dossier.body, dossier.output) == (change.task, {"text": "x"}, 0)
+    details = store.read(WORKSPACE, "task_1", with_body=True)
+    assert (details.task, details.body, details.output) == (change.task, {"text": "x"}, 0)
     assert store.notes(WORKSPACE, "task_1", 10) == (a_note(),)

@@ -67,9 +67,9 @@ def test_a_mark_is_tried_once_and_not_again_within_the_minute(rig: Rig, fault: s
     with pytest.raises(Busy):
         rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now())
     assert rig.choked.calls.count("update_item") == 1
-    assert rig.count(lambda: mark_contact(rig.world.baton, agent("auditor"), "auditor")) == []
+    assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == []
     rig.clock.advance(60)
-    assert rig.count(lambda: mark_contact(rig.world.baton, agent("auditor"), "auditor")) == ["update_item"]
+    assert rig.count(lambda: mark_contact(rig.world.deps, agent("auditor"), "auditor")) == ["update_item"]
 
 
 def test_not_even_a_forbidden_write_is_in_the_way(rig: Rig) -> None:
@@ -82,7 +82,7 @@ def test_not_even_a_forbidden_write_is_in_the_way(rig: Rig) -> None:
             return refused
 
     rig.choked.client = Forbidding()
-    mark_contact(rig.world.baton, agent("auditor"), "auditor")
+    mark_contact(rig.world.deps, agent("auditor"), "auditor")
     assert rig.world.logged[-1]["error"] == "ClientError"
 
 

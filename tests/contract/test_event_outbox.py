@@ -9,32 +9,32 @@ from typing import Any
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.event_outbox import UNSENT_PAGE, tellings_in
+from baton.adapters.dynamodb.event_outbox import UNSENT_PAGE, outbox_events_in
 from baton.adapters.dynamodb.table import from_wire, to_wire
+from baton.domain.bus_events import outbox_events
 from baton.domain.errors import Busy, Conflict
 from baton.domain.events import replay
-from baton.domain.published import tellings
 from baton.domain.task import State
 from baton.domain.times import EPOCH, seconds
-from baton.ports import Store, Unsent
+from baton.ports import PendingEvent, Store
 from baton.services.publish_events import publish_fresh, publish_overdue
 from support.changes import new, stored, then
 from support.clock import NOON
-from support.ports import MemoryBus
+from support.ports import FakeBus
+from support.published import PublishedEvents
 from support.rig import Rig
 from support.tasks import MS
-from support.told import Outside
 from support.world import WORKSPACE
 
 LATER = NOON + seconds(60)
 
 
-def unsent(store: Store, until: Any = NOON) -> list[Unsent]:
-    return [each for page in store.unsent(until) for each in page]
+def pending_events(store: Store, until: Any = NOON) -> list[PendingEvent]:
+    return [each for page in store.pending_events(until) for each in page]
 
 
 def ids(store: Store, until: Any = NOON) -> list[tuple[str, int]]:
-    return [(each.task_id, each.seq) for each in unsent(store, until)]
+    return [(each.task_id, each.seq) for each in pending_events(store, until)]
 
 
 # Both stores
@@ -43,9 +43,9 @@ def ids(store: Store, until: Any = NOON) -> list[tuple[str, int]]:
 def test_an_event_is_in_the_outbox_with_its_change(store: Store) -> None:
     change = new()
     store.commit(WORKSPACE, change)
-    (telling,) = tellings(change)
-    assert unsent(store) == [Unsent(WORKSPACE, "task_1", 1, NOON, telling)]
-    assert (telling.state_before, telling.state) == (None, "needs")
+    (outbox_event,) = outbox_events(change)
+    assert pending_events(store) == [PendingEvent(WORKSPACE, "task_1", 1, NOON, outbox_event)]
+    assert (outbox_event.state_before, outbox_event.state) == (None, "needs")
 
 
 def test_a_change_that_isnt_written_leaves_nothing_in_it(store: Store) -> None:
@@ -71,7 +71,9 @@ def test_each_event_of_a_change_is_in_it_with_the_states_around_it(store: Store)
     second = then(first.task, "alert_raised", priority="P2")
     both = replace(first, task=second.task.changed(version=2), events=(*first.events, *second.events))
     store.commit(WORKSPACE, both)
-    assert [(each.telling.state_before, each.telling.state) for each in unsent(store) if each.telling] == [
+    assert [
+        (each.outbox_event.state_before, each.outbox_event.state) for each in pending_events(store) if each.outbox_event
+    ] == [
         (None, "needs"),
         ("needs", "delegated"),
         ("delegated", "delegated"),
@@ -98,7 +100,7 @@ def test_what_is_put_off_comes_back_when_it_is_due(store: Store) -> None:
     stored(store)
     store.put_off(WORKSPACE, "task_1", 1, LATER)
     assert ids(store, LATER - MS) == []
-    (again,) = unsent(store, LATER)
+    (again,) = pending_events(store, LATER)
     assert (again.seq, again.at) == (1, NOON), "its age isn't forgotten"
     store.mark_sent(WORKSPACE, "task_1", 1)
     assert ids(store, LATER) == []
@@ -129,7 +131,7 @@ def test_marking_while_pages_are_read_shows_none_twice_and_leaves_none_out(store
     for number in range(count):
         stored(store, f"task_{number:03d}")
     seen = []
-    for page in store.unsent(NOON):
+    for page in store.pending_events(NOON):
         for each in page:
             seen.append(each.task_id)
             store.mark_sent(each.workspace, each.task_id, each.seq)
@@ -191,7 +193,7 @@ def test_an_event_that_cannot_be_read_is_shown_as_such_and_hides_no_other(rig: R
     stored(rig.store)
     stored(rig.store, "task_2")
     damage(rig, **values)
-    assert {(each.task_id, each.at, each.telling is None) for each in unsent(rig.store)} == {
+    assert {(each.task_id, each.at, each.outbox_event is None) for each in pending_events(rig.store)} == {
         ("task_1", NOON, True),
         ("task_2", NOON, False),
     }
@@ -200,15 +202,15 @@ def test_an_event_that_cannot_be_read_is_shown_as_such_and_hides_no_other(rig: R
 def test_an_event_whose_time_cannot_be_read_is_as_old_as_can_be(rig: Rig) -> None:
     stored(rig.store)
     damage(rig, at="yesterday")
-    (each,) = unsent(rig.store)
-    assert (each.at, each.telling) == (EPOCH, None)
+    (each,) = pending_events(rig.store)
+    assert (each.at, each.outbox_event) == (EPOCH, None)
 
 
 def test_an_unreadable_event_is_put_off_counted_and_told_of_but_never_lost(rig: Rig) -> None:
     stored(rig.store)
     stored(rig.store, "task_2")
     damage(rig, data="{")
-    outside = Outside(rig.world)
+    outside = PublishedEvents(rig.world)
     rig.clock.advance(60)
     this = outside.tick()
     assert (this.published, this.failed, this.complete) == (1, 1, True)
@@ -221,7 +223,7 @@ def test_an_entry_that_cannot_be_composed_never_stops_the_rest(rig: Rig) -> None
     stored(rig.store)
     stored(rig.store, "task_2")
     damage(rig, data='{"changes":{},"x":NaN}')  # by hand: no store takes it, and JSON has no word for it
-    outside = Outside(rig.world)
+    outside = PublishedEvents(rig.world)
     rig.clock.advance(60)
     this = outside.tick()
     assert (this.published, this.failed, this.complete) == (1, 1, True)
@@ -240,7 +242,7 @@ def test_a_head_that_cannot_be_read_leaves_its_event_to_be_told(rig: Rig) -> Non
         ExpressionAttributeNames={"#state": "state"},
         ExpressionAttributeValues={":state": {"S": "of a later version"}},
     )
-    outside = Outside(rig.world)
+    outside = PublishedEvents(rig.world)
     assert outside.stream().published == 1
     assert set(outside.details()[0]["task"]) == {"id", "url"}
 
@@ -282,7 +284,7 @@ def test_a_lost_reply_is_a_success(rig: Rig, fault: str, act: str) -> None:
 
 def test_a_table_that_doesnt_answer_is_busy(rig: Rig) -> None:
     rig.choked.plan = lambda _number, _op: "throttle"
-    for act in (lambda: unsent(rig.store), lambda: rig.store.mark_sent(WORKSPACE, "task_1", 1)):
+    for act in (lambda: pending_events(rig.store), lambda: rig.store.mark_sent(WORKSPACE, "task_1", 1)):
         with pytest.raises(Busy):
             act()
 
@@ -294,9 +296,9 @@ def test_the_stream_tells_what_was_written(rig: Rig) -> None:
     rig.store.commit(WORKSPACE, change)
     images = sorted((item for item in rig.items() if item["sk"]["S"].startswith("EVENT")), key=lambda i: i["sk"]["S"])
     records = [{"eventName": "INSERT", "dynamodb": {"NewImage": image}} for image in images]
-    assert tellings_in(records) == [*tellings(new()), *tellings(change)]
+    assert outbox_events_in(records) == [*outbox_events(new()), *outbox_events(change)]
     images[0]["data"] = {"S": "{"}
-    assert tellings_in(records) == list(tellings(change))
+    assert outbox_events_in(records) == list(outbox_events(change))
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
@@ -306,18 +308,18 @@ def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
 
 
 def test_telling_what_the_stream_brought_takes_one_call_and_one_for_each(rig: Rig) -> None:
-    told = [telling for number in range(10) for telling in tellings(new(f"task_{number}"))]
+    told = [outbox_event for number in range(10) for outbox_event in outbox_events(new(f"task_{number}"))]
     for number in range(10):
         stored(rig.store, f"task_{number}")
-    calls = spent(rig, lambda: publish_fresh(rig.world.baton, MemoryBus(), told))
+    calls = spent(rig, lambda: publish_fresh(rig.world.deps, FakeBus(), told))
     assert calls == ["batch_get_item", *["update_item"] * 10]
 
 
 def test_a_quiet_minute_takes_four_queries(rig: Rig) -> None:
-    assert spent(rig, lambda: publish_overdue(rig.world.baton, MemoryBus())) == ["query"] * keys.WAKE_SHARDS
+    assert spent(rig, lambda: publish_overdue(rig.world.deps, FakeBus())) == ["query"] * keys.WAKE_SHARDS
 
 
 def test_every_shard_comes_first_some_minute() -> None:
-    first = [keys.unsent_shards(NOON + seconds(60 * minute)) for minute in range(keys.WAKE_SHARDS)]
-    assert {shards[0] for shards in first} == {keys.unsent_shard(f"task_{number}") for number in range(100)}
+    first = [keys.outbox_shards(NOON + seconds(60 * minute)) for minute in range(keys.WAKE_SHARDS)]
+    assert {shards[0] for shards in first} == {keys.outbox_shard(f"task_{number}") for number in range(100)}
     assert all(sorted(shards) == sorted(first[0]) for shards in first)

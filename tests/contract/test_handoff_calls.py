@@ -9,7 +9,7 @@ import pytest
 
 from baton.domain.agent import Approval, Runtime
 from baton.domain.callback import Callback
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Principal
 from baton.domain.route import Mode
 from baton.domain.task import Policy
@@ -17,7 +17,7 @@ from baton.services.cancel_descendants import cancel_descendants
 from baton.services.change_route import change_route
 from baton.services.claim_task import Claimed, Claimer, claim_next
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task, reject_task
@@ -39,68 +39,79 @@ def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
     """Calls to the table, then bells."""
     for slug in ("auditor", "scout", "runner"):
         rig.store.mark_contact(WORKSPACE, slug, rig.clock.now())
-    bells = len(rig.world.doorbell.bells)
+    notices = len(rig.world.dispatch_queue.notices)
     calls = rig.count(act)
-    return calls + ["ring"] * (len(rig.world.doorbell.bells) - bells)
+    return calls + ["ring"] * (len(rig.world.dispatch_queue.notices) - notices)
 
 
-def asked(source: str, target: str | None, *, claim: Claimed | None = None, **more: Any) -> Asked:
+def asked(source: str, target: str | None, *, claim: Claimed | None = None, **more: Any) -> CreateHandoff:
     work_type = more.pop("work_type", None)
     message = {"source": {"agent": source}, "target": {"agent": target, "reason": "Look at it"}, **more}
-    return Asked(message=message, claim_id=claim.claim_id if claim else None, work_type=work_type)
+    return CreateHandoff(message=message, claim_id=claim.claim_id if claim else None, work_type=work_type)
 
 
 def held(rig: Rig) -> Claimed:
     """The auditor's claim on a handoff of the human's."""
-    create_handoff(rig.world.baton, human(), asked("alice", "auditor"))
+    create_handoff(rig.world.deps, human(), asked("alice", "auditor"))
     rig.clock.advance(3)
     return rig.world.claim()
 
 
-def once(by: Principal = AUDITOR) -> Once:
-    return Once(by, "/handoffs", "key", "hash")
+def idempotency_key(by: Principal = AUDITOR) -> IdempotencyKey:
+    return IdempotencyKey(by, "/handoffs", "key", "hash")
 
 
 def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
     create = create_handoff
-    root = spent(rig, lambda: create(rig.world.baton, agent("scout"), asked("scout", "auditor"), once(agent("scout"))))
+    root = spent(
+        rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout")))
+    )
     assert root == [READ, MANY, WRITE]
-    rung = spent(rig, lambda: create(rig.world.baton, agent("scout"), asked("scout", "runner")))
+    rung = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
     assert rung == [READ, MANY, WRITE, "ring"]
-    assert spent(rig, lambda: create(rig.world.baton, human(), asked("alice", "auditor"))) == [MANY, ONE, WRITE]
-    for_it = spent(rig, lambda: create(rig.world.baton, service(), asked("auditor", "runner"), once(service())))
+    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, ONE, WRITE]
+    for_it = spent(
+        rig, lambda: create(rig.world.deps, service(), asked("auditor", "runner"), idempotency_key(service()))
+    )
     assert for_it == [READ, MANY, WRITE, "ring"]
 
 
 def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
     claim = held(rig)
     child = asked("auditor", "runner", claim=claim, context={"state": {"n": 1}})
-    assert spent(rig, lambda: create_handoff(rig.world.baton, AUDITOR, child, once())) == [READ, MANY, WRITE, "ring"]
+    assert spent(rig, lambda: create_handoff(rig.world.deps, AUDITOR, child, idempotency_key())) == [
+        READ,
+        MANY,
+        WRITE,
+        "ring",
+    ]
 
 
 def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
     values = {"agent": "runner", "mode": Mode.DISPATCH}
-    change_route(rig.world.baton, human(), "audit", values)
+    change_route(rig.world.deps, human(), "audit", values)
     routed = asked("scout", None, work_type="audit")
-    calls = spent(rig, lambda: create_handoff(rig.world.baton, agent("scout"), routed, once(agent("scout"))))
+    calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), routed, idempotency_key(agent("scout"))))
     assert len(calls) <= 5, calls
     assert calls[-2:] == [WRITE, "ring"]
 
 
 def test_an_open_handoff_reads_the_roster_too(rig: Rig) -> None:
-    calls = spent(rig, lambda: create_handoff(rig.world.baton, agent("scout"), asked("scout", None)))
+    calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), asked("scout", None)))
     assert calls == [READ, MANY, ONE, WRITE]
 
 
 def test_a_target_by_its_name_costs_the_roster_and_its_direction(rig: Rig) -> None:
     by_name = asked("scout", "Client Repo Auditor")
-    calls = spent(rig, lambda: create_handoff(rig.world.baton, agent("scout"), by_name))
+    calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), by_name))
     assert calls == [READ, MANY, ONE, MANY, WRITE]
 
 
 def test_a_repeat_writes_nothing(rig: Rig) -> None:
     def create() -> Any:
-        return create_handoff(rig.world.baton, agent("scout"), asked("scout", "auditor"), once(agent("scout")))
+        return create_handoff(
+            rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout"))
+        )
 
     create()
     assert spent(rig, create) == [READ, MANY, MANY]
@@ -108,23 +119,23 @@ def test_a_repeat_writes_nothing(rig: Rig) -> None:
 
 @pytest.mark.parametrize("most", [None, 5])
 def test_claim_next_that_looks_at_open_work_takes_four(rig: Rig, most: int | None) -> None:
-    register_agent(rig.world.baton, human(), "auditor", {"accepts": ("code",), "max_concurrent": most})
-    register_agent(rig.world.baton, human(), "scout", {"accepts": ("text",)})
+    register_agent(rig.world.deps, human(), "auditor", {"accepts": ("code",), "max_concurrent": most})
+    register_agent(rig.world.deps, human(), "scout", {"accepts": ("text",)})
     for type_ in ("text", "code"):
         context = {"artifacts": [{"type": type_}]}
-        create_handoff(rig.world.baton, human(), asked("alice", None, context=context))
+        create_handoff(rig.world.deps, human(), asked("alice", None, context=context))
     rig.clock.advance(3)
     claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
-    assert spent(rig, lambda: claim_next(rig.world.baton, claimer)) == [READ, READ, MANY, WRITE]
+    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, MANY, WRITE]
 
 
 def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig) -> None:
-    register_agent(rig.world.baton, human(), "auditor", {"max_concurrent": 1})
+    register_agent(rig.world.deps, human(), "auditor", {"max_concurrent": 1})
     held(rig)
-    create_handoff(rig.world.baton, human(), asked("alice", "auditor"))
+    create_handoff(rig.world.deps, human(), asked("alice", "auditor"))
     rig.clock.advance(3)
     claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
-    calls = spent(rig, lambda: claim_next(rig.world.baton, claimer))
+    calls = spent(rig, lambda: claim_next(rig.world.deps, claimer))
     assert calls.count(WRITE) == 1
     assert len(calls) <= 6
 
@@ -132,17 +143,17 @@ def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig) -> No
 def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig) -> None:
     deliverables = [{"type": "report", "description": "d", "acceptance_criteria": ["It is read"]}]
     made = create_handoff(
-        rig.world.baton, human(), asked("alice", "auditor", expectations={"deliverables": deliverables})
+        rig.world.deps, human(), asked("alice", "auditor", expectations={"deliverables": deliverables})
     )
     rig.clock.advance(3)
     claim = rig.world.claim()
     report = {"verification": {"acceptance_criteria_met": [{"criterion": "It is read", "met": True}]}}
 
     def complete(claim: Claimed, said: dict[str, Any]) -> Callable[[], Any]:
-        task_id = claim.dossier.task.id
-        return lambda: complete_task(rig.world.baton, AUDITOR, task_id, claim.claim_id, None, "h", completion=said)
+        task_id = claim.details.task.id
+        return lambda: complete_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, None, "h", completion=said)
 
-    assert made.task.id == claim.dossier.task.id
+    assert made.task.id == claim.details.task.id
     assert spent(rig, complete(claim, report)) == [MANY, WRITE]
     going_on = complete(held(rig), {"continuation": {"suggested_next": "runner", "reason": "Go on"}})
     assert spent(rig, going_on) == [MANY, MANY, WRITE, "ring"]
@@ -151,16 +162,16 @@ def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig
 def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
     for end in ("fail", "reject"):
         claim = held(rig)
-        task_id, request = claim.dossier.task.id, {"target_agent": "runner", "reason": "Yours"}
+        task_id, request = claim.details.task.id, {"target_agent": "runner", "reason": "Yours"}
 
         def act(end: str = end, task_id: str = task_id, claim: Claimed = claim, request: Any = request) -> Any:
             if end == "reject":
                 return reject_task(
-                    rig.world.baton, AUDITOR, task_id, claim.claim_id, "no", "h", rollback_request=request
+                    rig.world.deps, AUDITOR, task_id, claim.claim_id, "no", "h", rollback_request=request
                 )
             failure = {"type": "error", "description": "no", "partial_progress": {"completed": ["a"]}}
             return fail_task(
-                rig.world.baton,
+                rig.world.deps,
                 AUDITOR,
                 task_id,
                 claim.claim_id,
@@ -174,48 +185,51 @@ def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
 
 
 def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
-    register_agent(rig.world.baton, human(), "runner", {"runtime": Runtime.PULL, "approval": Approval.AUTO})
+    register_agent(rig.world.deps, human(), "runner", {"runtime": Runtime.PULL, "approval": Approval.AUTO})
     claim = held(rig)
     on = {"target": {"agent": "runner", "reason": "Yours"}}
-    task_id = claim.dossier.task.id
-    transfer = spent(rig, lambda: transfer_task(rig.world.baton, AUDITOR, task_id, claim.claim_id, on, "h"))
+    task_id = claim.details.task.id
+    transfer = spent(rig, lambda: transfer_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, on, "h"))
     assert transfer == [MANY, MANY, WRITE]
     claim = held(rig)
     branches = [{"call_id": f"c{n}", "target": {"agent": "runner", "reason": f"Part {n}"}} for n in range(10)]
 
     def delegate() -> Any:
-        task_id = claim.dossier.task.id
-        return delegate_task(rig.world.baton, AUDITOR, task_id, claim.claim_id, branches, Policy.ALL, None, "h", once())
+        task_id = claim.details.task.id
+        return delegate_task(
+            rig.world.deps, AUDITOR, task_id, claim.claim_id, branches, Policy.ALL, None, "h", idempotency_key()
+        )
 
     assert spent(rig, delegate) == [MANY, MANY, WRITE]
-    task_id = claim.dossier.task.id
-    assert len(spent(rig, lambda: join_branches(rig.world.baton, WORKSPACE, task_id))) <= 3
+    task_id = claim.details.task.id
+    assert len(spent(rig, lambda: join_branches(rig.world.deps, WORKSPACE, task_id))) <= 3
 
 
 def test_waiting_for_the_outside_takes_two_and_its_answer_two(rig: Rig) -> None:
     claim = held(rig)
-    task_id = claim.dossier.task.id
-    wait = spent(rig, lambda: wait_for_callback(rig.world.baton, AUDITOR, task_id, claim.claim_id, "i", None, "h"))
+    task_id = claim.details.task.id
+    wait = spent(rig, lambda: wait_for_callback(rig.world.deps, AUDITOR, task_id, claim.claim_id, "i", None, "h"))
     assert wait == [MANY, WRITE]
-    token = Callback(WORKSPACE, task_id, 1).token(rig.world.baton.callback_key.get())
-    assert spent(rig, lambda: answer_callback(rig.world.baton, token, {"x": 1})) == ["get_item", WRITE]
+    token = Callback(WORKSPACE, task_id, 1).token(rig.world.deps.callback_key.get())
+    assert spent(rig, lambda: answer_callback(rig.world.deps, token, {"x": 1})) == ["get_item", WRITE]
 
 
 def test_a_checkpoint_takes_two(rig: Rig) -> None:
     claim = held(rig)
-    task_id = claim.dossier.task.id
+    task_id = claim.details.task.id
     calls = spent(
-        rig, lambda: save_checkpoint(rig.world.baton, AUDITOR, task_id, claim.claim_id, "half", {"n": 1}, once())
+        rig,
+        lambda: save_checkpoint(rig.world.deps, AUDITOR, task_id, claim.claim_id, "half", {"n": 1}, idempotency_key()),
     )
     assert calls == [MANY, WRITE]
 
 
 def test_a_retry_takes_a_handful(rig: Rig) -> None:
     claim = held(rig)
-    task_id = claim.dossier.task.id
+    task_id = claim.details.task.id
     failure = {"type": "error", "description": "no"}
-    fail_task(rig.world.baton, AUDITOR, task_id, claim.claim_id, failure, "h", retryable=False)
-    assert len(spent(rig, lambda: retry_handoff(rig.world.baton, human(), task_id, once(human())))) <= 6
+    fail_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, failure, "h", retryable=False)
+    assert len(spent(rig, lambda: retry_handoff(rig.world.deps, human(), task_id, idempotency_key(human())))) <= 6
 
 
 def test_what_cancelling_a_tree_costs_grows_with_what_is_open_and_nothing_else(rig: Rig) -> None:
@@ -223,12 +237,12 @@ def test_what_cancelling_a_tree_costs_grows_with_what_is_open_and_nothing_else(r
     for number in range(3):
         child = asked("auditor", "scout", claim=claim, summary=f"Part {number}")
         child.message["target"]["reason"] = f"Part {number}"
-        create_handoff(rig.world.baton, AUDITOR, child)
-    task_id = claim.dossier.task.id
-    calls = spent(rig, lambda: cancel_task(rig.world.baton, human(), task_id, None))
+        create_handoff(rig.world.deps, AUDITOR, child)
+    task_id = claim.details.task.id
+    calls = spent(rig, lambda: cancel_task(rig.world.deps, human(), task_id, None))
     assert calls.count(WRITE) == 4  # each of them
     assert len(calls) <= 16, calls
-    assert spent(rig, lambda: cancel_descendants(rig.world.baton, WORKSPACE, task_id)) == ["get_item"]
+    assert spent(rig, lambda: cancel_descendants(rig.world.deps, WORKSPACE, task_id)) == ["get_item"]
 
 
 def test_a_chain_of_thirty_handoffs_is_read_in_two(rig: Rig) -> None:
@@ -236,6 +250,6 @@ def test_a_chain_of_thirty_handoffs_is_read_in_two(rig: Rig) -> None:
     for number in range(29):
         child = asked("auditor", "scout", claim=claim)
         child.message["target"]["reason"] = f"Part {number}"
-        create_handoff(rig.world.baton, AUDITOR, child)
-    workflow_id = claim.dossier.task.workflow_id
-    assert len(spent(rig, lambda: workflow_chain(rig.world.baton, human(), workflow_id))) <= 2
+        create_handoff(rig.world.deps, AUDITOR, child)
+    workflow_id = claim.details.task.workflow_id
+    assert len(spent(rig, lambda: workflow_chain(rig.world.deps, human(), workflow_id))) <= 2

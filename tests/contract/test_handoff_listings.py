@@ -33,7 +33,7 @@ def found(team: Team, limit: int = 100, **wanted: Any) -> list[str]:
     titles: list[str] = []
     cursor = None
     while True:
-        page = list_handoffs(team.baton, human(), Filter(**wanted), limit, cursor)
+        page = list_handoffs(team.deps, human(), Filter(**wanted), limit, cursor)
         assert len(page.items) <= limit
         titles += [task.title for task in page.items]
         if page.cursor is None:
@@ -77,14 +77,14 @@ def test_the_walk_goes_back_a_year_and_no_further(team: Team) -> None:
 
 def test_a_cursor_of_another_listing_is_no_day(team: Team) -> None:
     with pytest.raises(InvalidInput):
-        list_handoffs(team.baton, human(), Filter(), 10, "task_01")
+        list_handoffs(team.deps, human(), Filter(), 10, "task_01")
 
 
 def test_the_chain_is_read_with_what_each_came_to(team: Team) -> None:
     root = team.begin(A)
     team.complete(root, to=B, deliverables=[{"type": "code", "files_created": ["/a"]}])
     team.fail(team.take(B), back_to=C)
-    (top,) = workflow_chain(team.baton, human(), root.task.workflow_id)
+    (top,) = workflow_chain(team.deps, human(), root.task.workflow_id)
     (second,) = top.children
     (third,) = second.children
     assert [step.agent for step in (top, second, third)] == [A, B, C]
@@ -108,7 +108,7 @@ def test_checkpoints_of_both_kinds_are_merged_by_time(team: Team, limit: int) ->
         states: list[Any] = []
         cursor = None
         while True:
-            page: Page = read(team.baton, human(), about, limit, cursor)
+            page: Page = read(team.deps, human(), about, limit, cursor)
             states += [each.state["at"] for each in page.items]
             if page.cursor is None:
                 return states
@@ -121,31 +121,31 @@ def test_checkpoints_of_both_kinds_are_merged_by_time(team: Team, limit: int) ->
 def test_what_is_asked_for_in_another_workspace_is_unknown(team: Team) -> None:
     task = team.begin(A).task
     asked: list[Callable[[], Any]] = [
-        lambda: find_handoff(team.baton, human("other"), task.handoff_id),
-        lambda: find_handoff(team.baton, human(), task.id),
-        lambda: workflow_chain(team.baton, human("other"), task.workflow_id),
-        lambda: checkpoints_of_workflow(team.baton, human("other"), task.workflow_id, 10, None),
-        lambda: checkpoints_of_task(team.baton, human("other"), task.id, 10, None),
-        lambda: read_inbox(team.baton, agent(A, "other"), A, 10, None),
-        lambda: acknowledge(team.baton, agent(A, "other"), A, ["x"]),
+        lambda: find_handoff(team.deps, human("other"), task.handoff_id),
+        lambda: find_handoff(team.deps, human(), task.id),
+        lambda: workflow_chain(team.deps, human("other"), task.workflow_id),
+        lambda: checkpoints_of_workflow(team.deps, human("other"), task.workflow_id, 10, None),
+        lambda: checkpoints_of_task(team.deps, human("other"), task.id, 10, None),
+        lambda: read_inbox(team.deps, agent(A, "other"), A, 10, None),
+        lambda: acknowledge(team.deps, agent(A, "other"), A, ["x"]),
     ]
     for ask in asked:
         with pytest.raises(Unknown):
             ask()
     assert found(team, workflow_id=task.workflow_id) == ["begin"]
-    assert list_handoffs(team.baton, human("other"), Filter(workflow_id=task.workflow_id), 10, None) == Page(())
+    assert list_handoffs(team.deps, human("other"), Filter(workflow_id=task.workflow_id), 10, None) == Page(())
 
 
 def test_an_inbox_is_read_and_emptied(team: Team) -> None:
     root = team.begin(A)
     for number in range(3):
         team.complete(team.take(B, team.ask(B, str(number), under=root).task.id))
-    first = read_inbox(team.baton, agent(A), A, 2, None)
-    rest = read_inbox(team.baton, agent(A), A, 2, first.cursor)
+    first = read_inbox(team.deps, agent(A), A, 2, None)
+    rest = read_inbox(team.deps, agent(A), A, 2, first.cursor)
     assert (len(first.items), len(rest.items), rest.cursor) == (2, 1, None)
     ids = [item.id for item in first.items]
-    assert acknowledge(team.baton, agent(A), A, [*ids, *ids, "inbox_unknown"]) == 3
-    assert read_inbox(team.baton, agent(A), A, 10, None).items == rest.items
+    assert acknowledge(team.deps, agent(A), A, [*ids, *ids, "inbox_unknown"]) == 3
+    assert read_inbox(team.deps, agent(A), A, 10, None).items == rest.items
 
 
 # What it takes
@@ -159,7 +159,7 @@ def test_a_chain_takes_two_readings_and_one_more_for_each_thirty_handoffs(rig: R
     workflow_id = root.task.workflow_id
 
     def read() -> Any:
-        return workflow_chain(team.baton, human(), workflow_id)
+        return workflow_chain(team.deps, human(), workflow_id)
 
     assert rig.count(read) == ["query", "batch_get_item"]
     for number in range(24, 49):
@@ -173,8 +173,8 @@ def test_a_page_never_reads_without_end(rig: Rig) -> None:
     since = rig.clock.now()
     team.later(300 * DAY)
     asked: list[Callable[[], Any]] = [
-        lambda: list_handoffs(team.baton, human(), Filter(since=since), 100, None),
-        lambda: list_handoffs(team.baton, human(), Filter(source="nobody", target=B), 100, None),
+        lambda: list_handoffs(team.deps, human(), Filter(since=since), 100, None),
+        lambda: list_handoffs(team.deps, human(), Filter(source="nobody", target=B), 100, None),
     ]
     for ask in asked:
         assert len(rig.count(ask)) <= MAX_READS

@@ -12,34 +12,34 @@ import pytest
 from baton.domain.alert import AlertState
 from baton.domain.direction import Direction
 from baton.domain.errors import Conflict
-from baton.domain.idempotency import Once, Remembered
-from baton.domain.mirror import Sync
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.page_sync import Sync
 from baton.domain.settings import Settings
 from baton.domain.task import State
-from baton.domain.workflow import Errand
+from baton.domain.workflow import JobKind
 from baton.ports import (
     Body,
     EndedClaim,
     EntryKept,
-    ErrandDone,
-    GateSaved,
-    MirrorOpened,
-    MirrorSaved,
+    EscalationOpened,
+    HandoffQuery,
+    JobFinished,
     Note,
-    Opened,
     Output,
-    PageTaken,
-    Remember,
+    PageLinked,
+    PageSyncOpened,
+    PageSyncSaved,
+    SaveResponse,
     Store,
+    TrackerCircuitSaved,
     UnderClaim,
-    Wanted,
     WebhookSaved,
 )
-from support.around import an_errand, fill_around
 from support.changes import claimed, new, queued, stored, then
 from support.clock import NOON
-from support.records import PAGE_ID, a_gate, a_route, a_row, a_webhook, add_alert, add_review, add_token
+from support.records import PAGE_ID, a_circuit, a_page_sync, a_route, a_webhook, add_alert, add_review, add_token
 from support.runs import a_profile, a_tool, an_entry, fill_runs, spent
+from support.task_items import a_job, fill_task_items
 from support.tasks import an_agent
 from support.world import agent, human
 
@@ -50,17 +50,21 @@ DAY = date(2026, 11, 18)
 
 def fill(store: Store, workspace: str) -> None:
     """One of everything, under the same ids in whatever workspace."""
-    once = Once(human(workspace), "/x", "key", "hash")
+    idempotency_key = IdempotencyKey(human(workspace), "/x", "key", "hash")
     change = new("task_1", workspace=workspace)
-    extras: list[Any] = [Body({}), Opened(Direction(workspace, *PAIR), "task_1", NOON), Remember(once, {})]
-    row = MirrorOpened(a_row(workspace=workspace))
+    extras: list[Any] = [
+        Body({}),
+        EscalationOpened(Direction(workspace, *PAIR), "task_1", NOON),
+        SaveResponse(idempotency_key, {}),
+    ]
+    row = PageSyncOpened(a_page_sync(workspace=workspace))
     store.commit(workspace, change, [*extras, Note("task_1", "note_1", NOON, "x", {}), row])
     add_review(store, 1, workspace)
     task = claimed(store, "task_2", workspace=workspace)
-    ended = EndedClaim("clm_1", Remembered("h", {}))
+    ended = EndedClaim("clm_1", SavedResponse("h", {}))
     store.commit(workspace, then(task, state=State.DONE, claim=None), [ended, Output(1)])
     queued(store, "task_3", workspace=workspace)
-    fill_around(store, workspace)
+    fill_task_items(store, workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
     store.mark_contact(workspace, "auditor", NOON)
     store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
@@ -68,9 +72,9 @@ def fill(store: Store, workspace: str) -> None:
     add_alert(store, 1, workspace, task_id="task_1")
     store.save_route(a_route(workspace=workspace), store.routes(workspace))
     fill_runs(store, workspace)
-    dead = MirrorSaved(a_row("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
-    about_tracker = [GateSaved(a_gate(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
-    store.commit(workspace, None, [dead, PageTaken(PAGE_ID, "task_2"), *about_tracker])
+    dead = PageSyncSaved(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
+    about_tracker = [TrackerCircuitSaved(a_circuit(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
+    store.commit(workspace, None, [dead, PageLinked(PAGE_ID, "task_2"), *about_tracker])
 
 
 # Handoffs' facts one by one, as one that leaks mustn't hide behind another.
@@ -85,26 +89,26 @@ WANTED: dict[str, dict[str, Any]] = {
 
 
 def facts_of(wanted: dict[str, Any]) -> Callable[[Store, str], Any]:
-    return lambda store, w: store.handoff_facts(w, Wanted(**wanted))
+    return lambda store, w: store.handoff_inputs(w, HandoffQuery(**wanted))
 
 
 READINGS: dict[str, Callable[[Store, str], Any]] = {
     "load": lambda store, w: store.load(w, "task_1"),
-    "load with key": lambda store, w: store.load(w, "task_1", Once(human(w), "/x", "key", "hash")),
+    "load with key": lambda store, w: store.load(w, "task_1", IdempotencyKey(human(w), "/x", "key", "hash")),
     "read": lambda store, w: store.read(w, "task_1", with_body=True),
     "read output": lambda store, w: store.read(w, "task_2").output,
     "read for claim": lambda store, w: store.read_for_claim(w, "task_1", "auditor"),
     "ended claim": lambda store, w: store.ended_claim(w, "task_2", "clm_1"),
-    "remembered": lambda store, w: store.remembered(Once(human(w), "/x", "key", "hash")),
+    "saved_response": lambda store, w: store.saved_response(IdempotencyKey(human(w), "/x", "key", "hash")),
     "ready": lambda store, w: list(store.ready(w, "auditor", NOON)[1]),
     "skills": lambda store, w: store.ready(w, "auditor", NOON)[0],
     "open work": lambda store, w: list(store.open_work(w, NOON)),
-    "read bell's task": lambda store, w: store.read_bell(w, "task_1", "nobody"),
-    "read bell's agent": lambda store, w: store.read_bell(w, "task_9", "auditor"),
-    "what was brought": lambda store, w: store.read(w, "task_5").brought,
+    "read bell's task": lambda store, w: store.read_for_dispatch(w, "task_1", "nobody"),
+    "read bell's agent": lambda store, w: store.read_for_dispatch(w, "task_9", "auditor"),
+    "what was brought": lambda store, w: store.read(w, "task_5").resume_payload,
     "latest checkpoint": lambda store, w: store.read(w, "task_1").checkpoint,
     "checkpoints": lambda store, w: store.checkpoints(w, "wf_1", 10, None),
-    "completion": lambda store, w: store.papers(w, ["task_7"]),
+    "completion": lambda store, w: store.outcomes(w, ["task_7"]),
     "tasks": lambda store, w: store.tasks(w, ["task_1", "task_2"]),
     "bodies": lambda store, w: store.bodies(w, ["task_1"]),
     "workflow": lambda store, w: store.workflow(w, "wf_1"),
@@ -112,7 +116,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "cut claim": lambda store, w: store.ended_claim(w, "task_5", "clm_1"),
     "late results": lambda store, w: store.late_results(w, "task_5"),
     "inbox": lambda store, w: store.inbox(w, "scout", 10, None),
-    "errand": lambda store, w: store.errand(w, Errand.JOIN, "task_1"),
+    "job": lambda store, w: store.job(w, JobKind.JOIN, "task_1"),
     "retry": lambda store, w: store.retry_of(w, "task_1"),
     "review request": lambda store, w: store.review_request(w, "review_01"),
     **{f"handoff facts, {name}": facts_of(wanted) for name, wanted in WANTED.items()},
@@ -121,7 +125,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "notes": lambda store, w: store.notes(w, "task_1", 10),
     "tasks of agent": lambda store, w: store.tasks_of_agent(w, "auditor", 10, None),
     "tasks of day": lambda store, w: store.tasks_of_day(w, DAY, 10, None),
-    "marker facts": lambda store, w: store.marker_facts(w, PAIR, Once(human(w), "/x", "key", "hash")),
+    "marker facts": lambda store, w: store.marker_inputs(w, PAIR, IdempotencyKey(human(w), "/x", "key", "hash")),
     "review": lambda store, w: store.review(w, "review_01"),
     "reviews": lambda store, w: store.reviews(w, 10, None),
     "roster": lambda store, w: store.roster(w),
@@ -129,7 +133,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "agent": lambda store, w: store.agent(w, "auditor"),
     "last contact": lambda store, w: store.last_contact(w, "auditor"),
     "last contacts": lambda store, w: store.last_contacts(w),
-    "dispatch facts": lambda store, w: store.dispatch_facts(w, "auditor"),
+    "dispatch facts": lambda store, w: store.dispatch_inputs(w, "auditor"),
     "alert": lambda store, w: store.alert(w, "alert_01"),
     "alerts": lambda store, w: store.alerts(w, 10, None),
     "alerts of task": lambda store, w: store.alerts_of_task(w, "task_1", 10, None),
@@ -145,13 +149,13 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "what a workflow has spent": lambda store, w: store.usage(w, "wf_1", "task_9"),
     "settings": lambda store, w: store.settings(w),
     "tokens": lambda store, w: store.tokens(w, 10, None),
-    "mirror": lambda store, w: store.mirror(w, "task_1"),
-    "mirrors": lambda store, w: store.mirrors(w, ["task_1", "task_2"]),
-    "mirrors due": lambda store, w: list(store.mirrors_due(w, NOON)),
-    "mirrors waiting": lambda store, w: store.mirrors_waiting(w, 10),
-    "dead mirrors": lambda store, w: store.dead_mirrors(w, 10, None),
+    "page_sync": lambda store, w: store.page_sync(w, "task_1"),
+    "page_syncs": lambda store, w: store.page_syncs(w, ["task_1", "task_2"]),
+    "mirrors due": lambda store, w: list(store.page_syncs_due(w, NOON)),
+    "mirrors waiting": lambda store, w: store.count_waiting_page_syncs(w, 10),
+    "dead mirrors": lambda store, w: store.dead_page_syncs(w, 10, None),
     "page holders": lambda store, w: store.page_holders(w, [PAGE_ID]),
-    "gate": lambda store, w: store.gate(w),
+    "circuit": lambda store, w: store.circuit(w),
     "webhook": lambda store, w: store.webhook(w),
 }
 
@@ -195,7 +199,7 @@ def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
 def test_a_page_may_be_a_tasks_in_each_of_two_workspaces(store: Store) -> None:
     """Both keep their tasks in one database, say; neither learns of the other by being refused."""
     fill(store, THEIRS)
-    store.commit(OURS, None, [MirrorSaved(a_row("task_9", workspace=OURS)), PageTaken(PAGE_ID, "task_9")])
+    store.commit(OURS, None, [PageSyncSaved(a_page_sync("task_9", workspace=OURS)), PageLinked(PAGE_ID, "task_9")])
     assert store.page_holders(OURS, [PAGE_ID]) == {PAGE_ID: "task_9"}
     assert store.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
 
@@ -204,13 +208,13 @@ def test_a_saved_row_gate_or_webhook_leaves_the_neighbours(store: Store) -> None
     fill(store, THEIRS)
     before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
     ours = [
-        MirrorSaved(a_row(workspace=OURS, message="ours")),
-        GateSaved(a_gate(workspace=OURS, message="ours")),
+        PageSyncSaved(a_page_sync(workspace=OURS, message="ours")),
+        TrackerCircuitSaved(a_circuit(workspace=OURS, message="ours")),
         WebhookSaved(a_webhook(workspace=OURS, digest="e" * 64)),
     ]
     store.commit(OURS, None, ours)
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
-    assert sorted(store.gates_due(NOON)) == [OURS, THEIRS]
+    assert sorted(store.tracker_circuits_due(NOON)) == [OURS, THEIRS]
 
 
 def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
@@ -237,11 +241,11 @@ def test_what_is_done_in_one_workspace_is_not_done_in_the_other(store: Store) ->
     fill(store, THEIRS)
     before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
     stored(store, workspace=OURS)
-    fill_around(store, OURS)
+    fill_task_items(store, OURS)
     ours = store.load(OURS, "task_6")[0]
-    store.commit(OURS, then(ours, state=State.DONE, claim=None), [ErrandDone(an_errand())])
+    store.commit(OURS, then(ours, state=State.DONE, claim=None), [JobFinished(a_job())])
     store.acknowledge(OURS, "scout", ["inb_001"])
     with pytest.raises(Conflict):
         store.commit(OURS, new("task_9", workspace=OURS), [UnderClaim("task_6", "clm_1")])
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
-    assert list(store.due(NOON)) == [(THEIRS, "task_1", Errand.JOIN)]
+    assert list(store.due(NOON)) == [(THEIRS, "task_1", JobKind.JOIN)]

@@ -14,10 +14,9 @@ from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.domain.agent import Runtime
 from baton.domain.alert import MAX_MESSAGE as MAX_ALERT
 from baton.domain.alert import Alert, AlertState, Severity
-from baton.domain.events import canonical_json, facts, from_snapshot, snapshot
-from baton.domain.gate import Gate
+from baton.domain.events import canonical_json, from_snapshot, snapshot, state_fields
 from baton.domain.marker import Priority
-from baton.domain.mirror import MAX_MESSAGE, Mirror, PageRef, Sync
+from baton.domain.page_sync import MAX_MESSAGE, PageRef, PageSync, Sync
 from baton.domain.route import Mode, Route
 from baton.domain.task import (
     MAX_BRANCHES,
@@ -31,13 +30,14 @@ from baton.domain.task import (
     Task,
     Wait,
 )
+from baton.domain.tracker_circuit import TrackerCircuit
 from baton.domain.webhook import Webhook
-from baton.ports import Ready
+from baton.ports import ReadyTask
 from support.changes import a_claim
 from support.clock import NOON
 from support.fake_dynamo.rules import check
 from support.fake_dynamo.sizes import item_bytes as size
-from support.records import a_gate, a_page, a_row, an_alert
+from support.records import a_circuit, a_page, a_page_sync, an_alert
 from support.tasks import a_new_task
 
 ids = st.from_regex(r"\A[A-Za-z0-9_-]{1,64}\Z")
@@ -129,8 +129,8 @@ tasks = st.builds(
     mirrored=st.booleans(),
     parked=st.booleans(),
 )
-mirrors = st.builds(
-    Mirror,
+page_syncs = st.builds(
+    PageSync,
     workspace=ids,
     task_id=ids,
     wanted=counts,
@@ -154,7 +154,7 @@ mirrors = st.builds(
     version=st.integers(1, 10**9),
 )
 gates = st.builds(
-    Gate,
+    TrackerCircuit,
     workspace=ids,
     closed_until=st.none() | moments,
     failures=counts,
@@ -225,7 +225,7 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
         assert item["wake_sk"] > keys.wake_until(task.wake_at - timedelta(milliseconds=1))
     is_queued = task.state is State.DELEGATED and task.ready_at is not None and not task.parked
     if is_queued and task.ready_at is not None:
-        assert keys.parse_place(item["queue_sk"]) == (task.priority, Ready(task.id, task.ready_at))
+        assert keys.parse_queue_sort_key(item["queue_sk"]) == (task.priority, ReadyTask(task.id, task.ready_at))
         assert (item["queue_pk"] == keys.open_queue(task.workspace)) == (task.target_agent is None)
     assert (item["queue_sk"] is not None) == (is_queued or (task.state is State.NEEDS and not task.parked))
 
@@ -236,7 +236,7 @@ def test_a_task_survives_the_answer_that_is_kept_of_it(task: Task) -> None:
     """Without its hints to the dispatcher and its secrets, which no answer shows."""
     kept = json.loads(canonical_json(snapshot(task)))
     found = from_snapshot(kept)
-    assert facts(found) == facts(task)
+    assert state_fields(found) == state_fields(task)
     assert (found.version, found.seq, found.mirrored) == (task.version, task.seq, task.mirrored)
 
 
@@ -249,31 +249,31 @@ def wired(item: dict[str, Any]) -> dict[str, Any]:
 
 
 @settings(max_examples=200, derandomize=True, deadline=None)
-@given(mirrors)
-def test_a_row_of_the_outbox_survives_its_item_and_is_where_it_is_looked_for(mirror: Mirror) -> None:
-    item = wired(tracker_items.mirror_item(mirror))
-    assert tracker_items.mirror_from(item) == mirror
-    if mirror.due_at is not None:
-        assert item["queue_pk"] == keys.mirror_queue(mirror.workspace)
-        assert keys.parse_due(item["queue_sk"]) == mirror.task_id
-        assert item["queue_sk"] <= keys.wake_until(mirror.due_at)
-        assert item["queue_sk"] > keys.wake_until(mirror.due_at - timedelta(milliseconds=1))
-    elif mirror.status is Sync.DEAD:
-        assert item["queue_pk"] == keys.dead_mirrors(mirror.workspace)
+@given(page_syncs)
+def test_a_row_of_the_outbox_survives_its_item_and_is_where_it_is_looked_for(page_sync: PageSync) -> None:
+    item = wired(tracker_items.page_sync_item(page_sync))
+    assert tracker_items.page_sync_from(item) == page_sync
+    if page_sync.due_at is not None:
+        assert item["queue_pk"] == keys.page_sync_queue(page_sync.workspace)
+        assert keys.parse_due(item["queue_sk"]) == page_sync.task_id
+        assert item["queue_sk"] <= keys.wake_until(page_sync.due_at)
+        assert item["queue_sk"] > keys.wake_until(page_sync.due_at - timedelta(milliseconds=1))
+    elif page_sync.status is Sync.DEAD:
+        assert item["queue_pk"] == keys.dead_page_syncs(page_sync.workspace)
     else:
         assert "queue_pk" not in item
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)
 @given(gates)
-def test_a_gate_survives_its_item_and_is_woken_in_time(gate: Gate) -> None:
-    item = wired(tracker_items.gate_item(gate))
-    assert tracker_items.gate_from(gate.workspace, item) == gate
-    assert ("wake_pk" in item) == (gate.wake_at is not None)
-    if gate.wake_at is not None:
-        assert keys.parse_due(item["wake_sk"]) == gate.workspace
-        assert item["wake_sk"] <= keys.wake_until(gate.wake_at)
-        assert item["wake_sk"] > keys.wake_until(gate.wake_at - timedelta(milliseconds=1))
+def test_a_gate_survives_its_item_and_is_woken_in_time(circuit: TrackerCircuit) -> None:
+    item = wired(tracker_items.tracker_circuit_item(circuit))
+    assert tracker_items.tracker_circuit_from(circuit.workspace, item) == circuit
+    assert ("wake_pk" in item) == (circuit.wake_at is not None)
+    if circuit.wake_at is not None:
+        assert keys.parse_due(item["wake_sk"]) == circuit.workspace
+        assert item["wake_sk"] <= keys.wake_until(circuit.wake_at)
+        assert item["wake_sk"] > keys.wake_until(circuit.wake_at - timedelta(milliseconds=1))
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)
@@ -315,9 +315,9 @@ def test_a_head_stays_small_enough_to_be_written_with_every_commit() -> None:
 
 def test_a_row_and_a_gate_stay_small_whatever_the_tracker_said() -> None:
     said = "\N{ROCKET}" * MAX_MESSAGE
-    row = a_row(page=a_page(), page_status="x" * 100, message=said, sender="send_" + "0" * 26, held_until=NOON)
-    assert size(to_wire(tracker_items.mirror_item(row))) < 3_000
-    assert size(to_wire(tracker_items.gate_item(a_gate(message=said, closed_until=NOON)))) < 3_000
+    row = a_page_sync(page=a_page(), page_status="x" * 100, message=said, sender="send_" + "0" * 26, held_until=NOON)
+    assert size(to_wire(tracker_items.page_sync_item(row))) < 3_000
+    assert size(to_wire(tracker_items.tracker_circuit_item(a_circuit(message=said, closed_until=NOON)))) < 3_000
 
 
 def test_an_alert_stays_small_whatever_was_said() -> None:

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from baton.domain.direction import Direction
-from baton.domain.idempotency import Once, Remembered
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.task import State
-from baton.ports import Body, EndedClaim, Note, Output, Remember, ReviewOpened, Store
+from baton.ports import Body, EndedClaim, Note, Output, ReviewOpened, SaveResponse, Store
 from support.changes import claimed, new, then
 from support.clock import NOON
 from support.records import a_review
 from support.world import WORKSPACE, human
 
-ONCE = Once(human(), "/x", "key", "hash")
+ONCE = IdempotencyKey(human(), "/x", "key", "hash")
 
 
 def deep(levels: int) -> Any:
@@ -79,16 +79,16 @@ def through_note(store: Store, value: Any) -> Any:
 
 
 def through_key(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, None, [Remember(ONCE, value)])
-    remembered = store.remembered(ONCE)
-    assert remembered is not None
-    return remembered.answer
+    store.commit(WORKSPACE, None, [SaveResponse(ONCE, value)])
+    saved_response = store.saved_response(ONCE)
+    assert saved_response is not None
+    return saved_response.answer
 
 
 def through_ended_claim(store: Store, value: Any) -> Any:
     task = claimed(store)
     change = then(task, state=State.DONE, claim=None)
-    store.commit(WORKSPACE, change, [EndedClaim("clm_1", Remembered("h", value))])
+    store.commit(WORKSPACE, change, [EndedClaim("clm_1", SavedResponse("h", value))])
     answer = store.ended_claim(WORKSPACE, "task_1", "clm_1")
     assert answer is not None
     return answer.answer
@@ -142,7 +142,7 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
         through_output: lambda: store.read(WORKSPACE, task_id).output,
         through_failure: lambda: store.read(WORKSPACE, task_id).failure,
         through_note: lambda: store.notes(WORKSPACE, task_id, 1)[0].content,
-        through_key: lambda: getattr(store.remembered(ONCE), "answer", None),
+        through_key: lambda: getattr(store.saved_response(ONCE), "answer", None),
         through_ended_claim: lambda: getattr(store.ended_claim(WORKSPACE, task_id, "clm_1"), "answer", None),
         through_review: lambda: store.review(WORKSPACE, "review_01").request,
     }[round_trip]
@@ -157,7 +157,7 @@ def test_changing_an_events_data_changes_nothing(store: Store) -> None:
     store.commit(WORKSPACE, new())
     store.events(WORKSPACE, "task_1", 0, 1)[0].data["changes"].clear()
     assert store.events(WORKSPACE, "task_1", 0, 1)[0].is_intact()
-    for page in (store.load(WORKSPACE, "task_1", ONCE)[1], store.marker_facts(WORKSPACE, None, ONCE)[2]):
+    for page in (store.load(WORKSPACE, "task_1", ONCE)[1], store.marker_inputs(WORKSPACE, None, ONCE)[2]):
         assert page is None
 
 

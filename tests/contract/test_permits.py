@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Conflict, KeyTaken, SlotTaken, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.task import State
 from baton.domain.times import seconds
-from baton.domain.workflow import Held
-from baton.ports import Also, NotCancelled, Remember, Store, UnderClaim
-from support.around import freed, holding, slotted
+from baton.domain.workflow import HeldClaim
+from baton.ports import NotCancelled, OtherTaskChanged, SaveResponse, Store, UnderClaim
 from support.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.clock import NOON
 from support.records import a_note
+from support.task_items import freed, holding, slotted
 from support.world import WORKSPACE, agent, human
 
 
@@ -28,7 +28,7 @@ def test_a_claim_is_held_from_its_beginning_to_its_end(store: Store) -> None:
     assert store.held(WORKSPACE, "auditor") == ()
     begun = then(task, state=State.CLAIMED, claim=a_claim(), fence=1)
     store.commit(WORKSPACE, begun)
-    assert store.held(WORKSPACE, "auditor") == (Held("task_1", "clm_1", "wf_7"),)
+    assert store.held(WORKSPACE, "auditor") == (HeldClaim("task_1", "clm_1", "wf_7"),)
     freed(store, begun.task)
     assert store.held(WORKSPACE, "auditor") == ()
 
@@ -112,10 +112,12 @@ def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_i
     with pytest.raises(Conflict) as raised:
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1))
     assert type(raised.value) is Conflict
-    once = Once(human(), "/x", "key", "hash")
-    store.commit(WORKSPACE, None, [Remember(once, {})])
+    idempotency_key = IdempotencyKey(human(), "/x", "key", "hash")
+    store.commit(WORKSPACE, None, [SaveResponse(idempotency_key, {})])
     with pytest.raises(KeyTaken):
-        store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1), [Remember(once, {})])
+        store.commit(
+            WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1), [SaveResponse(idempotency_key, {})]
+        )
 
 
 def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: Store) -> None:
@@ -151,7 +153,7 @@ def test_claims_may_begin_and_end_in_one_write(store: Store) -> None:
     one, other = holding(store, "task_1", 1), queued(store, "task_2")
     ends = then(one, state=State.DONE, claim=None)
     begins: dict[str, Any] = {"state": State.CLAIMED, "claim": slotted(2), "fence": 1}
-    store.commit(WORKSPACE, ends, [Also(then(other, **begins))])
+    store.commit(WORKSPACE, ends, [OtherTaskChanged(then(other, **begins))])
     assert held(store) == [("task_2", "clm_1", 2)]
 
 

@@ -12,7 +12,7 @@ from baton.domain.change import Change
 from baton.domain.marker import Priority
 from baton.domain.task import State
 from baton.domain.times import seconds
-from baton.ports import Page, Ready, Skills, Store
+from baton.ports import Page, ReadyTask, Skills, Store
 from support.changes import a_claim, claimed, looked_at, new, plant, queued, stored, then
 from support.clock import NOON
 from support.tasks import MS, an_agent
@@ -234,8 +234,8 @@ def test_open_work_is_offered_to_everybody_with_what_it_requires(store: Store) -
     queued(store, "task_mine")
     stored(store, "task_needs", target_agent=None)
     first, last = store.open_work(WORKSPACE, NOON)
-    assert first == Ready("task_1", NOON, ("accepts:code", "produces:x"), "architect")
-    assert last == Ready("task_low", NOON - seconds(60), (), "scout")
+    assert first == ReadyTask("task_1", NOON, ("accepts:code", "produces:x"), "architect")
+    assert last == ReadyTask("task_low", NOON - seconds(60), (), "scout")
     assert ready(store) == ["task_mine"]
 
 

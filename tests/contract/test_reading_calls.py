@@ -19,13 +19,13 @@ READING = ["query", "batch_get_item"]
 
 
 def made(rig: Rig) -> str:
-    return str(create_handoff_marker(rig.world.baton, human(), marker_body()).task_id)
+    return str(create_handoff_marker(rig.world.deps, human(), marker_body()).task_id)
 
 
 @pytest.mark.parametrize("by", [human(), service(), agent("scout"), agent("auditor")])
 def test_who_may_read_a_task_pays_nothing_more(rig: Rig, by: Principal) -> None:
     task_id = made(rig)
-    assert len(rig.count(lambda: read_task(rig.world.baton, by, task_id))) == len(READING)
+    assert len(rig.count(lambda: read_task(rig.world.deps, by, task_id))) == len(READING)
 
 
 def test_stranger_pays_for_one_look_at_the_settings(rig: Rig) -> None:
@@ -33,17 +33,17 @@ def test_stranger_pays_for_one_look_at_the_settings(rig: Rig) -> None:
 
     def refused() -> None:
         with pytest.raises(Unknown):
-            read_task(rig.world.baton, agent("runner"), task_id)
+            read_task(rig.world.deps, agent("runner"), task_id)
 
     assert rig.count(refused) == ["query", "get_item"]
 
 
 def test_list_is_filtered_at_the_price_of_one_look_at_the_settings(rig: Rig) -> None:
     for target in ("auditor", "runner"):
-        create_handoff_marker(rig.world.baton, human(), marker_body(target_agent=target))
+        create_handoff_marker(rig.world.deps, human(), marker_body(target_agent=target))
 
     def listed(by: Principal) -> list[str]:
-        return rig.count(lambda: tasks_of_day(rig.world.baton, by, NOON.date(), frozenset(), 10, None))
+        return rig.count(lambda: tasks_of_day(rig.world.deps, by, NOON.date(), frozenset(), 10, None))
 
     assert listed(agent("scout")) == listed(human())
     assert len(listed(agent("auditor"))) == len(listed(human())) + 1
@@ -55,7 +55,7 @@ def test_refused_verb_costs_who_has_no_part_two_readings_and_humans_none(rig: Ri
     def beats(by: Principal, refusal: type[Exception]) -> list[str]:
         def beat() -> None:
             with pytest.raises(refusal):
-                renew_claim(rig.world.baton, by, task_id, "clm_guess")
+                renew_claim(rig.world.deps, by, task_id, "clm_guess")
 
         return rig.count(beat)
 

@@ -12,8 +12,8 @@ from baton.adapters.dynamodb import items
 from baton.domain.agent import Approval, Requeue, Roster, Runtime
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.guardrails import Guardrails
-from baton.domain.idempotency import Once
-from baton.domain.reading import AgentsRead
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.read_rights import AgentsRead
 from baton.domain.settings import Settings
 from baton.ports import Store
 from support.changes import stored
@@ -60,7 +60,7 @@ def save(store: Store, *agents: Any) -> None:
 def test_an_empty_workspace_has_nobody(store: Store) -> None:
     assert store.roster(WORKSPACE) == Roster()
     assert store.agent(WORKSPACE, "auditor") is None
-    assert store.dispatch_facts(WORKSPACE, "auditor") == (None, Settings())
+    assert store.dispatch_inputs(WORKSPACE, "auditor") == (None, Settings())
 
 
 @pytest.mark.parametrize("agent", [FULL, an_agent()])
@@ -68,7 +68,7 @@ def test_an_agent_is_read_back_as_it_was_saved(store: Store, agent: Any) -> None
     save(store, agent)
     assert store.roster(WORKSPACE) == Roster((agent,), 1)
     assert store.agent(WORKSPACE, agent.slug) == agent
-    assert store.dispatch_facts(WORKSPACE, agent.slug) == (agent, Settings())
+    assert store.dispatch_inputs(WORKSPACE, agent.slug) == (agent, Settings())
 
 
 def test_an_agent_from_before_it_could_be_limited_has_no_limit() -> None:
@@ -116,9 +116,9 @@ def test_a_claimers_reading_has_the_agent_as_it_is_now(store: Store) -> None:
     task = stored(store)
     assert store.read_for_claim(WORKSPACE, task.id, "auditor")[1] is None
     save(store, an_agent(), an_agent(version=2, active=False))
-    dossier, agent = store.read_for_claim(WORKSPACE, task.id, "auditor")
+    details, agent = store.read_for_claim(WORKSPACE, task.id, "auditor")
     assert agent is not None
-    assert (dossier.task, agent.active) == (task, False)
+    assert (details.task, agent.active) == (task, False)
     with pytest.raises(Unknown):
         store.read_for_claim(WORKSPACE, "task_2", "auditor")
 
@@ -127,8 +127,8 @@ def test_settings_have_their_defaults_until_they_are_set(store: Store) -> None:
     assert store.settings(WORKSPACE) == Settings()
     store.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON)
     assert store.settings(WORKSPACE) == EVERY_SETTING
-    assert store.dispatch_facts(WORKSPACE, "nobody") == (None, EVERY_SETTING)
-    assert store.marker_facts(WORKSPACE, None, None)[0] == EVERY_SETTING
+    assert store.dispatch_inputs(WORKSPACE, "nobody") == (None, EVERY_SETTING)
+    assert store.marker_inputs(WORKSPACE, None, None)[0] == EVERY_SETTING
     assert store.settings("other") == Settings()
 
 
@@ -174,12 +174,12 @@ def test_the_first_revocation_stands_wherever_the_token_is_shown(store: Store) -
 
 
 def test_a_key_makes_one_token(store: Store) -> None:
-    once = Once(human(), "/tokens", "key-1", "hash")
-    store.add_token(a_token(), once)
+    idempotency_key = IdempotencyKey(human(), "/tokens", "key-1", "hash")
+    store.add_token(a_token(), idempotency_key)
     with pytest.raises(KeyTaken):
-        store.add_token(a_token(2), once)
+        store.add_token(a_token(2), idempotency_key)
     assert store.token(a_token(2).id) is None
-    remembered = store.remembered(once)
-    assert remembered is not None
-    assert remembered.answer == {"token_id": a_token().id}
+    saved_response = store.saved_response(idempotency_key)
+    assert saved_response is not None
+    assert saved_response.answer == {"token_id": a_token().id}
     assert len(store.tokens(WORKSPACE, 10, None).items) == 1

@@ -14,7 +14,7 @@ from baton.adapters.dynamodb.writes import extra_writes, task_writes
 from baton.domain.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
 from baton.domain.errors import Busy
 from baton.domain.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
-from baton.ports import Opened
+from baton.ports import EscalationOpened
 from support.changes import new, then
 from support.clock import NOON
 from support.fake_dynamo import FakeDynamo
@@ -118,7 +118,7 @@ def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None
     )
     forget = full.forgettable(NOON)
     assert len(forget) == MOST_FORGOTTEN_AT_ONCE
-    extra = Opened(full, "task_1", NOON, forget, ends_review=True)
+    extra = EscalationOpened(full, "task_1", NOON, forget, ends_review=True)
     writes = extra_writes(WORKSPACE, new().task, extra, "token")
     check("transact_write_items", transaction(*({write.kind: write.request} for write in writes)))
     assert full.decide(NOON, Settings()) == Direction(WORKSPACE, "scout", "auditor").decide(NOON, Settings())
@@ -151,9 +151,9 @@ def partial(rig: Rig, answers: int) -> None:
 
 
 def test_a_batch_answered_in_parts_is_read_to_its_end(rig: Rig) -> None:
-    rig.world.baton.store.save_settings(WORKSPACE, Settings(escalation_cap=5, version=1), human(), NOON)
+    rig.world.deps.store.save_settings(WORKSPACE, Settings(escalation_cap=5, version=1), human(), NOON)
     partial(rig, 10)
-    agent, settings = rig.store.dispatch_facts(WORKSPACE, "auditor")
+    agent, settings = rig.store.dispatch_inputs(WORKSPACE, "auditor")
     assert agent is not None
     assert settings.escalation_cap == 5
 
@@ -161,4 +161,4 @@ def test_a_batch_answered_in_parts_is_read_to_its_end(rig: Rig) -> None:
 def test_a_batch_that_is_never_answered_is_busy_not_empty(rig: Rig) -> None:
     partial(rig, 1)
     with pytest.raises(Busy):
-        rig.store.dispatch_facts(WORKSPACE, "auditor")
+        rig.store.dispatch_inputs(WORKSPACE, "auditor")

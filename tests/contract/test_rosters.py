@@ -19,7 +19,7 @@ from support.world import WORKSPACE, human, marker_body
 
 def switched_off(rig: Rig, slug: str = "auditor") -> Callable[[], object]:
     """By another process."""
-    return lambda: register_agent(rig.other().baton, human(), slug, {"active": False})
+    return lambda: register_agent(rig.other().deps, human(), slug, {"active": False})
 
 
 def just_before(rig: Rig, operation: str, step: Callable[[], object]) -> None:
@@ -46,12 +46,12 @@ def test_an_agent_that_another_process_switched_off_takes_no_marker_any_more(rig
 def test_an_agent_that_is_switched_off_while_a_marker_reads_is_seen(rig: Rig, operation: str, knows: bool) -> None:
     """Before the reading of what else counts: from then on the marker is the earlier of the two."""
     if knows and operation != "batch_get_item":
-        register_agent(rig.other().baton, human(), "scout", {"description": "makes it read them again"})
+        register_agent(rig.other().deps, human(), "scout", {"description": "makes it read them again"})
     if not knows:
         rig.store.forget_rosters()
     just_before(rig, operation, switched_off(rig))
     with pytest.raises(InvalidMarker):
-        create_handoff_marker(rig.world.baton, human(), marker_body())
+        create_handoff_marker(rig.world.deps, human(), marker_body())
 
 
 def test_agents_that_change_between_the_two_readings_are_read_again_by_the_next(rig: Rig) -> None:
@@ -59,7 +59,7 @@ def test_agents_that_change_between_the_two_readings_are_read_again_by_the_next(
     just_before(rig, "query", switched_off(rig))
     assert not rig.store.roster(WORKSPACE).get("auditor").active
     switched_on = {"active": True}
-    register_agent(rig.other().baton, human(), "auditor", switched_on)
+    register_agent(rig.other().deps, human(), "auditor", switched_on)
     assert rig.store.roster(WORKSPACE).get("auditor").active
     assert rig.count(lambda: rig.store.roster(WORKSPACE)) == ["get_item"]
 
@@ -73,7 +73,7 @@ def test_nothing_is_saved_on_agents_that_changed_between_the_two_readings(rig: R
 
 
 def test_a_process_that_saves_an_agent_knows_it_without_reading(rig: Rig) -> None:
-    register_agent(rig.world.baton, human(), "newcomer", {"name": "Newcomer"})
+    register_agent(rig.world.deps, human(), "newcomer", {"name": "Newcomer"})
     assert rig.count(lambda: rig.store.known_roster(WORKSPACE)) == []
     assert rig.store.known_roster(WORKSPACE).active_named("Newcomer") is not None
     assert rig.store.known_roster(WORKSPACE) == rig.other_store.roster(WORKSPACE)
@@ -90,16 +90,16 @@ def test_a_registration_that_was_refused_is_not_kept(rig: Rig) -> None:
 def test_what_an_import_changes_is_known_to_all(store: Store, rig: Rig) -> None:
     other = rig.other()
     rig.store.roster(WORKSPACE)
-    import_agents(other.baton, human(), {"auditor": {"accepts": ("code",)}, "newcomer": {"produces": ("text",)}})
+    import_agents(other.deps, human(), {"auditor": {"accepts": ("code",)}, "newcomer": {"produces": ("text",)}})
     assert rig.store.roster(WORKSPACE).get("auditor").accepts == ("code",)
-    assert rig.store.marker_facts(WORKSPACE, None, None).roster == rig.store.roster(WORKSPACE).version
+    assert rig.store.marker_inputs(WORKSPACE, None, None).roster == rig.store.roster(WORKSPACE).version
 
 
 def test_the_version_that_is_told_is_that_of_the_agents(store: Store) -> None:
-    assert store.marker_facts(WORKSPACE, None, None).roster == store.known_roster(WORKSPACE).version == 0
+    assert store.marker_inputs(WORKSPACE, None, None).roster == store.known_roster(WORKSPACE).version == 0
     store.save_agent(an_agent(), store.roster(WORKSPACE))
-    assert store.marker_facts(WORKSPACE, None, None).roster == store.known_roster(WORKSPACE).version == 1
-    assert store.marker_facts("other", None, None).roster == 0
+    assert store.marker_inputs(WORKSPACE, None, None).roster == store.known_roster(WORKSPACE).version == 1
+    assert store.marker_inputs("other", None, None).roster == 0
     assert store.known_roster("other").agents == ()
 
 
@@ -109,7 +109,7 @@ def test_a_process_keeps_the_agents_of_so_many_workspaces_and_no_more(
     monkeypatch.setattr(registry, "MAX_KEPT_AGENTS", 3)
     other = rig.other()
     for workspace in ("one", "two", "three", "four"):
-        register_agent(other.baton, human(workspace), "auditor", {})
+        register_agent(other.deps, human(workspace), "auditor", {})
         rig.store.roster(workspace)
     rig.store.roster("two")
     assert rig.count(lambda: rig.store.roster("one")) == ["get_item", "query"]

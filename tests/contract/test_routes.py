@@ -77,8 +77,8 @@ def test_a_removed_route_is_none_and_is_remembered(store: Store) -> None:
 
 def test_every_version_is_kept_for_good(rig: Rig) -> None:
     for agent, mode in (("auditor", Mode.DISPATCH), ("scout", Mode.NEXT)):
-        change_route(rig.world.baton, human(), "audit", {"agent": agent, "mode": mode})
-    remove_route(rig.world.baton, human(name="bob"), "audit")
+        change_route(rig.world.deps, human(), "audit", {"agent": agent, "mode": mode})
+    remove_route(rig.world.deps, human(name="bob"), "audit")
     partition = keys.route_version(WORKSPACE, "audit", 1).pk
     kept = [item for item in map(from_wire, rig.items()) if item["pk"] == partition]
     told = [route_items.last_route_from(item) for item in sorted(kept, key=lambda item: item["sk"])]
@@ -91,6 +91,6 @@ def test_every_version_is_kept_for_good(rig: Rig) -> None:
 
 def test_a_route_takes_three_calls(rig: Rig) -> None:
     values = {"agent": "auditor", "mode": Mode.DISPATCH}
-    calls = rig.count(lambda: change_route(rig.world.baton, human(), "audit", values))
+    calls = rig.count(lambda: change_route(rig.world.deps, human(), "audit", values))
     assert calls == ["get_item", "query", "transact_write_items"]
     assert rig.count(lambda: rig.store.route(WORKSPACE, "audit")) == ["get_item"]

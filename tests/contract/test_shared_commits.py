@@ -9,128 +9,128 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.task import Recovery, State
 from baton.domain.times import seconds
-from baton.domain.workflow import Member, Roots
+from baton.domain.workflow import RootHandoffs, WorkflowMember
 from baton.ports import (
     MAX_ITEMS,
-    Also,
     Body,
     CheckpointKept,
-    ErrandDone,
-    ErrandDue,
-    Extra,
+    ExtraWrite,
+    HandoffQuery,
     HandoffsCounted,
     InboxPosted,
-    LateKept,
-    MirrorOpened,
+    JobFinished,
+    JobScheduled,
+    LateResultKept,
+    OtherTaskChanged,
     Output,
-    Remember,
+    PageSyncOpened,
     RetryOpened,
     ReviewChanged,
     RootsCounted,
+    SaveResponse,
     Store,
     UnderClaim,
-    Wanted,
 )
-from support.around import a_checkpoint, a_late_result, a_message, an_errand, holding, slotted
 from support.changes import claimed, looked_at, new, queued, stored, then
 from support.clock import NOON
-from support.records import a_note, a_review, a_row
+from support.records import a_note, a_page_sync, a_review
+from support.task_items import a_checkpoint, a_job, a_late_result, a_message, holding, slotted
 from support.world import WORKSPACE, human
 
-ONCE = Once(human(), "/x", "key", "hash")
+ONCE = IdempotencyKey(human(), "/x", "key", "hash")
 
 
 def count(store: Store, workflow_id: str = "wf_1") -> int | None:
-    return store.handoff_facts(WORKSPACE, Wanted(workflow_id=workflow_id)).handoffs
+    return store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id=workflow_id)).handoffs
 
 
 def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store: Store) -> None:
     parent = claimed(store, "task_1")
     child = new("task_2", parent_id="task_1", wake_at=NOON)
     grandchild = new("task_3", parent_id="task_2")
-    nested = Also(grandchild, (Body({"n": 3}),))
+    nested = OtherTaskChanged(grandchild, (Body({"n": 3}),))
     done = then(parent, state=State.DONE, claim=None)
     store.commit(
         WORKSPACE,
         done,
         [
             Output("x", {"completion_id": "comp_1"}),
-            Also(child, (Body({"n": 2}), MirrorOpened(a_row("task_2")), nested)),
+            OtherTaskChanged(child, (Body({"n": 2}), PageSyncOpened(a_page_sync("task_2")), nested)),
         ],
     )
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     read = store.read(WORKSPACE, "task_2", with_body=True)
-    assert (read.task, read.body, read.mirror) == (child.task, {"n": 2}, a_row("task_2"))
+    assert (read.task, read.body, read.page_sync) == (child.task, {"n": 2}, a_page_sync("task_2"))
     assert store.read(WORKSPACE, "task_3", with_body=True).body == {"n": 3}
     assert store.events(WORKSPACE, "task_2", 0, 10) == child.events
     assert store.read(WORKSPACE, "task_1").completion == {"completion_id": "comp_1"}
-    members = (Member("task_1", None), Member("task_2", "task_1"), Member("task_3", "task_2"))
+    members = (WorkflowMember("task_1", None), WorkflowMember("task_2", "task_1"), WorkflowMember("task_3", "task_2"))
     assert store.workflow(WORKSPACE, "wf_1") == members
 
 
-def moved_on(store: Store) -> Extra:
+def moved_on(store: Store) -> ExtraWrite:
     task = stored(store, "task_2")
     store.commit(WORKSPACE, then(task, title="moved on"))
-    return Also(then(task, title="late"))
+    return OtherTaskChanged(then(task, title="late"))
 
 
-def there_already(store: Store) -> Extra:
+def there_already(store: Store) -> ExtraWrite:
     stored(store, "task_2")
-    return Also(new("task_2"))
+    return OtherTaskChanged(new("task_2"))
 
 
-def deep_inside(store: Store) -> Extra:
-    return Also(new("task_5"), (Also(new("task_6"), (there_already(store),)),))
+def deep_inside(store: Store) -> ExtraWrite:
+    return OtherTaskChanged(new("task_5"), (OtherTaskChanged(new("task_6"), (there_already(store),)),))
 
 
-def under_no_claim(store: Store) -> Extra:
+def under_no_claim(store: Store) -> ExtraWrite:
     holding(store, "task_2", fence=2)
-    return Also(new("task_5"), (UnderClaim("task_2", "clm_1"),))
+    return OtherTaskChanged(new("task_5"), (UnderClaim("task_2", "clm_1"),))
 
 
-def permit_taken(store: Store) -> Extra:
+def permit_taken(store: Store) -> ExtraWrite:
     holding(store, "task_2", 1)
-    return Also(new("task_5", state=State.CLAIMED, claim=slotted(1), fence=1))
+    return OtherTaskChanged(new("task_5", state=State.CLAIMED, claim=slotted(1), fence=1))
 
 
-def full(store: Store) -> Extra:
+def full(store: Store) -> ExtraWrite:
     store.commit(WORKSPACE, new("task_2"), [HandoffsCounted("wf_1", 1, 49, 50)])
     return HandoffsCounted("wf_1", 1, 0, 50)
 
 
-def too_many_from_the_start(_: Store) -> Extra:
+def too_many_from_the_start(_: Store) -> ExtraWrite:
     return HandoffsCounted("wf_1", 2, 49, 50)
 
 
-def roots_moved_on(store: Store) -> Extra:
-    store.commit(WORKSPACE, new("task_2"), [RootsCounted(Roots("scout", "*", (NOON,), 1))])
-    return RootsCounted(Roots("scout", "*", (NOON,), 1))
+def roots_moved_on(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, new("task_2"), [RootsCounted(RootHandoffs("scout", "*", (NOON,), 1))])
+    return RootsCounted(RootHandoffs("scout", "*", (NOON,), 1))
 
 
-def late_already(store: Store) -> Extra:
+def late_already(store: Store) -> ExtraWrite:
     stored(store, "task_2")
-    store.commit(WORKSPACE, None, [LateKept("task_2", "clm_1", a_late_result())])
-    return LateKept("task_2", "clm_1", a_late_result())
+    store.commit(WORKSPACE, None, [LateResultKept("task_2", "clm_1", a_late_result())])
+    return LateResultKept("task_2", "clm_1", a_late_result())
 
 
-def retried_meanwhile(store: Store) -> Extra:
+def retried_meanwhile(store: Store) -> ExtraWrite:
     store.commit(WORKSPACE, new("task_2"), [RetryOpened("task_0", "task_2", None)])
     return RetryOpened("task_0", "task_1", None)
 
 
-def another_retry_seen(store: Store) -> Extra:
+def another_retry_seen(store: Store) -> ExtraWrite:
     store.commit(WORKSPACE, new("task_2"), [RetryOpened("task_0", "task_2", None)])
     return RetryOpened("task_0", "task_1", "task_7")
 
 
-def never_retried(_: Store) -> Extra:
+def never_retried(_: Store) -> ExtraWrite:
     return RetryOpened("task_0", "task_1", "task_7")
 
 
-def reviewed_already(store: Store) -> Extra:
+def reviewed_already(store: Store) -> ExtraWrite:
     store.commit(WORKSPACE, None, [ReviewChanged(a_review()), a_note(7)])
     return ReviewChanged(a_review())
 
@@ -154,16 +154,16 @@ def reviewed_already(store: Store) -> Extra:
     ],
 )
 def test_what_does_not_hold_refuses_all_of_it(
-    store: Store, prepare: Callable[[Store], Extra], error: type[BatonError]
+    store: Store, prepare: Callable[[Store], ExtraWrite], error: type[BatonError]
 ) -> None:
     refused = prepare(store)
     seen = (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0"))
-    along: list[Extra] = [
+    along: list[ExtraWrite] = [
         CheckpointKept(a_checkpoint()),
         InboxPosted(a_message()),
-        ErrandDue(an_errand()),
-        Also(new("task_8"), (Body({}), HandoffsCounted("wf_8", 1, 0, 50))),
-        Remember(ONCE, {}),
+        JobScheduled(a_job()),
+        OtherTaskChanged(new("task_8"), (Body({}), HandoffsCounted("wf_8", 1, 0, 50))),
+        SaveResponse(ONCE, {}),
     ]
     with pytest.raises(error):
         store.commit(WORKSPACE, new("task_1"), [*along, refused])
@@ -173,7 +173,7 @@ def test_what_does_not_hold_refuses_all_of_it(
     assert list(store.due(NOON + seconds(10_000))) == [
         each for each in store.due(NOON + seconds(10_000)) if not each[2]
     ]
-    assert store.remembered(ONCE) is None
+    assert store.saved_response(ONCE) is None
     assert count(store, "wf_8") is None
     assert (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0")) == seen
 
@@ -207,13 +207,13 @@ def test_the_first_count_may_already_be_the_last(
 
 
 def test_roots_are_counted_by_direction(store: Store) -> None:
-    first = Roots("human:a#b", "*", (NOON,), 1)
+    first = RootHandoffs("human:a#b", "*", (NOON,), 1)
     store.commit(WORKSPACE, new("task_1"), [RootsCounted(first)])
     second = replace(first, times=(NOON, NOON + seconds(1)), version=2)
     store.commit(WORKSPACE, new("task_2"), [RootsCounted(second)])
-    assert store.handoff_facts(WORKSPACE, Wanted(roots=("human:a#b", "*"))).roots == second
+    assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=("human:a#b", "*"))).roots == second
     for pair in (("human:a", "*"), ("*", "human:a#b"), ("scout", "auditor")):
-        assert store.handoff_facts(WORKSPACE, Wanted(roots=pair)).roots == Roots(*pair)
+        assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=pair)).roots == RootHandoffs(*pair)
 
 
 def in_one(store: Store, *, items: int) -> None:
@@ -235,7 +235,10 @@ def test_one_more_is_refused_before_anything_is_sent(store: Store) -> None:
 
 
 def test_what_is_written_along_counts_too(store: Store) -> None:
-    extras = [Also(new(f"task_{number}"), (Body({}), MirrorOpened(a_row(f"task_{number}")))) for number in range(15)]
+    extras = [
+        OtherTaskChanged(new(f"task_{number}"), (Body({}), PageSyncOpened(a_page_sync(f"task_{number}"))))
+        for number in range(15)
+    ]
     with pytest.raises(ValueError, match="105 items"):
         store.commit(WORKSPACE, None, extras)
     assert store.workflow(WORKSPACE, "wf_1") == ()
@@ -258,20 +261,22 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
     """All that a change and its extras may write, beside as many notes as still fit, or one more."""
     task = holding(store, "task_1", 1)
     change = replace(
-        then(task, state=State.WAITING, claim=None), recovery=RECOVERY, failure={"type": "x"}, brought={"x": 1}
+        then(task, state=State.WAITING, claim=None), recovery=RECOVERY, failure={"type": "x"}, resume_payload={"x": 1}
     )
-    extras: list[Extra] = [
+    extras: list[ExtraWrite] = [
         Output(1, {"x": 1}),
         CheckpointKept(a_checkpoint()),
         InboxPosted(a_message()),
-        ErrandDue(an_errand()),
-        ErrandDone(an_errand(stamp="another")),
-        LateKept("task_1", "clm_1", a_late_result()),
+        JobScheduled(a_job()),
+        JobFinished(a_job(stamp="another")),
+        LateResultKept("task_1", "clm_1", a_late_result()),
         RetryOpened("task_1", "task_2", None),
         ReviewChanged(a_review()),
-        RootsCounted(Roots("scout", "*", (NOON,), 1)),
+        RootsCounted(RootHandoffs("scout", "*", (NOON,), 1)),
         HandoffsCounted("wf_1", 1, 0, 50),
-        Also(new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1), (Body({}), Remember(ONCE, {}))),
+        OtherTaskChanged(
+            new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1), (Body({}), SaveResponse(ONCE, {}))
+        ),
     ]
     taken = 6 + 10 + 8  # of task_1's change, of the extras, of task_2
     notes = [a_note(number) for number in range(MAX_ITEMS - taken + 1 - room)]
@@ -286,9 +291,12 @@ def twice(store: Store) -> list[Any]:
     task = holding(store, "task_1")
     return [
         (then(task, title="x"), [UnderClaim("task_1", "clm_1")]),
-        (then(task, title="x"), [Also(looked_at(task))]),
-        (None, [Also(new("task_2")), Also(new("task_2"))]),
-        (new("task_2"), [HandoffsCounted("wf_1", 1, 0, 9), Also(new("task_3"), (HandoffsCounted("wf_1", 1, 0, 9),))]),
+        (then(task, title="x"), [OtherTaskChanged(looked_at(task))]),
+        (None, [OtherTaskChanged(new("task_2")), OtherTaskChanged(new("task_2"))]),
+        (
+            new("task_2"),
+            [HandoffsCounted("wf_1", 1, 0, 9), OtherTaskChanged(new("task_3"), (HandoffsCounted("wf_1", 1, 0, 9),))],
+        ),
         (None, [CheckpointKept(a_checkpoint(1)), CheckpointKept(a_checkpoint(2))]),
         (None, [InboxPosted(a_message()), InboxPosted(a_message())]),
     ]
@@ -302,6 +310,8 @@ def test_one_item_is_not_written_twice_at_once(store: Store) -> None:
 
 
 def test_a_write_may_begin_with_nothing_but_what_is_written_along(store: Store) -> None:
-    store.commit(WORKSPACE, None, [Also(new("task_1"), (Body({"x": 1}),)), HandoffsCounted("wf_1", 1, 0, 5)])
+    store.commit(
+        WORKSPACE, None, [OtherTaskChanged(new("task_1"), (Body({"x": 1}),)), HandoffsCounted("wf_1", 1, 0, 5)]
+    )
     assert store.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
     queued(store, "task_2")

@@ -14,7 +14,16 @@ from baton.domain.errors import Busy, Conflict, Unknown
 from baton.domain.run_profile import MAX_SYSTEM_PROMPT, RunProfile
 from baton.domain.task import Policy, State
 from baton.domain.transcript import Entry, EntryKind, Message, MessageType, Usage, result
-from baton.ports import Also, EntryKept, Extra, HandoffsCounted, Output, Spent, Store, UnderClaim
+from baton.ports import (
+    EntryKept,
+    ExtraWrite,
+    HandoffsCounted,
+    OtherTaskChanged,
+    Output,
+    Store,
+    UnderClaim,
+    UsageCounted,
+)
 from support.changes import claimed, looked_at, new, stored, then
 from support.clock import NOON
 from support.fake_dynamo.sizes import item_bytes as size
@@ -43,7 +52,7 @@ FULL_ENTRY = an_entry(
         {"text": "日本語 🧑‍🚀"},
         {"toolUse": CALL},
     ),
-    told=(
+    more_messages=(
         Message(MessageType.HANDOFF, "Handed to scout", {"to": ["scout", {"n": 1.0}]}),
         Message(MessageType.STATUS, ""),
     ),
@@ -198,18 +207,19 @@ def test_a_number_is_said_once(store: Store) -> None:
 
 
 def test_nobody_shares_what_was_said(store: Store) -> None:
-    given = an_entry(blocks=({"text": "hello"},), told=(Message(MessageType.ERROR, "x", {"n": 1}),), output={"n": 1})
+    error = Message(MessageType.ERROR, "x", {"n": 1})
+    given = an_entry(blocks=({"text": "hello"},), more_messages=(error,), output={"n": 1})
     keep(store, given)
     for shared in (given, store.transcript(WORKSPACE, "task_1")[0]):
-        shared.blocks[0]["text"] = shared.told[0].data["n"] = shared.output["n"] = "mine"
+        shared.blocks[0]["text"] = shared.more_messages[0].data["n"] = shared.output["n"] = "mine"
     (found,) = store.transcript(WORKSPACE, "task_1")
-    assert (found.blocks[0]["text"], found.told[0].data["n"], found.output["n"]) == ("hello", 1, 1)
+    assert (found.blocks[0]["text"], found.more_messages[0].data["n"], found.output["n"]) == ("hello", 1, 1)
 
 
 def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Store) -> None:
     task = claimed(store)
     done = then(task, state=State.DONE, claim=None)
-    child = Also(new("task_2"), (EntryKept("task_2", an_entry(says="go on")), spent(task_id="task_2")))
+    child = OtherTaskChanged(new("task_2"), (EntryKept("task_2", an_entry(says="go on")), spent(task_id="task_2")))
     store.commit(
         WORKSPACE, done, [Output("x"), EntryKept("task_1", an_entry()), child, HandoffsCounted("wf_1", 1, 0, 5)]
     )
@@ -230,7 +240,9 @@ def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
     keep(store, an_entry())
     for refused in (EntryKept("task_1", an_entry()), spent(most_calls=0)):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, None, [Also(new("task_2"), (refused,)), EntryKept("task_3", an_entry())])
+            store.commit(
+                WORKSPACE, None, [OtherTaskChanged(new("task_2"), (refused,)), EntryKept("task_3", an_entry())]
+            )
     with pytest.raises(Unknown):
         store.load(WORKSPACE, "task_2")
     assert store.transcript(WORKSPACE, "task_3") == ()
@@ -239,7 +251,7 @@ def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
 
 def test_nothing_is_said_or_spent_under_a_claim_that_is_over(store: Store) -> None:
     claimed(store)
-    run: list[Extra] = [UnderClaim("task_1", "clm_1"), EntryKept("task_1", an_entry()), spent()]
+    run: list[ExtraWrite] = [UnderClaim("task_1", "clm_1"), EntryKept("task_1", an_entry()), spent()]
     store.commit(WORKSPACE, None, run)
     store.commit(WORKSPACE, None, [UnderClaim("task_1", "clm_1"), spent(2)])
     for late in ([EntryKept("task_1", an_entry(2)), spent()], [spent()]):
@@ -291,7 +303,7 @@ def test_what_is_spent_adds_up_by_task_and_by_workflow(store: Store) -> None:
     ],
 )
 def test_a_workflow_spends_up_to_its_limits(
-    store: Store, had: Spent | None, limits: dict[str, int], *, holds: bool
+    store: Store, had: UsageCounted | None, limits: dict[str, int], *, holds: bool
 ) -> None:
     """The last one before a limit may go past it: what it will take isn't known before."""
     if had is not None:
@@ -326,7 +338,7 @@ def test_both_stores_refuse_to_write_one_item_twice(store: Store) -> None:
 
 AFTER = ["timeout_after", "error_after"]
 FAULTS = [*AFTER, "timeout_before", "no_connection", "throttle"]
-WRITTEN: dict[str, list[Extra]] = {
+WRITTEN: dict[str, list[ExtraWrite]] = {
     "an entry": [EntryKept("task_1", an_entry())],
     "an entry under a claim": [UnderClaim("task_1", "clm_1"), EntryKept("task_1", an_entry())],
     "an entry and what it took": [UnderClaim("task_1", "clm_1"), spent(most_calls=1), EntryKept("task_1", an_entry())],
@@ -355,7 +367,7 @@ def test_a_lost_reply_is_a_success_and_counts_once(rig: Rig, name: str, fault: s
     broken(rig, fault)
     rig.store.commit(WORKSPACE, None, extras)
     kept = tuple(extra.entry for extra in extras if isinstance(extra, EntryKept))
-    took = sum((1 for extra in extras if isinstance(extra, Spent)), 0)
+    took = sum((1 for extra in extras if isinstance(extra, UsageCounted)), 0)
     assert rig.other_store.transcript(WORKSPACE, "task_1") == kept
     assert usage(rig.other_store)[0] == Usage(took, 100 * took, 20 * took)
 
@@ -373,7 +385,7 @@ def test_it_is_one_though_the_claim_has_ended_and_the_limit_is_reached_meanwhile
 
     broken(rig, fault, meanwhile)
     rig.store.commit(WORKSPACE, None, WRITTEN[name])
-    assert usage(rig.other_store)[0].model_calls == sum(isinstance(extra, Spent) for extra in WRITTEN[name])
+    assert usage(rig.other_store)[0].model_calls == sum(isinstance(extra, UsageCounted) for extra in WRITTEN[name])
 
 
 def test_anothers_entry_of_the_same_number_is_no_success_of_ours(rig: Rig) -> None:

@@ -14,11 +14,11 @@ from support.world import WORKSPACE, human
 
 
 def verdict(rig: Rig, task_id: str) -> Verdict:
-    return verify_trail(rig.world.baton, human(), task_id)
+    return verify_trail(rig.world.deps, human(), task_id)
 
 
 def test_a_trail_of_one_page_takes_two_calls(rig: Rig) -> None:
-    task_id = rig.world.claimed().dossier.task.id
+    task_id = rig.world.claimed().details.task.id
     assert rig.count(lambda: verdict(rig, task_id)) == ["query", "get_item"]
     assert verdict(rig, task_id).matches_task
 
@@ -43,7 +43,7 @@ def test_a_trail_of_one_page_takes_two_calls(rig: Rig) -> None:
     ],
 )
 def test_a_row_that_was_changed_by_hand_is_named(rig: Rig, attribute: str, value: Any) -> None:
-    task_id = rig.world.claimed().dossier.task.id
+    task_id = rig.world.claimed().details.task.id
     key = keys.event(WORKSPACE, task_id, 2)._asdict()
     rig.raw.update_item(
         TableName=rig.table,
@@ -58,7 +58,7 @@ def test_a_row_that_was_changed_by_hand_is_named(rig: Rig, attribute: str, value
 
 @pytest.mark.parametrize(("number", "entries"), [(1, 2), (2, 2), (3, 2)])
 def test_a_row_that_was_deleted_by_hand_is_named(rig: Rig, number: int, entries: int) -> None:
-    task_id = rig.world.claimed().dossier.task.id
+    task_id = rig.world.claimed().details.task.id
     rig.raw.delete(to_wire(keys.event(WORKSPACE, task_id, number)._asdict()))
     said = verdict(rig, task_id)
     assert (said.intact, said.broken_at, said.events) == (False, number, entries)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from baton.domain.errors import Busy
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.services.import_agents import ImportedAgent, import_agents
 from support.faults import Crash
 from support.rig import Rig
@@ -17,12 +17,12 @@ DECLARED = {
     "runner": {"produces": ("report",)},
     "scout": {},
 }
-ONCE = Once(service(), "POST /agents/import", "key-1", "hash")
+ONCE = IdempotencyKey(service(), "POST /agents/import", "key-1", "hash")
 VERSIONS = {"architect": 1, "auditor": 2, "runner": 2, "scout": 1}
 
 
 def done(rig: Rig) -> list[ImportedAgent]:
-    return import_agents(rig.world.baton, service(), DECLARED, ONCE)
+    return import_agents(rig.world.deps, service(), DECLARED, ONCE)
 
 
 def check(rig: Rig, where: str) -> None:
@@ -70,8 +70,8 @@ def test_what_was_interrupted_goes_on_when_it_is_sent_again(fault: str) -> None:
 
 def test_an_import_reads_once_and_writes_once_for_each_agent_that_changes() -> None:
     rig = Rig().settle()
-    assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == [
+    assert rig.count(lambda: import_agents(rig.world.deps, human(), DECLARED)) == [
         "get_item",
         *["transact_write_items"] * 3,
     ]
-    assert rig.count(lambda: import_agents(rig.world.baton, human(), DECLARED)) == ["get_item"]
+    assert rig.count(lambda: import_agents(rig.world.deps, human(), DECLARED)) == ["get_item"]

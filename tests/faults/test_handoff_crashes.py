@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Principal
 from baton.domain.task import Policy
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task
@@ -24,8 +24,8 @@ from baton.services.split_task import split_task
 from baton.services.sweep import sweep
 from baton.services.transfer_task import transfer_task
 from baton.services.wait_for_callback import answer_callback
+from support.call_hooks import CallHooks, die
 from support.faults import Crash
-from support.moments import Moments, die
 from support.team import Halt, Leg, Team
 from support.world import WORKSPACE, World, agent, human
 
@@ -34,8 +34,8 @@ TO_B = {"target": {"agent": B, "reason": "go on"}}
 FAILURE = {"type": "error", "description": "broke", "partial_progress": {"completed": ["half"], "incomplete": []}}
 
 
-def once(by: Principal) -> Once:
-    return Once(by, "/route", "key-1", "hash-1")
+def idempotency_key(by: Principal) -> IdempotencyKey:
+    return IdempotencyKey(by, "/route", "key-1", "hash-1")
 
 
 @dataclass(frozen=True)
@@ -89,34 +89,40 @@ def a_call(team: Team) -> str:
 
 
 def hand_off(team: Team, leg: Leg) -> str:
-    asked = Asked(message={"source": {"agent": A}, **TO_B}, claim_id=leg.claim_id)
-    return create_handoff(team.baton, leg.by, asked, once(leg.by)).task.id
+    asked = CreateHandoff(message={"source": {"agent": A}, **TO_B}, claim_id=leg.claim_id)
+    return create_handoff(team.deps, leg.by, asked, idempotency_key(leg.by)).task.id
 
 
 def complete(team: Team, leg: Leg) -> str:
     going_on = {"continuation": {"suggested_next": B, "reason": "go on"}}
-    return complete_task(team.baton, *leg.where, {"ok": 1}, "h", once(leg.by), going_on).task.id
+    return complete_task(team.deps, *leg.where, {"ok": 1}, "h", idempotency_key(leg.by), going_on).task.id
 
 
 def fail(team: Team, leg: Leg) -> str:
     back = {"target_agent": B}
     return fail_task(
-        team.baton, *leg.where, FAILURE, "h", retryable=False, once=once(leg.by), rollback_request=back
+        team.deps,
+        *leg.where,
+        FAILURE,
+        "h",
+        retryable=False,
+        idempotency_key=idempotency_key(leg.by),
+        rollback_request=back,
     ).task.id
 
 
 def delegate(team: Team, leg: Leg) -> str:
     branches = [{"call_id": "b", **TO_B}, {"call_id": "c", "target": {"agent": C, "reason": "go on"}}]
-    return delegate_task(team.baton, *leg.where, branches, Policy.ALL, None, "h", once(leg.by)).task.id
+    return delegate_task(team.deps, *leg.where, branches, Policy.ALL, None, "h", idempotency_key(leg.by)).task.id
 
 
 def join(team: Team, task_id: str) -> str:
-    join_branches(team.baton, WORKSPACE, task_id)
+    join_branches(team.deps, WORKSPACE, task_id)
     return task_id
 
 
 def call_back(team: Team, token: str) -> str:
-    answer_callback(team.baton, token, {"answer": 42})
+    answer_callback(team.deps, token, {"answer": 42})
     return ""
 
 
@@ -125,27 +131,34 @@ SCENES = {
     "a completion with a continuation": Scene(begun, complete),
     "a failure with a rollback": Scene(begun, fail),
     "a transfer": Scene(
-        begun, lambda team, leg: transfer_task(team.baton, *leg.where, TO_B, "h", once(leg.by)).task.id
+        begun, lambda team, leg: transfer_task(team.deps, *leg.where, TO_B, "h", idempotency_key(leg.by)).task.id
     ),
     "a delegation": Scene(begun, delegate),
     "a cancel of three levels": Scene(
-        a_family, lambda team, root: cancel_task(team.baton, human(), root.task.id, "stop", once(human())).task.id
+        a_family,
+        lambda team, root: cancel_task(team.deps, human(), root.task.id, "stop", idempotency_key(human())).task.id,
     ),
     "a join": Scene(a_wait, join),
-    "a retry": Scene(a_failure, lambda team, id_: retry_handoff(team.baton, agent(A), id_, once(agent(A))).task.id),
+    "a retry": Scene(
+        a_failure, lambda team, id_: retry_handoff(team.deps, agent(A), id_, idempotency_key(agent(A))).task.id
+    ),
     "a split": Scene(
         too_large,
         lambda team, id_: (
-            split_task(team.baton, human(), id_, [{"summary": "1"}, {"summary": "2"}], None, once(human()))[0].task.id
+            split_task(team.deps, human(), id_, [{"summary": "1"}, {"summary": "2"}], None, idempotency_key(human()))[
+                0
+            ].task.id
         ),
     ),
-    "a release": Scene(a_review, lambda team, id_: release_review(team.baton, human(), id_, once(human()))[1].task.id),
+    "a release": Scene(
+        a_review, lambda team, id_: release_review(team.deps, human(), id_, idempotency_key(human()))[1].task.id
+    ),
     "a callback": Scene(a_call, call_back),
 }
 
 
-def stage(scene: Scene) -> tuple[Team, Moments, Any]:
-    store = Moments()
+def stage(scene: Scene) -> tuple[Team, CallHooks, Any]:
+    store = CallHooks()
     team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
     made = scene.prepare(team)
     store.begin()
@@ -173,7 +186,7 @@ def shape(team: Team) -> list[Any]:
 
 def quiet(team: Team) -> list[Any]:
     for _ in range(3):
-        assert sweep(team.baton).failed == 0
+        assert sweep(team.deps).failed == 0
     team.check()
     return shape(team)
 
@@ -214,4 +227,4 @@ def test_it_dies_anywhere(name: str, afterwards: str) -> None:
 def test_the_points_are_where_something_is_read_or_written() -> None:
     team, store, made = stage(SCENES["a delegation"])
     delegate(team, made)
-    assert store.calls == ["handoff_facts", "handoff_facts", "commit"]
+    assert store.calls == ["handoff_inputs", "handoff_inputs", "commit"]

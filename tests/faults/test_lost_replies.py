@@ -36,7 +36,7 @@ class Story:
     def __init__(self, case: UseCase) -> None:
         self.rig, self.case = Rig().settle(), case
         self.given = case.prepare(self.rig.world)
-        self.bells = len(self.rig.world.doorbell.bells)
+        self.notices = len(self.rig.world.dispatch_queue.notices)
         # What becomes of the mark of a contact is nobody's concern (tests/unit/test_liveness.py).
         self.rig.store.mark_contact("acme", "auditor", self.rig.clock.now())
         self.again = self.rig.keep()
@@ -54,7 +54,7 @@ class Story:
     def outcome(self, answer: Any) -> tuple[Any, Counter[str], int]:
         """Everything that must be as if nothing had gone wrong. A heartbeat done twice is a heartbeat."""
         held = fingerprint(self.rig, versions=not self.case.beats)
-        return plain(answer), held, len(self.rig.world.doorbell.bells) - self.bells
+        return plain(answer), held, len(self.rig.world.dispatch_queue.notices) - self.notices
 
     def check_trails(self) -> None:
         store = self.rig.world.store
@@ -157,13 +157,13 @@ def newest(world: World) -> str:
 
 
 def cancelled(world: World, _: Any) -> None:
-    cancel_task(world.baton, human(name="bob"), newest(world), "meanwhile")
+    cancel_task(world.deps, human(name="bob"), newest(world), "meanwhile")
 
 
 def beaten_and_cancelled(world: World, given: Any) -> None:
     claim = world.task(newest(world)).claim
     assert claim
-    renew_claim(world.baton, AUDITOR, newest(world), claim.claim_id, 1_000)
+    renew_claim(world.deps, AUDITOR, newest(world), claim.claim_id, 1_000)
     cancelled(world, given)
 
 
@@ -176,13 +176,13 @@ def taken(world: World, _: Any) -> None:
 
 
 def set_otherwise(world: World, _: Any) -> None:
-    change_settings(world.baton, human(name="bob"), {"escalation_cap": 7})
+    change_settings(world.deps, human(name="bob"), {"escalation_cap": 7})
 
 
 def registered(slug: str) -> Callable[[World, Any], Any]:
     def act(world: World, _: Any) -> None:
-        register_agent(world.baton, human(name="bob"), "bystander", {})
-        register_agent(world.baton, human(name="bob"), slug, {"description": "by bob"})
+        register_agent(world.deps, human(name="bob"), "bystander", {})
+        register_agent(world.deps, human(name="bob"), slug, {"description": "by bob"})
 
     return act
 
@@ -195,19 +195,19 @@ def revoked(world: World, given: Any) -> None:
 
 def resolved(world: World, _: Any) -> None:
     for alert in world.store.alerts("acme", 10, None).items:
-        resolve_alert(world.baton, human(name="bob"), alert.id, "meanwhile")
+        resolve_alert(world.deps, human(name="bob"), alert.id, "meanwhile")
 
 
 def routed_otherwise(world: World, _: Any) -> None:
     for work_type in ("audit", "bystander"):
-        change_route(world.baton, human(name="bob"), work_type, {"agent": "scout", "mode": Mode.MANUAL})
+        change_route(world.deps, human(name="bob"), work_type, {"agent": "scout", "mode": Mode.MANUAL})
 
 
 def all_moved_on(world: World, parent: Task) -> None:
     """The child is cancelled, the parent's claim is over, and the inbox is read."""
-    cancel_task(world.baton, human(name="bob"), "task_child", "meanwhile")
+    cancel_task(world.deps, human(name="bob"), "task_child", "meanwhile")
     if not world.task(parent.id).is_ended:
-        cancel_task(world.baton, human(name="bob"), parent.id, "meanwhile")
+        cancel_task(world.deps, human(name="bob"), parent.id, "meanwhile")
     world.store.acknowledge("acme", "scout", ["inb_001"])
 
 

@@ -13,16 +13,16 @@ import pytest
 
 from baton.domain.errors import ModelAway
 from baton.domain.events import replay
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tool import ToolMode, Variable
 from baton.domain.transcript import EntryKind
 from baton.run_ports import Reply, Request
 from baton.services.converse import Opening, start_conversation
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
+from support.agent_runs import calls, says
 from support.faults import Crash
 from support.rig import Rig
-from support.run_office import PaidModel, RunOffice
-from support.studio import calls, says
+from support.run_processes import PaidModel, RunProcesses
 from support.world import WORKSPACE, human
 
 READS = {"get_item", "batch_get_item", "query"}
@@ -34,44 +34,44 @@ class Story:
     """``effects``: how many tasks there are in the end, and how many checkpoints."""
 
     script: Callable[[PaidModel, Request], Reply]
-    prepare: Callable[[RunOffice], Any]
+    prepare: Callable[[RunProcesses], Any]
     effects: tuple[int, int]
     ends: tuple[str, ...] = ("done",)
 
 
-def start(office: RunOffice) -> None:
+def start(processes: RunProcesses) -> None:
     opening = Opening(agent="anna", message="Hello", context={})
-    start_conversation(office.world.baton, human(), opening, Once(human(), "/x", "key-1", "hash-1"))
-    office.clock.advance(3)
+    start_conversation(processes.world.deps, human(), opening, IdempotencyKey(human(), "/x", "key-1", "hash-1"))
+    processes.clock.advance(3)
 
 
 # What is prepared
 
 
-def alone(office: RunOffice) -> None:
-    office.agents(anna={})
-    office.give("anna", tools=("save_checkpoint", "complete_task", "fail_task"))
-    start(office)
+def alone(processes: RunProcesses) -> None:
+    processes.agents(anna={})
+    processes.give("anna", tools=("save_checkpoint", "complete_task", "fail_task"))
+    start(processes)
 
 
-def routed(office: RunOffice) -> None:
-    office.agents(anna={}, bert={})
-    office.tool("to_bert", "bert", context_variables=PAPER)
-    office.give("anna", tools=("to_bert", "save_checkpoint"))
-    start(office)
+def routed(processes: RunProcesses) -> None:
+    processes.agents(anna={}, bert={})
+    processes.tool("to_bert", "bert", context_variables=PAPER)
+    processes.give("anna", tools=("to_bert", "save_checkpoint"))
+    start(processes)
 
 
-def asking_two(office: RunOffice) -> None:
-    office.agents(anna={}, bert={}, carl={})
-    office.tool("ask_bert", "bert", mode=ToolMode.DELEGATE, context_variables=PAPER)
-    office.tool("ask_carl", "carl", mode=ToolMode.DELEGATE, context_variables=PAPER)
-    office.give("anna", tools=("ask_bert", "ask_carl", "save_checkpoint"))
-    start(office)
+def asking_two(processes: RunProcesses) -> None:
+    processes.agents(anna={}, bert={}, carl={})
+    processes.tool("ask_bert", "bert", mode=ToolMode.DELEGATE, context_variables=PAPER)
+    processes.tool("ask_carl", "carl", mode=ToolMode.DELEGATE, context_variables=PAPER)
+    processes.give("anna", tools=("ask_bert", "ask_carl", "save_checkpoint"))
+    start(processes)
 
 
-def with_criteria(office: RunOffice) -> None:
-    office.agents(anna={})
-    office.give("anna", tools=("complete_task",))
+def with_criteria(processes: RunProcesses) -> None:
+    processes.agents(anna={})
+    processes.give("anna", tools=("complete_task",))
     wanted = {"deliverables": [{"type": "text", "description": "it", "acceptance_criteria": ["It is short"]}]}
     message = {
         "source": {"agent": "alice"},
@@ -79,8 +79,8 @@ def with_criteria(office: RunOffice) -> None:
         "summary": "Write it",
         "expectations": wanted,
     }
-    create_handoff(office.world.baton, human(), Asked(message=message))
-    office.clock.advance(3)
+    create_handoff(processes.world.deps, human(), CreateHandoff(message=message))
+    processes.clock.advance(3)
 
 
 # What the model says
@@ -124,7 +124,7 @@ def fails(model: PaidModel, _: Request) -> Reply:
 
 
 def out_of_time(model: PaidModel, request: Request) -> Reply:
-    model.office.time_left = 32.0
+    model.processes.time_left = 32.0
     return checkpoints(model, request)
 
 
@@ -157,51 +157,51 @@ class Scene:
             self.bodies = [(message.body, message.visible_at) for message in first.queue.messages]
             self.restore = self.rig.keep()
 
-    def again(self) -> RunOffice:
+    def again(self) -> RunProcesses:
         if self.rig is None:
-            office = self._begun()
-            office.calls.clear()
-            return office
+            processes = self._begun()
+            processes.calls.clear()
+            return processes
         self.restore()
-        office = RunOffice(self.story.script, self.rig)
+        processes = RunProcesses(self.story.script, self.rig)
         for body, visible_at in self.bodies:
-            office.queue.send_message(MessageBody=body, DelaySeconds=0)
-            office.queue.messages[-1].visible_at = visible_at
-        return office
+            processes.queue.send_message(MessageBody=body, DelaySeconds=0)
+            processes.queue.messages[-1].visible_at = visible_at
+        return processes
 
-    def _begun(self) -> RunOffice:
-        office = RunOffice(self.story.script, self.rig)
-        self.story.prepare(office)
-        return office
+    def _begun(self) -> RunProcesses:
+        processes = RunProcesses(self.story.script, self.rig)
+        self.story.prepare(processes)
+        return processes
 
     def undisturbed(self) -> tuple[list[Any], list[str]]:
         """How it ends, and its calls to the outside."""
-        office = self.again()
-        office.play()
-        made = list(office.calls)
-        check(office, self.story, "undisturbed")
-        assert set(office.model.paid.values()) == {1}
-        return office.shape(), made
+        processes = self.again()
+        processes.play()
+        made = list(processes.calls)
+        check(processes, self.story, "undisturbed")
+        assert set(processes.model.paid.values()) == {1}
+        return processes.shape(), made
 
 
-def check(office: RunOffice, story: Story, where: str) -> None:
+def check(processes: RunProcesses, story: Story, where: str) -> None:
     """The promises about each task, after the quiet."""
-    store, tasks = office.world.store, office.tasks()
+    store, tasks = processes.world.store, processes.tasks()
     assert {str(task.state) for task in tasks} == set(story.ends) | ({"done"} if len(tasks) > 1 else set()), where
     assert (len(tasks), sum(task.checkpoints for task in tasks)) == story.effects, where
-    assert office.queue.messages == [], where
+    assert processes.queue.messages == [], where
     for task in tasks:
         events = store.events(WORKSPACE, task.id, 0, 1000)
         told = replay(events)
         assert (told.state, told.fence, told.checkpoints) == (task.state, task.fence, task.checkpoints), where
-        check_transcript(office, task.id, where)
-        check_spending(office, task, where)
+        check_transcript(processes, task.id, where)
+        check_spending(processes, task, where)
     keys = [(task.parent_id, task.call_id) for task in tasks if task.call_id]
     assert len(set(keys)) == len(keys), f"{where}: one child per call"
 
 
-def check_transcript(office: RunOffice, task_id: str, where: str, *, is_whole: bool = True) -> None:
-    entries = office.world.store.transcript(WORKSPACE, task_id)
+def check_transcript(processes: RunProcesses, task_id: str, where: str, *, is_whole: bool = True) -> None:
+    entries = processes.world.store.transcript(WORKSPACE, task_id)
     numbers = [number for entry in entries for number in range(entry.first, entry.last + 1)]
     assert numbers == list(range(1, len(numbers) + 1)), f"{where}: {numbers}"
     asked = [call["toolUseId"] for entry in entries for call in entry.calls]
@@ -215,45 +215,45 @@ def check_transcript(office: RunOffice, task_id: str, where: str, *, is_whole: b
     assert turns == list(range(1, len(turns) + 1)), where
 
 
-def check_spending(office: RunOffice, task: Any, where: str) -> None:
-    mine, _ = office.world.store.usage(WORKSPACE, task.workflow_id, task.id)
-    replies = [e for e in office.world.store.transcript(WORKSPACE, task.id) if e.kind is EntryKind.REPLY]
+def check_spending(processes: RunProcesses, task: Any, where: str) -> None:
+    mine, _ = processes.world.store.usage(WORKSPACE, task.workflow_id, task.id)
+    replies = [e for e in processes.world.store.transcript(WORKSPACE, task.id) if e.kind is EntryKind.REPLY]
     assert mine.tokens == sum(entry.usage.tokens for entry in replies), where
-    paid = sum(number for (task_id, _), number in office.model.paid.items() if task_id == task.id)
+    paid = sum(number for (task_id, _), number in processes.model.paid.items() if task_id == task.id)
     assert mine.model_calls >= paid >= len(replies), where
 
 
-def check_paid(office: RunOffice, saved: set[tuple[str, int]], where: str) -> None:
+def check_paid(processes: RunProcesses, saved: set[tuple[str, int]], where: str) -> None:
     """One crash costs one reply at most, and none that was saved."""
-    paid = office.model.paid
+    paid = processes.model.paid
     assert all(paid[each] == 1 for each in saved), f"{where}: a saved reply was asked for again"
     assert sum(paid.values()) <= len(paid) + 1, f"{where}: {paid}"
-    assert set(paid) >= office.saved(), where
+    assert set(paid) >= processes.saved(), where
 
 
 def at(number: int, fault: str) -> Callable[[int], str | None]:
     return lambda n: fault if n == number else None
 
 
-def die_at(scene: Scene, number: int, fault: str, where: str) -> RunOffice:
+def die_at(scene: Scene, number: int, fault: str, where: str) -> RunProcesses:
     """What is left of it when others have cleaned up."""
-    office = scene.again()
-    office.faults = at(number, fault)
+    processes = scene.again()
+    processes.faults = at(number, fault)
     with pytest.raises(Crash):
-        office.play()
-    saved = office.saved()
-    office.revive()
-    office.quiet(30)
-    check(office, scene.story, where)
-    check_paid(office, saved, where)
-    return office
+        processes.play()
+    saved = processes.saved()
+    processes.revive()
+    processes.quiet(30)
+    check(processes, scene.story, where)
+    check_paid(processes, saved, where)
+    return processes
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_run_that_dies_anywhere(name: str) -> None:
     scene = Scene(STORIES[name])
     wanted, made = scene.undisturbed()
-    assert {"converse", "commit", "read_bell"} <= set(made)
+    assert {"converse", "commit", "read_for_dispatch"} <= set(made)
     for number, operation in enumerate(made, 1):
         for fault in ("crash_before", "crash_after"):
             where = f"{fault} at call {number}, {operation}"
@@ -276,25 +276,25 @@ def test_a_run_that_dies_again_and_again(seed: int) -> None:
     """However often it dies, each death costs one reply at most, and a task is done or a human sees it."""
     dice = random.Random(seed)
     scene = Scene(STORIES[dice.choice(list(STORIES))])
-    office = scene.again()
+    processes = scene.again()
     deaths = 0
     for _ in range(60):
-        office.faults = at(len(office.calls) + dice.randint(1, 40), "crash_after")
+        processes.faults = at(len(processes.calls) + dice.randint(1, 40), "crash_after")
         try:
-            office.quiet(1)
+            processes.quiet(1)
         except Crash:
             deaths += 1
-        saved = office.saved()
-        assert all(office.model.paid[each] <= 1 + deaths for each in saved)
-        office.revive()
-    office.quiet(60)
-    paid = office.model.paid
+        saved = processes.saved()
+        assert all(processes.model.paid[each] <= 1 + deaths for each in saved)
+        processes.revive()
+    processes.quiet(60)
+    paid = processes.model.paid
     assert deaths > 0
     assert sum(paid.values()) <= len(paid) + deaths
-    for task in office.tasks():
+    for task in processes.tasks():
         assert task.is_ended or task.flags or task.state == "waiting", seed
-        check_transcript(office, task.id, f"seed {seed}", is_whole=task.state == "done")
-        check_spending(office, task, f"seed {seed}")
+        check_transcript(processes, task.id, f"seed {seed}", is_whole=task.state == "done")
+        check_spending(processes, task, f"seed {seed}")
 
 
 LOST = [
@@ -313,10 +313,10 @@ def test_a_reply_that_is_lost_anywhere_is_not_noticed(name: str, fault: str, rea
     for number, operation in enumerate(made, 1):
         if operation == "converse" or (operation in READS | {"send_message"} and not reads):
             continue
-        office = scene.again()
-        office.faults = at(number, fault)
+        processes = scene.again()
+        processes.faults = at(number, fault)
         where = f"{fault} at call {number}, {operation}"
-        office.play()
-        check(office, scene.story, where)
-        assert set(office.model.paid.values()) == {1}, where
-        assert office.shape() == wanted, where
+        processes.play()
+        check(processes, scene.story, where)
+        assert set(processes.model.paid.values()) == {1}, where
+        assert processes.shape() == wanted, where

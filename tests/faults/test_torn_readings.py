@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.alert import AlertState, Severity
-from baton.domain.published import Notice
+from baton.domain.bus_events import BusEvent
 from baton.domain.task import Policy, Task
 from baton.domain.times import seconds
-from baton.ports import Delivery
+from baton.ports import PublishResult
 from baton.services.join_branches import join_branches
 from baton.services.publish_events import publish_overdue
 from baton.services.raise_alert import AlertRequest, raise_alert
@@ -66,7 +66,7 @@ def torn(rig: Rig, team: Team, step: Callable[[], object]) -> World:
     client = Torn(rig)
     client.step, client.is_torn = step, True
     world = World(store=DynamoStore(Table(client, rig.table, rig.clock.sleep)), clock=rig.clock)
-    world.doorbell = team.world.doorbell
+    world.dispatch_queue = team.world.dispatch_queue
     return world
 
 
@@ -87,29 +87,29 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
     client = Torn(rig)
     world = World(store=DynamoStore(Table(client, rig.table, rig.clock.sleep)), clock=rig.clock)
     client.step = lambda: team.complete(second, output={"of": "second"})
-    papers = world.store.papers
+    outcomes = world.store.outcomes
 
     def torn_papers(*args: Any) -> Any:
         client.is_torn = True
-        return papers(*args)
+        return outcomes(*args)
 
-    world.store.papers = torn_papers  # type: ignore[method-assign] - the reading that matters
-    assert join_branches(world.baton, WORKSPACE, task.id)
-    brought = rig.world.store.read(WORKSPACE, task.id).brought or {}
-    assert [(each["state"], each["output"]) for each in brought["results"]] == [
+    world.store.outcomes = torn_papers  # type: ignore[method-assign] - the reading that matters
+    assert join_branches(world.deps, WORKSPACE, task.id)
+    resume_payload = rig.world.store.read(WORKSPACE, task.id).resume_payload or {}
+    assert [(each["state"], each["output"]) for each in resume_payload["results"]] == [
         ("done", {"of": "first"}),
         ("done", {"of": "second"}),
     ]
 
 
 def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig) -> None:
-    for name in ("papers", "read"):
-        team = team_of(rig, A) if name == "papers" else Team(world=rig.world)
+    for name in ("outcomes", "read"):
+        team = team_of(rig, A) if name == "outcomes" else Team(world=rig.world)
         leg = team.begin(A)
         world = torn(rig, team, lambda leg=leg, team=team: team.complete(leg, output={"x": 1}, notes="done"))
         found = (
-            world.store.papers(WORKSPACE, [leg.task.id])[leg.task.id]
-            if name == "papers"
+            world.store.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
+            if name == "outcomes"
             else world.store.read(WORKSPACE, leg.task.id)
         )
         assert (found.task.state, found.output) == ("done", {"x": 1}), name
@@ -120,7 +120,7 @@ def fail_again(team: Team, leg: Leg) -> None:
     team.fail(leg, description="the second time")
 
 
-@pytest.mark.parametrize("name", ["papers", "read"])
+@pytest.mark.parametrize("name", ["outcomes", "read"])
 def test_a_failure_is_that_of_the_head_and_not_the_one_before(rig: Rig, name: str) -> None:
     team = team_of(rig, A)
     leg = team.begin(A)
@@ -130,7 +130,9 @@ def test_a_failure_is_that_of_the_head_and_not_the_one_before(rig: Rig, name: st
     world = torn(rig, team, lambda: fail_again(team, again))
     store = world.store
     found = (
-        store.papers(WORKSPACE, [leg.task.id])[leg.task.id] if name == "papers" else store.read(WORKSPACE, leg.task.id)
+        store.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
+        if name == "outcomes"
+        else store.read(WORKSPACE, leg.task.id)
     )
     assert found.task.state == "failed"
     assert (found.why or {})["description"] == "the second time"
@@ -140,9 +142,9 @@ def test_a_claimer_gets_the_failure_of_the_attempt_before_its_own(rig: Rig) -> N
     team = team_of(rig, A)
     leg = team.begin(A)
     world = torn(rig, team, lambda: team.fail(leg, retryable=True, description="just now"))
-    dossier, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
-    assert dossier.task.has_failure
-    assert (dossier.why or {})["description"] == "just now"
+    details, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
+    assert details.task.has_failure
+    assert (details.why or {})["description"] == "just now"
 
 
 def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> None:
@@ -155,9 +157,9 @@ def test_what_a_claimer_goes_on_with_is_not_older_than_the_head(rig: Rig) -> Non
         team.release(leg)
 
     world = torn(rig, team, go_on)
-    dossier, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
-    assert dossier.checkpoint is not None
-    assert dossier.checkpoint.state == {"n": 2}
+    details, _ = world.store.read_for_claim(WORKSPACE, leg.task.id, A)
+    assert details.checkpoint is not None
+    assert details.checkpoint.state == {"n": 2}
     team.later(60)
     leg = team.take(A, leg.task.id)
     whole = torn(rig, team, lambda: team.checkpoint(leg, n=3)).store.read(WORKSPACE, leg.task.id)
@@ -193,13 +195,13 @@ def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) ->
 
     def lose_the_claim() -> None:
         team.later(3_600)
-        sweep(rig.world.baton)
+        sweep(rig.world.deps)
 
     client = TornAfterHead(rig, lose_the_claim)
     store = DynamoStore(Table(client, rig.table, rig.clock.sleep))
-    dossier = store.read(WORKSPACE, leg.task.id)
+    details = store.read(WORKSPACE, leg.task.id)
     assert rig.world.task(leg.task.id).recoveries == 1
-    assert len(dossier.recoveries) == dossier.task.recoveries == 0
+    assert len(details.recoveries) == details.task.recoveries == 0
 
 
 class Doubled:
@@ -229,10 +231,10 @@ class Outside:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def publish(self, notices: Any) -> Delivery:
-        accepted = [each.id for each in notices if isinstance(each, Notice)]
+    def publish(self, notices: Any) -> PublishResult:
+        accepted = [each.id for each in notices if isinstance(each, BusEvent)]
         self.told += accepted
-        return Delivery(accepted=frozenset(accepted))
+        return PublishResult(accepted=frozenset(accepted))
 
 
 def doubled(rig: Rig) -> World:
@@ -244,7 +246,7 @@ def test_entry_that_an_index_shows_twice_is_told_once_and_stops_nobody(rig: Rig)
     task = team.ask(A).task
     team.later(120)
     outside = Outside()
-    told = publish_overdue(doubled(rig).baton, outside)
+    told = publish_overdue(doubled(rig).deps, outside)
     assert told.complete
     assert sorted(outside.told) == sorted(set(outside.told))
     assert told.published == rig.world.store.load(WORKSPACE, task.id)[0].seq
@@ -254,7 +256,7 @@ def test_every_reader_of_an_index_sees_each_entry_once(rig: Rig) -> None:
     team = team_of(rig, A, B)
     register = [team.ask(A, f"number {number}").task.id for number in range(3)]
     open_task = team.ask(None, by=agent(B)).task
-    raise_alert(rig.world.baton, agent(A), AlertRequest(kind="disk-full", severity=Severity.INFO, message="full"))
+    raise_alert(rig.world.deps, agent(A), AlertRequest(kind="disk-full", severity=Severity.INFO, message="full"))
     store, now = doubled(rig).store, rig.clock.now()
     skills, ready = store.ready(WORKSPACE, A, now)
     assert skills is not None
@@ -265,7 +267,7 @@ def test_every_reader_of_an_index_sees_each_entry_once(rig: Rig) -> None:
     assert len(alerts.items) == len({alert.id for alert in alerts.items})
     due = list(store.due(now + seconds(90_000)))
     assert len(due) == len(set(due)) >= len(register)
-    assert sweep(doubled(rig).baton).failed == 0
+    assert sweep(doubled(rig).deps).failed == 0
 
 
 def test_a_page_of_an_index_that_shows_entries_twice_is_still_read_to_its_end(rig: Rig) -> None:

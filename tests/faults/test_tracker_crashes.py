@@ -19,11 +19,11 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.notion import NotionTrackers
 from baton.domain.events import replay
-from baton.domain.idempotency import Once
-from baton.domain.mirror import Sync
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.page_sync import Sync
 from baton.domain.task import Task
 from baton.domain.tracker import TrackerSettings
-from baton.ports import Baton, Store
+from baton.ports import Deps, Store
 from baton.services.approve_task import approve_task
 from baton.services.complete_task import complete_task
 from baton.services.create_handoff_marker import create_handoff_marker
@@ -101,25 +101,25 @@ class Stage:
         self.world.settle()
         self.notion = self.world.notion
         self.notion.index_lag = timedelta(seconds=lag)
-        self.baton = self.process()
+        self.deps = self.process()
         self.task_id = ""
         prepare(self)
-        self.world.tracker_bell.bells.clear()
-        self.baton = self.mortal()
+        self.world.tracker_queue.notices.clear()
+        self.deps = self.mortal()
 
     # Processes: each begins with nothing in its memory.
 
-    def process(self, store: Store | None = None, transport: httpx.BaseTransport | None = None) -> Baton:
+    def process(self, store: Store | None = None, transport: httpx.BaseTransport | None = None) -> Deps:
         trackers = NotionTrackers(
-            self.world.baton.secrets,
+            self.world.deps.secrets,
             "https://notion.example",
             clock=self.world.clock,
             transport=transport or self.notion.transport(),
             monotonic=lambda: self.world.clock.time.timestamp(),
         )
-        return replace(self.world.baton, store=store or self.world.store, trackers=trackers)
+        return replace(self.world.deps, store=store or self.world.store, trackers=trackers)
 
-    def mortal(self) -> Baton:
+    def mortal(self) -> Deps:
         store: Any = PluggedIn(self.world.store, self.plug)
         if self.rig:
             store = DynamoStore(Table(PluggedIn(self.rig.raw, self.plug), self.rig.table, self.world.clock.sleep))
@@ -128,23 +128,23 @@ class Stage:
     def survivor(self) -> None:
         self.plug.plan = lambda _n: None
         self.notion.fault = None
-        self.baton = self.process()
+        self.deps = self.process()
 
     # Time
 
     def answer_bells(self) -> None:
         for _ in range(20):
-            bells, self.world.tracker_bell.bells[:] = list(self.world.tracker_bell.bells), []
-            for workspace, task_id, _delay in bells:
-                sync_tracker(self.baton, workspace, task_id, lambda: 120.0)
-            if not bells:
+            notices, self.world.tracker_queue.notices[:] = list(self.world.tracker_queue.notices), []
+            for workspace, task_id, _delay in notices:
+                sync_tracker(self.deps, workspace, task_id, lambda: 120.0)
+            if not notices:
                 return
         raise AssertionError("the bells never end")
 
     def quiet(self) -> None:
         for _ in range(STEPS):
             self.world.clock.advance(STEP_SECONDS)
-            assert sweep(self.baton).failed == 0
+            assert sweep(self.deps).failed == 0
             self.answer_bells()
 
     # What is there
@@ -221,7 +221,7 @@ def survive(
         stage.survivor()
         if then:
             then(stage)
-        stage.world.tracker_bell.bells.clear()
+        stage.world.tracker_queue.notices.clear()
         stage.quiet()
         check(stage, where)
         promise(stage, where)
@@ -236,8 +236,8 @@ def nothing(_stage: Stage) -> None:
 
 
 def mark(stage: Stage) -> None:
-    once = Once(agent("scout"), "/x", "key-1", "hash-1")
-    answer = create_handoff_marker(stage.baton, agent("scout"), marker_body(), once)
+    idempotency_key = IdempotencyKey(agent("scout"), "/x", "key-1", "hash-1")
+    answer = create_handoff_marker(stage.deps, agent("scout"), marker_body(), idempotency_key)
     assert answer.task_id
     stage.task_id = answer.task_id
 
@@ -252,7 +252,7 @@ def mark_whose_reply_is_lost(stage: Stage) -> None:
 
 def sync(stage: Stage) -> None:
     """Of the task if there is one, and then whatever that rings for."""
-    sync_tracker(stage.baton, WORKSPACE, stage.task_id or None, lambda: 120.0)
+    sync_tracker(stage.deps, WORKSPACE, stage.task_id or None, lambda: 120.0)
     stage.answer_bells()
 
 
@@ -263,7 +263,7 @@ def made(stage: Stage) -> None:
 
 def claimed(stage: Stage) -> Any:
     made(stage)
-    approve_task(stage.baton, human(), stage.task_id, None)
+    approve_task(stage.deps, human(), stage.task_id, None)
     stage.world.clock.advance(3)
     claim = stage.world.claim(lease_seconds=3_600)
     stage.world.clock.advance(1)
@@ -274,13 +274,13 @@ def completed(stage: Stage) -> None:
     claim = claimed(stage)
     sync(stage)
     output = {"summary": "The audit found nothing."}
-    complete_task(stage.baton, agent("auditor"), stage.task_id, claim.claim_id, output, "h")
+    complete_task(stage.deps, agent("auditor"), stage.task_id, claim.claim_id, output, "h")
 
 
 def ended_before_its_page_was_made(stage: Stage) -> None:
     stage.notion.fault = lambda _method, _path: Fault.refused()
     mark(stage)
-    cancel_task(stage.baton, human(), stage.task_id, "not needed")
+    cancel_task(stage.deps, human(), stage.task_id, "not needed")
     stage.notion.fault = None
     stage.world.clock.advance(STEP_SECONDS)
 
@@ -313,7 +313,7 @@ def at_most_one_task(stage: Stage, where: str) -> None:
     assert len(stage.tasks()) <= 1, where
     assert stage.comments() == [], where
     shows_its_state(stage, where)
-    stage.world.tracker_bell.bells.clear()
+    stage.world.tracker_queue.notices.clear()
     mark(stage)
     stage.answer_bells()
     assert [task.id for task in stage.tasks()] == [stage.task_id], where
@@ -391,7 +391,7 @@ def test_a_process_that_dies_anywhere_leaves_one_page_and_each_word_once(name: s
 def ring_for_everything(stage: Stage) -> None:
     """At the very moment at which the other one died; what that had asked for may not be found yet."""
     for task in stage.tasks():
-        stage.world.tracker_bell.ring(WORKSPACE, task.id)
+        stage.world.tracker_queue.notify(WORKSPACE, task.id)
     stage.answer_bells()
 
 
@@ -406,7 +406,7 @@ def test_a_page_that_was_changed_by_a_dead_process_follows_its_task_back() -> No
 
     def claimed_after_a_sync(stage: Stage) -> None:
         made(stage)
-        approve_task(stage.baton, human(), stage.task_id, None)
+        approve_task(stage.deps, human(), stage.task_id, None)
         sync(stage)
         stage.world.clock.advance(3)
         stage.world.claim(lease_seconds=3_600)
@@ -414,7 +414,7 @@ def test_a_page_that_was_changed_by_a_dead_process_follows_its_task_back() -> No
     def released(stage: Stage) -> None:
         claim = stage.task().claim
         assert claim is not None
-        release_task(stage.baton, agent("auditor"), stage.task_id, claim.claim_id, None, "h")
+        release_task(stage.deps, agent("auditor"), stage.task_id, claim.claim_id, None, "h")
 
     def not_started(stage: Stage, where: str) -> None:
         assert stage.task().state == "delegated", where
@@ -438,7 +438,7 @@ def test_a_page_whose_reply_was_lost_is_found_as_soon_as_the_index_shows_it() ->
     for _ in range(2):
         assert stage.world.row(stage.task_id).page is None
         stage.world.clock.advance(60)
-        sweep(stage.baton)
+        sweep(stage.deps)
         stage.answer_bells()
     check(stage, "two minutes later")
 

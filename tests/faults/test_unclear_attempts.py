@@ -14,12 +14,12 @@ from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import BatonError, Busy
 from baton.domain.principal import Kind
 from baton.domain.transcript import Usage
-from baton.ports import Spent, UnderClaim
+from baton.ports import UnderClaim, UsageCounted
 from baton.services.add_note import add_note
 from baton.services.converse import Opening, start_conversation
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.issue_token import TokenRequest, issue_token
-from baton.services.retrying import decided_again
+from baton.services.retrying import retry_on_conflict
 from support.rig import Rig
 from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.world import World, human
@@ -31,13 +31,13 @@ CONFLICT = {
 }
 
 
-def asked(source: str, claim_id: str | None = None) -> Asked:
+def asked(source: str, claim_id: str | None = None) -> CreateHandoff:
     said = {"source": {"agent": source}, "target": {"agent": "runner", "reason": "do it"}}
-    return Asked(message=said, claim_id=claim_id)
+    return CreateHandoff(message=said, claim_id=claim_id)
 
 
 def hand_off_under_claim(world: World, claim: Any) -> Any:
-    return create_handoff(world.baton, AUDITOR, asked("auditor", claim.claim_id))
+    return create_handoff(world.deps, AUDITOR, asked("auditor", claim.claim_id))
 
 
 def another_before(world: World) -> Any:
@@ -47,24 +47,24 @@ def another_before(world: World) -> Any:
 
 
 def count_a_call(world: World, claim: Any) -> None:
-    task = claim.dossier.task
-    spent = Spent(task.workflow_id, task.id, Usage(model_calls=1))
+    task = claim.details.task
+    spent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=1))
     under = UnderClaim(task.id, claim.claim_id)
-    decided_again(world.clock, lambda: world.store.commit(task.workspace, None, [under, spent]))
+    retry_on_conflict(world.clock, lambda: world.store.commit(task.workspace, None, [under, spent]))
 
 
 WITHOUT_KEY: dict[str, UseCase] = {
-    "handoff by a human": UseCase(lambda _: None, lambda w, _: create_handoff(w.baton, human(), asked("alice"))),
+    "handoff by a human": UseCase(lambda _: None, lambda w, _: create_handoff(w.deps, human(), asked("alice"))),
     "handoff under a claim": UseCase(another_before, hand_off_under_claim),
     "conversation": UseCase(
         lambda _: None,
-        lambda w, _: start_conversation(w.baton, human(), Opening(agent="runner", message="Hello", context={})),
+        lambda w, _: start_conversation(w.deps, human(), Opening(agent="runner", message="Hello", context={})),
     ),
     "note": UseCase(
-        World.claimed, lambda w, c: add_note(w.baton, AUDITOR, c.dossier.task.id, c.claim_id, "half of it is done")
+        World.claimed, lambda w, c: add_note(w.deps, AUDITOR, c.details.task.id, c.claim_id, "half of it is done")
     ),
     "token without key": UseCase(
-        lambda _: None, lambda w, _: issue_token(w.baton, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))
+        lambda _: None, lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))
     ),
     "model call": UseCase(World.claimed, count_a_call),
     # A heartbeat is one update of HEAD, which may arrive twice (tests/faults/test_lost_replies.py).
@@ -125,11 +125,11 @@ def test_one_call_makes_one_task() -> None:
     made = case.act(world, given)
     wire.arrive()
     shown = rig.world.store.workflow("acme", made.task.workflow_id)
-    children = [each.task_id for each in shown if each.parent_id == given.dossier.task.id]
+    children = [each.task_id for each in shown if each.parent_id == given.details.task.id]
     assert len(children) == 2
     assert made.task.id in children
     listed = {task.id for task in rig.world.store.tasks_of_day("acme", rig.clock.now().date(), 100, None).items}
-    assert listed == {*children, given.dossier.task.id}, "what keeps the late one away is shown to nobody"
+    assert listed == {*children, given.details.task.id}, "what keeps the late one away is shown to nobody"
 
 
 def test_what_arrives_between_the_refusal_and_the_next_decision_is_the_answer() -> None:

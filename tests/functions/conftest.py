@@ -27,4 +27,4 @@ def function_environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: 
 
 @pytest.fixture
 def gateway(world: World) -> Gateway:
-    return Gateway(world.baton)
+    return Gateway(world.deps)

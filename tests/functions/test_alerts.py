@@ -49,7 +49,7 @@ def test_whoever_works_here_raises_an_alert_and_anybody_here_reads_it(world: Wor
 def test_system_raises_its_own(world: World, gateway: Gateway) -> None:
     task_id = world.ready()
     world.clock.advance(3_600)
-    sweep(world.baton)
+    sweep(world.deps)
     (alert,) = gateway.get(ALICE, "/alerts", query=f"task_id={task_id}&state=open").json["items"]
     assert (alert["kind"], alert["raised_by"]) == ("unclaimed_too_long", "service:sweeper")
     assert gateway.get(ALICE, f"/tasks/{task_id}").json["flags"] == [alert["kind"]]

@@ -14,8 +14,8 @@ from baton.services.authenticate import authenticate
 from baton.services.sweep import sweep
 from support.authorization import DECISIONS, PUBLIC, Row
 from support.bodies import BODIES, IDS
-from support.exhibit import OPERATIONS, WITH_TOKEN, WORKER_VERBS, Operation
 from support.gateway import Gateway, Reply, gateway_event, route_of
+from support.operations import OPERATIONS, WITH_TOKEN, WORKER_VERBS, Operation
 from support.world import WORKSPACE, World, human, marker_body, service
 
 WORD = "zanzibar"
@@ -42,7 +42,7 @@ class Scene:
     of: Operation
 
     def __post_init__(self) -> None:
-        self.gateway = Gateway(self.world.baton)
+        self.gateway = Gateway(self.world.deps)
         self.world.settle()
         self.asked("PUT", "/agents/stranger", {"name": "Stranger"})
         self.tool = self.asked("PUT", "/tools/to_runner", {"description": WORD, "config": {"target_agent": "runner"}})
@@ -99,7 +99,7 @@ class Scene:
         first = self.handed()
         path = f"/tasks/{first['task']['id']}"
         self.world.clock.advance(301)
-        assert sweep(self.world.baton).failed == 0
+        assert sweep(self.world.deps).failed == 0
         late = {"claim_id": first["claim_id"], "output": WORD}
         assert self.gateway.post(agent("auditor"), f"{path}/complete", late).code == "stale_claim"
         self.world.clock.advance(600)
@@ -215,7 +215,7 @@ def test_everybody_is_answered_as_decided(operation: Operation) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.id)
 def test_nobody_gets_in_without_a_token_of_the_workspace(world: World, operation: Operation) -> None:
     """The gateway asks the authorizer, and an event that came past it all the same has no principal."""
-    gateway = Gateway(world.baton)
+    gateway = Gateway(world.deps)
     path = operation.path.format_map(IDS)
     answer = gateway.handle(
         route_of(operation.method, path), gateway_event(None, operation.method, path, BODIES.get(operation.id))
@@ -224,7 +224,7 @@ def test_nobody_gets_in_without_a_token_of_the_workspace(world: World, operation
 
 
 def test_malformed_and_revoked_tokens_are_nobodys(world: World) -> None:
-    gateway = Gateway(world.baton)
+    gateway = Gateway(world.deps)
     made = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
 
     def who(header: str) -> Principal | None:

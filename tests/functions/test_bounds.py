@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from support.cpu import MOST_SECONDS, least_seconds
-from support.desk import ALICE, Desk, message
 from support.gateway import Gateway
+from support.http_agents import ALICE, HttpAgents, message
 from support.world import World, agent
 
 PAST = ["0002-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "2001-01-01T00:00:00Z"]
@@ -31,8 +31,8 @@ NUMBERS = "[1e15,1E5,-0,0.10,12345678901234567890.12345678901234567,999999999999
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
 # Times
@@ -40,35 +40,35 @@ def desk(gateway: Gateway) -> Desk:
 
 @pytest.mark.parametrize("deadline", PAST)
 @pytest.mark.parametrize("field", ["expectations.deadline", "budget.deadline"])
-def test_a_deadline_that_is_over_is_refused(desk: Desk, field: str, deadline: str) -> None:
+def test_a_deadline_that_is_over_is_refused(http_agents: HttpAgents, field: str, deadline: str) -> None:
     part = field.partition(".")[0]
-    reply = desk.gateway.post(agent("architect"), "/handoffs", message(**{part: {"deadline": deadline}}))
+    reply = http_agents.gateway.post(agent("architect"), "/handoffs", message(**{part: {"deadline": deadline}}))
     assert (reply.status, reply.fields) == (422, [field])
-    assert desk.gateway.get(ALICE, "/handoffs").json["items"] == []
+    assert http_agents.gateway.get(ALICE, "/handoffs").json["items"] == []
 
 
-def test_so_is_that_of_a_branch_and_of_a_part(world: World, desk: Desk) -> None:
+def test_so_is_that_of_a_branch_and_of_a_part(world: World, http_agents: HttpAgents) -> None:
     late = {"expectations": {"deadline": PAST[0]}}
     branch = {"target": {"agent": "qa", "reason": "Test"}}
-    claim = desk.begun()
-    reply = desk.say(claim, "delegate", branches=[branch, {**branch, **late}])
+    claim = http_agents.begun()
+    reply = http_agents.say(claim, "delegate", branches=[branch, {**branch, **late}])
     assert (reply.status, reply.fields) == (422, ["branches.1.expectations.deadline"])
     parts = [{"summary": "One"}, {"summary": "Two", **late}]
-    reply = desk.gateway.post(ALICE, f"/tasks/{world.needing()}/split", {"parts": parts})
+    reply = http_agents.gateway.post(ALICE, f"/tasks/{world.needing()}/split", {"parts": parts})
     assert (reply.status, reply.fields) == (422, ["parts.1.expectations.deadline"])
 
 
-def _asked(desk: Desk, task_id: str, claim: Any, field: str, value: Any) -> Any:
+def _asked(http_agents: HttpAgents, task_id: str, claim: Any, field: str, value: Any) -> Any:
     match field:
         case "expectations.deadline" | "budget.deadline" | "metadata.not_before":
             part, name = field.split(".")
-            return desk.gateway.post(ALICE, "/handoffs", message(**{part: {name: value}}))
+            return http_agents.gateway.post(ALICE, "/handoffs", message(**{part: {name: value}}))
         case "until of a callback":
-            return desk.say(claim, "wait-callback", interaction_id="x", until=value)
+            return http_agents.say(claim, "wait-callback", interaction_id="x", until=value)
         case "until":
-            return desk.gateway.post(ALICE, f"/tasks/{task_id}/defer", {"until": value})
+            return http_agents.gateway.post(ALICE, f"/tasks/{task_id}/defer", {"until": value})
         case _:
-            return desk.gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bo", "expires_at": value})
+            return http_agents.gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bo", "expires_at": value})
 
 
 TIMES = [
@@ -82,16 +82,18 @@ TIMES = [
 
 
 @pytest.mark.parametrize("field", TIMES)
-def test_a_time_is_rfc_3339_and_nothing_that_could_be_meant_as_one(world: World, desk: Desk, field: str) -> None:
-    task_id, claim = world.needing(), desk.begun()
+def test_a_time_is_rfc_3339_and_nothing_that_could_be_meant_as_one(
+    world: World, http_agents: HttpAgents, field: str
+) -> None:
+    task_id, claim = world.needing(), http_agents.begun()
     for value in NO_TIMES:
-        reply = _asked(desk, task_id, claim, field, value)
+        reply = _asked(http_agents, task_id, claim, field, value)
         assert (reply.status, reply.fields) == (422, [field.partition(" ")[0]]), value
 
 
 @pytest.mark.parametrize("value", ["-1", "1700000000", "2026-01-31", "2026-01-31 12:00:00Z"])
-def test_so_is_a_time_in_a_query(desk: Desk, value: str) -> None:
-    reply = desk.gateway.get(ALICE, "/handoffs", query=f"since={value}")
+def test_so_is_a_time_in_a_query(http_agents: HttpAgents, value: str) -> None:
+    reply = http_agents.gateway.get(ALICE, "/handoffs", query=f"since={value}")
     assert (reply.status, reply.fields) == (422, ["since"])
 
 
@@ -108,18 +110,18 @@ def items(count: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", items(0))
-def test_wrong_items_without_end_cost_little_and_few_are_told(desk: Desk, name: str) -> None:
+def test_wrong_items_without_end_cost_little_and_few_are_told(http_agents: HttpAgents, name: str) -> None:
     body = json.dumps(items(20_000 if name != "artifacts" else 120_000)[name], separators=(",", ":"))
-    took, reply = least_seconds(lambda: desk.gateway.post(ALICE, "/handoffs", body))
+    took, reply = least_seconds(lambda: http_agents.gateway.post(ALICE, "/handoffs", body))
     assert took < MOST_SECONDS
     assert reply.status in {413, 422}
     assert 1 <= len(reply.json["errors"]) <= 20
 
 
-def test_wrong_items_within_every_bound_cost_little_too(desk: Desk) -> None:
+def test_wrong_items_within_every_bound_cost_little_too(http_agents: HttpAgents) -> None:
     deliverable = {"type": "x", "description": "y", "files": [1] * 100, "acceptance_criteria": [""] * 50}
     body = json.dumps(message(expectations={"deliverables": [deliverable] * 100}))
-    took, reply = least_seconds(lambda: desk.gateway.post(ALICE, "/handoffs", body))
+    took, reply = least_seconds(lambda: http_agents.gateway.post(ALICE, "/handoffs", body))
     assert took < MOST_SECONDS
     assert reply.status == 422
     assert reply.fields == ["expectations.deliverables.0.files.0", "expectations.deliverables.0.acceptance_criteria.0"]
@@ -128,44 +130,44 @@ def test_wrong_items_within_every_bound_cost_little_too(desk: Desk) -> None:
 # Numbers
 
 
-def test_numbers_come_back_as_they_were_written(desk: Desk) -> None:
+def test_numbers_come_back_as_they_were_written(http_agents: HttpAgents) -> None:
     body = json.dumps(message(context={"state": {"n": 0}})).replace('{"n": 0}', f'{{"n":{NUMBERS}}}')
-    assert NUMBERS in desk.gateway.post(agent("architect"), "/handoffs", body).text
-    claim = desk.gateway.post(agent("auto-code"), "/agents/auto-code/claims")
+    assert NUMBERS in http_agents.gateway.post(agent("architect"), "/handoffs", body).text
+    claim = http_agents.gateway.post(agent("auto-code"), "/agents/auto-code/claims")
     assert NUMBERS in claim.text
     task, claim_id = claim.json["task"]["id"], claim.json["claim_id"]
     said = f'{{"claim_id":"{claim_id}","step_name":"half","state":{{"n":{NUMBERS}}}}}'
-    assert desk.gateway.post(agent("auto-code"), f"/tasks/{task}/checkpoints", said).status == 201
-    assert NUMBERS in desk.gateway.get(ALICE, f"/tasks/{task}/checkpoints").text
+    assert http_agents.gateway.post(agent("auto-code"), f"/tasks/{task}/checkpoints", said).status == 201
+    assert NUMBERS in http_agents.gateway.get(ALICE, f"/tasks/{task}/checkpoints").text
     more = f'"deliverables":[{{"type":"code","coverage":{NUMBERS}}}]'
     said = f'{{"claim_id":"{claim_id}","output":{NUMBERS},{more}}}'
-    done = desk.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said)
+    done = http_agents.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said)
     assert done.text.count(NUMBERS) == 2
-    again = desk.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said)
+    again = http_agents.gateway.post(agent("auto-code"), f"/tasks/{task}/complete", said)
     assert (again.json, again.text.count(NUMBERS)) == (done.json, 2)
-    assert NUMBERS in desk.gateway.get(ALICE, f"/tasks/{task}").text
+    assert NUMBERS in http_agents.gateway.get(ALICE, f"/tasks/{task}").text
 
 
 @pytest.mark.parametrize("verb", ["complete", "checkpoints"])
-def test_numbers_do_not_grow_when_they_are_kept(desk: Desk, verb: str) -> None:
-    claim = desk.begun()
+def test_numbers_do_not_grow_when_they_are_kept(http_agents: HttpAgents, verb: str) -> None:
+    claim = http_agents.begun()
     numbers = "[" + "1e15," * 50_000 + "1]"
     said = f'"output":{numbers}' if verb == "complete" else f'"step_name":"half","state":{{"n":{numbers}}}'
     body = f'{{"claim_id":"{claim["claim_id"]}",{said}}}'
     rules = {"guardrails": {"max_items": 100_000}}
-    assert desk.gateway.put(ALICE, "/workspace/settings", rules).status == 200
-    reply = desk.gateway.post(agent("auto-code"), f"/tasks/{claim['task']['id']}/{verb}", body)
+    assert http_agents.gateway.put(ALICE, "/workspace/settings", rules).status == 200
+    reply = http_agents.gateway.post(agent("auto-code"), f"/tasks/{claim['task']['id']}/{verb}", body)
     assert reply.status in {200, 201}, reply.text[:500]
 
 
-def test_a_key_that_comes_again_with_another_last_digit_is_refused(desk: Desk) -> None:
-    claim = desk.begun()
-    path, once = f"/tasks/{claim['task']['id']}/checkpoints", {"idempotency-key": "k"}
+def test_a_key_that_comes_again_with_another_last_digit_is_refused(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
+    path, idempotency_key = f"/tasks/{claim['task']['id']}/checkpoints", {"idempotency-key": "k"}
     bodies = [
         f'{{"claim_id":"{claim["claim_id"]}","step_name":"half","state":{{"n":0.1234567890123456789{last}}}}}'
         for last in "121"
     ]
-    replies = [desk.gateway.post(agent("auto-code"), path, body, headers=once) for body in bodies]
+    replies = [http_agents.gateway.post(agent("auto-code"), path, body, headers=idempotency_key) for body in bodies]
     assert [reply.status for reply in replies] == [201, 422, 201]
     assert replies[1].code == "idempotency_key_reused"
     assert replies[2].text == replies[0].text

@@ -23,16 +23,16 @@ def claim(world: World, gateway: Gateway) -> Any:
 
 def checkpoint(gateway: Gateway, claim: Any, size: int = LARGE, **headers: str) -> Reply:
     body = {"claim_id": claim.claim_id, "step_name": "s", "state": {"x": "y" * size}}
-    return gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/checkpoints", body, headers=headers)
+    return gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/checkpoints", body, headers=headers)
 
 
 def note(gateway: Gateway, claim: Any, size: int) -> Reply:
     body = {"claim_id": claim.claim_id, "text": "y" * size}
-    return gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/notes", body)
+    return gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/notes", body)
 
 
 def test_checkpoints_and_notes_count_together(world: World, gateway: Gateway, claim: Any) -> None:
-    task_id = claim.dossier.task.id
+    task_id = claim.details.task.id
     assert [checkpoint(gateway, claim).status for _ in range(4)] == [201] * 4
     assert [note(gateway, claim, 1_500).status for _ in range(2)] == [201] * 2
     reply = checkpoint(gateway, claim, 1_500)
@@ -53,7 +53,7 @@ def test_a_new_claim_begins_with_nothing(world: World, gateway: Gateway, claim: 
     for _ in range(4):
         checkpoint(gateway, claim)
     assert checkpoint(gateway, claim).code == "claim_full"
-    release_task(world.baton, AUDITOR, claim.dossier.task.id, claim.claim_id, None, "h", None)
+    release_task(world.deps, AUDITOR, claim.details.task.id, claim.claim_id, None, "h", None)
     world.clock.advance(60)
     assert checkpoint(gateway, world.claim()).status == 201
 
@@ -66,7 +66,7 @@ def test_a_repeat_counts_once(gateway: Gateway, claim: Any) -> None:
 
 def test_neither_count_nor_claim_is_told_in_the_trail(world: World, gateway: Gateway, claim: Any) -> None:
     checkpoint(gateway, claim)
-    events = gateway.get(ALICE, f"/tasks/{claim.dossier.task.id}/events").text
+    events = gateway.get(ALICE, f"/tasks/{claim.details.task.id}/events").text
     assert "kept_bytes" not in events
-    shown = gateway.get(ALICE, f"/tasks/{claim.dossier.task.id}").text
+    shown = gateway.get(ALICE, f"/tasks/{claim.details.task.id}").text
     assert "kept_bytes" not in shown

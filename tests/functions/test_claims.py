@@ -47,7 +47,7 @@ def test_worker_is_the_caller_by_default(world: World, gateway: Gateway) -> None
 def test_next_claimer_is_told_why_the_task_came_back(world: World, gateway: Gateway) -> None:
     world.claimed(lease_seconds=60, worker="doomed")
     world.clock.advance(61)
-    sweep(world.baton)
+    sweep(world.deps)
     (recovery,) = claimed(gateway)["recoveries"]
     assert (recovery["prior_worker"], recovery["prior_fence"]) == ("doomed", 1)
     assert recovery["action"] == "re-queued to delegated, attempt 2 of 3"
@@ -61,7 +61,7 @@ def test_claim_by_id(world: World, gateway: Gateway) -> None:
 
 def test_claim_of_a_live_task_names_the_holder_but_not_the_claim(world: World, gateway: Gateway) -> None:
     claim = world.claimed()
-    reply = gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/claim", {})
+    reply = gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/claim", {})
     assert (reply.status, reply.code) == (409, "already_claimed")
     assert reply.json["agent"] == "auditor"
     assert reply.json["expires_at"] == "2026-11-18T12:05:03.000Z"
@@ -193,7 +193,7 @@ def test_paused_worker_is_refused_even_if_it_has_claimed_again(
     world.ready()
     stale = claimed(gateway, lease_seconds=15)
     world.clock.advance(16)
-    sweep(world.baton)
+    sweep(world.deps)
     claimed(gateway, lease_seconds=300)
     path = f"/tasks/{stale['task']['id']}"
     before = gateway.get(AUDITOR, path).json
@@ -205,7 +205,7 @@ def test_paused_worker_is_refused_even_if_it_has_claimed_again(
 @pytest.mark.parametrize(("verb", "body"), VERBS)
 def test_claim_of_another_principal_is_stale(world: World, gateway: Gateway, verb: str, body: dict[str, Any]) -> None:
     claim = world.claimed()
-    path = f"/tasks/{claim.dossier.task.id}/{verb}"
+    path = f"/tasks/{claim.details.task.id}/{verb}"
     assert gateway.post(service(), path, {"claim_id": claim.claim_id, **body}).code == "stale_claim"
 
 
@@ -229,7 +229,7 @@ def test_claim_id_is_shown_in_its_claim_and_nowhere_else(world: World, gateway: 
     gateway.get(human(), "/tasks")
     gateway.get(human(), f"{path}/events", query="limit=100")
     world.clock.advance(20)
-    sweep(world.baton)
+    sweep(world.deps)
     second = claimed(gateway)["claim_id"]
     gateway.replies.pop()
     gateway.post(AUDITOR, f"{path}/heartbeat", {"claim_id": first})

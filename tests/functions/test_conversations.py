@@ -14,7 +14,7 @@ from baton.domain.principal import CONVERSE, Kind, Principal
 from baton.domain.task import State
 from baton.domain.times import rfc3339
 from baton.domain.transcript import Entry, EntryKind, Message, MessageType, Usage, result
-from baton.ports import EntryKept, Spent
+from baton.ports import EntryKept, UsageCounted
 from baton.services.converse import MAX_TEXT
 from support.gateway import Gateway, Reply
 from support.world import WORKSPACE, World, agent, human, service
@@ -44,7 +44,7 @@ def read(gateway: Gateway, conversation_id: str, after: str | None = None, limit
 
 
 def more(gateway: Gateway, conversation_id: str, text: str = "And then?", by: Any = ALICE, **headers: str) -> Reply:
-    clock: Any = gateway.baton.clock
+    clock: Any = gateway.deps.clock
     clock.advance(1)  # tasks are in the order of their making
     return gateway.post(by, f"/conversations/{conversation_id}/messages", {"message": text}, headers=headers)
 
@@ -171,7 +171,7 @@ def test_agent_does_not_talk_to_itself(gateway: Gateway) -> None:
 
 def test_conversation_with_an_agent_that_is_run_rings(world: World, gateway: Gateway) -> None:
     made = begun(gateway, agent="runner")
-    assert [bell[:3] for bell in world.doorbell.bells] == [(WORKSPACE, "runner", made["task"]["id"])]
+    assert [notice[:3] for notice in world.dispatch_queue.notices] == [(WORKSPACE, "runner", made["task"]["id"])]
 
 
 def test_budget_and_usage_are_shown(world: World, gateway: Gateway) -> None:
@@ -188,8 +188,8 @@ def test_budget_and_usage_are_shown(world: World, gateway: Gateway) -> None:
         "tokens_left": 1_000,
         "deadline": "2026-12-01T00:00:00.000Z",
     }
-    world.store.commit(WORKSPACE, None, [Spent(workflow_id, task_id, Usage(2, 300, 50))])
-    world.store.commit(WORKSPACE, None, [Spent(workflow_id, "task_other", Usage(4, 600, 100))])
+    world.store.commit(WORKSPACE, None, [UsageCounted(workflow_id, task_id, Usage(2, 300, 50))])
+    world.store.commit(WORKSPACE, None, [UsageCounted(workflow_id, "task_other", Usage(4, 600, 100))])
     assert gateway.get(ALICE, f"/tasks/{task_id}").json["usage"] == {
         "model_calls": 2,
         "input_tokens": 300,
@@ -426,7 +426,7 @@ def test_messages_are_read_in_order(world: World, gateway: Gateway) -> None:
               blocks=(thought, {"text": "Let me see."}, call)),
         Entry(first=5, kind=EntryKind.RESULTS, agent="auditor", at=world.clock.now(), turn=1,
               blocks=(result("call_1", {"n": 1}),),
-              told=(Message(MessageType.HANDOFF, "Routed to Scout", {"target_agent": "scout"}),)),
+              more_messages=(Message(MessageType.HANDOFF, "Routed to Scout", {"target_agent": "scout"}),)),
     ]  # fmt: skip
     for entry in entries:
         world.store.commit(WORKSPACE, None, [EntryKept(task_id, entry)])

@@ -269,7 +269,7 @@ AT_ONCE = [r for r in ROUTES if r.needs_token and r.name != "approve_several"]
     ("error", "status", "code"), [(Busy(), 503, "busy"), (RecursionError("deep secret"), 500, "internal")]
 )
 def test_no_fault_escapes_a_handler(world: World, route: Route, error: Exception, status: int, code: str) -> None:
-    gateway = Gateway(replace(world.baton, store=Failing(error)))
+    gateway = Gateway(replace(world.deps, store=Failing(error)))
     reply = send(gateway, ALICE, route)
     assert (reply.status, reply.code) == (status, code)
     assert "secret" not in reply.text

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from support.desk import ALICE, Desk
 from support.gateway import Gateway
+from support.http_agents import ALICE, HttpAgents
 
 CRITERIA = ["Implements all spec requirements", "Includes unit tests", "Passes type checking"]
 EXPECTED = {"deliverables": [{"type": "code", "description": "The module", "acceptance_criteria": CRITERIA}]}
@@ -65,22 +65,22 @@ MESSAGES = {"complete": COMPLETION, "fail": FAILURE}
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
-def begun(desk: Desk) -> tuple[Any, str]:
-    claim = desk.begun(expectations=EXPECTED)
+def begun(http_agents: HttpAgents) -> tuple[Any, str]:
+    claim = http_agents.begun(expectations=EXPECTED)
     return claim, claim["task"]["handoff_id"]
 
 
 @pytest.mark.parametrize("verb", MESSAGES)
-def test_a_message_of_the_source_document_is_taken_whole(desk: Desk, verb: str) -> None:
-    claim, handoff_id = begun(desk)
-    reply = desk.say(claim, verb, handoff_id=handoff_id, **MESSAGES[verb])
+def test_a_message_of_the_source_document_is_taken_whole(http_agents: HttpAgents, verb: str) -> None:
+    claim, handoff_id = begun(http_agents)
+    reply = http_agents.say(claim, verb, handoff_id=handoff_id, **MESSAGES[verb])
     assert reply.status == 200, reply.text
     kept = reply.json["completion" if verb == "complete" else "failure"]
-    assert desk.say(claim, verb, handoff_id=handoff_id, **MESSAGES[verb]).json == reply.json
+    assert http_agents.say(claim, verb, handoff_id=handoff_id, **MESSAGES[verb]).json == reply.json
     if verb == "complete":
         assert kept["handoff_id"] == handoff_id
         assert kept["source"] == COMPLETION["source"]
@@ -100,24 +100,24 @@ def test_a_message_of_the_source_document_is_taken_whole(desk: Desk, verb: str) 
     ],
 )
 def test_a_contradiction_is_refused_by_its_field_and_the_claim_goes_on(
-    desk: Desk, verb: str, field: str, changes: dict[str, Any]
+    http_agents: HttpAgents, verb: str, field: str, changes: dict[str, Any]
 ) -> None:
-    claim, handoff_id = begun(desk)
-    reply = desk.say(claim, verb, **{**MESSAGES[verb], "handoff_id": handoff_id, **changes})
+    claim, handoff_id = begun(http_agents)
+    reply = http_agents.say(claim, verb, **{**MESSAGES[verb], "handoff_id": handoff_id, **changes})
     assert (reply.status, reply.fields) == (422, [field])
-    assert desk.say(claim, verb, handoff_id=handoff_id, **MESSAGES[verb]).status == 200
+    assert http_agents.say(claim, verb, handoff_id=handoff_id, **MESSAGES[verb]).status == 200
 
 
-def test_success_with_an_unmet_criterion_is_a_contradiction(desk: Desk) -> None:
-    claim, _ = begun(desk)
+def test_success_with_an_unmet_criterion_is_a_contradiction(http_agents: HttpAgents) -> None:
+    claim, _ = begun(http_agents)
     reports = [{"criterion": text, "met": text != CRITERIA[1]} for text in CRITERIA]
     unmet = {**COMPLETION, "verification": {"acceptance_criteria_met": reports}}
-    assert desk.say(claim, "complete", **unmet).fields == ["status"]
-    done = desk.say(claim, "complete", **{**unmet, "status": "partial"})
+    assert http_agents.say(claim, "complete", **unmet).fields == ["status"]
+    done = http_agents.say(claim, "complete", **{**unmet, "status": "partial"})
     assert done.json["completion"]["status"] == "partial"
 
 
-def test_a_holder_may_say_its_name_instead_of_its_slug(desk: Desk) -> None:
-    desk.gateway.put(ALICE, "/agents/auto-code", {"aliases": ["Auto Code"]})
-    claim, _ = begun(desk)
-    assert desk.say(claim, "complete", **{**COMPLETION, "source": {"agent": "Auto Code"}}).status == 200
+def test_a_holder_may_say_its_name_instead_of_its_slug(http_agents: HttpAgents) -> None:
+    http_agents.gateway.put(ALICE, "/agents/auto-code", {"aliases": ["Auto Code"]})
+    claim, _ = begun(http_agents)
+    assert http_agents.say(claim, "complete", **{**COMPLETION, "source": {"agent": "Auto Code"}}).status == 200

@@ -18,22 +18,22 @@ from moto import mock_aws
 from authorize.handler import AuthorizerFailed
 from baton.bootstrap import forget_all, wire
 from baton.domain.agent import Approval, Runtime
-from baton.domain.mirror import Mirror, PageRef
+from baton.domain.page_sync import PageRef, PageSync
 from baton.domain.principal import Kind, Principal
 from baton.domain.tool import Variable
-from baton.ports import Baton, MirrorSaved, PageTaken
+from baton.ports import Deps, PageLinked, PageSyncSaved
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimer, claim_next
 from baton.services.converse import Opening, start_conversation
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.define_tool import define_tool
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.open_webhook import open_webhook
-from baton.services.receive_webhook import Delivery, receive_webhook
+from baton.services.receive_webhook import WebhookDelivery, receive_webhook
 from baton.services.register_agent import register_agent
 from baton.services.wait_for_callback import wait_for_callback
 from notion_webhook import handler as notion_webhook
@@ -69,7 +69,7 @@ class KnownIds:
 class Account:
     """A workspace on moto, and what its functions do with an event."""
 
-    baton: Baton
+    deps: Deps
     dead_letters_url: str
     tracker_queue_url: str
 
@@ -78,10 +78,10 @@ class Account:
         return handler(event_of(name), FakeContext())
 
     def task(self) -> Any:
-        return self.baton.store.read(DEMO, TASK).task
+        return self.deps.store.read(DEMO, TASK).task
 
-    def row(self) -> Mirror:
-        row = self.baton.store.mirror(DEMO, TASK)
+    def row(self) -> PageSync:
+        row = self.deps.store.page_sync(DEMO, TASK)
         assert row is not None
         return row
 
@@ -103,56 +103,56 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
         made = boto3.client("secretsmanager").create_secret(Name="callback-key", SecretString=CALLBACK_KEY)
         monkeypatch.setenv("BATON_CALLBACKS_SEALED_BY", made["ARN"])
         forget_all()
-        baton = replace(wire(), ids=KnownIds())
+        deps = replace(wire(), ids=KnownIds())
         for slug, values in {
             "scout": {"name": "Scout"},
             "auditor": {"name": "Client Repo Auditor"},
             "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
         }.items():
-            register_agent(baton, human(DEMO), slug, values)
-        change_settings(baton, human(DEMO), {"dispatch_delay_seconds": 0})
-        yield Account(baton, *urls[1:])
+            register_agent(deps, human(DEMO), slug, values)
+        change_settings(deps, human(DEMO), {"dispatch_delay_seconds": 0})
+        yield Account(deps, *urls[1:])
 
 
 def needing(account: Account, target: str = "auditor") -> None:
-    create_handoff_marker(account.baton, agent("scout", DEMO), marker_body(target_agent=target))
+    create_handoff_marker(account.deps, agent("scout", DEMO), marker_body(target_agent=target))
 
 
 def ready(account: Account) -> None:
     needing(account)
-    approve_task(account.baton, human(DEMO), TASK, None)
+    approve_task(account.deps, human(DEMO), TASK, None)
 
 
 def claimed(account: Account) -> None:
     ready(account)
-    assert claim_next(account.baton, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
+    assert claim_next(account.deps, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
 
 
 def handed(account: Account, **changes: Any) -> None:
     """A handoff that a human asked for, and so approved."""
     said = {**json.loads(event_of("api-create_handoff")["body"]), **changes}
-    create_handoff(account.baton, human(DEMO), Asked(message=said))
+    create_handoff(account.deps, human(DEMO), CreateHandoff(message=said))
 
 
 def held(account: Account, **changes: Any) -> None:
     handed(account, **changes)
-    assert claim_next(account.baton, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
+    assert claim_next(account.deps, Claimer(by=agent("auditor", DEMO), agent="auditor", worker="laptop-1"))
 
 
 def with_tool(account: Account) -> None:
     values = {"description": "Hands a lead on.", "target_agent": "auditor"}
     variables = (Variable(name="lead_id", required=True),)
-    define_tool(account.baton, human(DEMO), "handoff_to_auditor", {**values, "context_variables": variables})
+    define_tool(account.deps, human(DEMO), "handoff_to_auditor", {**values, "context_variables": variables})
 
 
 def talking(account: Account) -> None:
     opening = Opening(agent="auditor", message="Is the release ready?", context={})
-    start_conversation(account.baton, human(DEMO), opening)
+    start_conversation(account.deps, human(DEMO), opening)
 
 
 def talked(account: Account) -> None:
     talking(account)
-    cancel_task(account.baton, human(DEMO), TASK, None)
+    cancel_task(account.deps, human(DEMO), TASK, None)
 
 
 def asked_for_nothing(account: Account) -> None:
@@ -161,14 +161,14 @@ def asked_for_nothing(account: Account) -> None:
 
 def waiting(account: Account) -> None:
     held(account)
-    wait_for_callback(account.baton, agent("auditor", DEMO), TASK, "clm_example1", "research-17", None, "hash")
+    wait_for_callback(account.deps, agent("auditor", DEMO), TASK, "clm_example1", "research-17", None, "hash")
 
 
 def failed(account: Account) -> None:
     held(account)
     failure = {"type": "error", "description": "It broke"}
     auditor = agent("auditor", DEMO)
-    fail_task(account.baton, auditor, TASK, "clm_example1", failure, "hash", retryable=False)
+    fail_task(account.deps, auditor, TASK, "clm_example1", failure, "hash", retryable=False)
 
 
 def of_runner(account: Account) -> None:
@@ -176,22 +176,22 @@ def of_runner(account: Account) -> None:
 
 
 def with_token(account: Account) -> None:
-    issue_token(account.baton, human(DEMO), TokenRequest(kind=Kind.AGENT, subject="auditor"))
+    issue_token(account.deps, human(DEMO), TokenRequest(kind=Kind.AGENT, subject="auditor"))
 
 
 def tracked(account: Account) -> None:
-    change_settings(account.baton, human(DEMO), {"tracker": {"database": "0" * 32}})
+    change_settings(account.deps, human(DEMO), {"tracker": {"database": "0" * 32}})
 
 
 def with_webhook(account: Account) -> None:
     tracked(account)
-    open_webhook(account.baton, human(DEMO))
+    open_webhook(account.deps, human(DEMO))
 
 
 def installed(account: Account) -> None:
     with_webhook(account)
     handshake = {"verification_token": "secret_example_not-a-real-token"}
-    receive_webhook(account.baton, f"{DEMO}.{'0' * 64}", Delivery(b"", handshake, None))
+    receive_webhook(account.deps, f"{DEMO}.{'0' * 64}", WebhookDelivery(b"", handshake, None))
 
 
 def with_page(account: Account, page_id: str) -> None:
@@ -199,7 +199,7 @@ def with_page(account: Account, page_id: str) -> None:
     row = account.row()
     page = PageRef(page_id, "https://www.notion.so/a-page")
     made = replace(row, page=page, version=row.version + 1)
-    account.baton.store.commit(DEMO, None, [MirrorSaved(made), PageTaken(page_id, TASK)])
+    account.deps.store.commit(DEMO, None, [PageSyncSaved(made), PageLinked(page_id, TASK)])
 
 
 def nothing(_account: Account) -> None:
@@ -314,9 +314,9 @@ def test_chain_is_drawn(account: Account) -> None:
 def test_callback_is_what_the_next_claimer_gets(account: Account) -> None:
     waiting(account)
     account.invoke("api-callback")
-    brought = account.baton.store.read(DEMO, TASK).brought
-    assert brought is not None
-    assert brought["callback"] == {"finished": True, "pages": 12}
+    resume_payload = account.deps.store.read(DEMO, TASK).resume_payload
+    assert resume_payload is not None
+    assert resume_payload["callback"] == {"finished": True, "pages": 12}
 
 
 @pytest.mark.parametrize("name", HTTP)
@@ -333,26 +333,26 @@ def test_http_event_is_answered_and_stored(account: Account, name: str) -> None:
 
 def test_created_task_is_in_the_table(account: Account) -> None:
     body = json.loads(account.invoke("create_handoff_marker-created")["body"])
-    dossier = account.baton.store.read(DEMO, body["task_id"], with_body=True)
-    assert dossier.body is not None
-    assert dossier.body["client_relation_ids"] == ["0c1f5d3a9b7e4c2f8a6d1e3b5c7f9a0d"]
+    details = account.deps.store.read(DEMO, body["task_id"], with_body=True)
+    assert details.body is not None
+    assert details.body["client_relation_ids"] == ["0c1f5d3a9b7e4c2f8a6d1e3b5c7f9a0d"]
     again = account.invoke("create_handoff_marker-created")
     assert json.loads(again["body"]) == body
 
 
 def test_closing_in_notion_is_reported_once_and_rings(account: Account) -> None:
     """At the time of the event: a late one is left alone."""
-    account.baton = replace(account.baton, clock=FakeClock())
+    account.deps = replace(account.deps, clock=FakeClock())
     installed(account)
     needing(account)
     with_page(account, "153104cd-477e-809d-8dc4-ff2d96ae3090")
     boto3.client("sqs").purge_queue(QueueUrl=account.tracker_queue_url)
-    app = App(notion_webhook.routes, lambda: account.baton)
+    app = App(notion_webhook.routes, lambda: account.deps)
     answers = [app(event_of("notion_webhook-closed_by_person")) for _ in range(2)]
     assert [json.loads(answer["body"])["received"] for answer in answers] == ["reported", "repeated"]
     assert account.row().looks == 1
-    (bell,) = boto3.client("sqs").receive_message(QueueUrl=account.tracker_queue_url)["Messages"]
-    assert json.loads(bell["Body"]) == {"workspace": DEMO, "task_id": TASK}
+    (notice,) = boto3.client("sqs").receive_message(QueueUrl=account.tracker_queue_url)["Messages"]
+    assert json.loads(notice["Body"]) == {"workspace": DEMO, "task_id": TASK}
 
 
 def test_token_is_kept_under_the_workspaces_name(account: Account) -> None:
@@ -367,7 +367,7 @@ def test_bell_runs_its_task_once(account: Account, name: str) -> None:
     assert account.invoke(name) == {"batchItemFailures": []}
     task = account.task()
     assert (task.state, task.fence) == ("done", 1)
-    assert account.baton.store.read(DEMO, TASK).output["scripted"] is True
+    assert account.deps.store.read(DEMO, TASK).output["scripted"] is True
 
 
 def test_malformed_message_goes_to_the_dead_letters_and_the_rest_is_handled(account: Account) -> None:
@@ -399,7 +399,7 @@ def test_known_token_is_admitted_as_its_principal(account: Account) -> None:
 
 def test_scopes_of_a_principal_reach_the_functions(account: Account) -> None:
     request = TokenRequest(kind=Kind.SERVICE, subject="ci", scopes=frozenset({"act_as"}))
-    issue_token(account.baton, human(DEMO), request)
+    issue_token(account.deps, human(DEMO), request)
     told = account.invoke("authorize-known_token")["context"]
     assert told == {"workspace": "demo", "kind": "service", "id": "ci", "scopes": "act_as"}
     event = {"requestContext": {"authorizer": {"lambda": told}}}

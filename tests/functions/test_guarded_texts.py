@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from baton.domain.principal import Principal
-from support.desk import ALICE, Desk
 from support.gateway import Gateway, Reply
+from support.http_agents import ALICE, HttpAgents
 from support.schema import DOCUMENT, resolved
 from support.world import World, agent
 
@@ -124,30 +124,30 @@ def least(schema: Any) -> Any:
 Said = tuple[Principal | None, str, Any]
 
 
-def claimed(desk: Desk, world: World, verb: str, body: dict[str, Any]) -> Said:
-    claim = desk.begun()
+def claimed(http_agents: HttpAgents, world: World, verb: str, body: dict[str, Any]) -> Said:
+    claim = http_agents.begun()
     return WORKER, f"/tasks/{claim['task']['id']}/{verb}", {"claim_id": claim["claim_id"], **body}
 
 
-def addressed(desk: Desk, world: World) -> Said:
-    asked = desk.say(desk.begun(), "wait-callback", interaction_id="review")
+def addressed(http_agents: HttpAgents, world: World) -> Said:
+    asked = http_agents.say(http_agents.begun(), "wait-callback", interaction_id="review")
     return None, asked.json["callback"]["url"].removeprefix("https://baton.example"), {}
 
 
-def raised(desk: Desk, verb: str) -> Said:
-    alert = desk.gateway.post(WORKER, "/alerts", {"kind": "odd", "severity": "info", "message": "Look"}).json
+def raised(http_agents: HttpAgents, verb: str) -> Said:
+    alert = http_agents.gateway.post(WORKER, "/alerts", {"kind": "odd", "severity": "info", "message": "Look"}).json
     return ALICE, f"/alerts/{alert['id']}/{verb}", {}
 
 
-def talking(desk: Desk) -> Said:
-    begun = desk.gateway.post(ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}).json
-    desk.gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {"output": {"message": "Hi"}})
+def talking(http_agents: HttpAgents) -> Said:
+    begun = http_agents.gateway.post(ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}).json
+    http_agents.gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {"output": {"message": "Hi"}})
     return ALICE, f"/conversations/{begun['conversation_id']}/messages", {"message": "And?"}
 
 
-def defined(desk: Desk, world: World) -> Said:
+def defined(http_agents: HttpAgents, world: World) -> Said:
     config = {"target_agent": "qa", "context_variables": [{"name": "lead", "type": "string"}]}
-    made = desk.gateway.put(ALICE, "/tools/handoff_to_qa", {"description": "To QA", "config": config})
+    made = http_agents.gateway.put(ALICE, "/tools/handoff_to_qa", {"description": "To QA", "config": config})
     assert made.status == 201, made.text
     return ALICE, "/tools/handoff_to_qa/dry-run", {"arguments": {}}
 
@@ -160,51 +160,65 @@ MARKER = {
     "source_digest_url": "https://notes.example/1",
     "task_priority": "high",
 }
-SAID: dict[str, Callable[[Desk, World], Said]] = {
-    "create_marker": lambda desk, world: (agent("architect"), "/handoff-markers", MARKER),
-    "claim_the_next": lambda desk, world: (WORKER, "/agents/auto-code/claims", desk.hand_off() and {}),
-    "wait_for_a_claim": lambda desk, world: (WORKER, "/agents/auto-code/claims/wait", desk.hand_off() and {}),
-    "claim": lambda desk, world: (WORKER, f"/tasks/{desk.hand_off()['task']['id']}/claim", {}),
-    "checkpoint": lambda desk, world: claimed(desk, world, "checkpoints", {"step_name": "half", "state": {}}),
-    "note": lambda desk, world: claimed(desk, world, "notes", {"text": "Look"}),
-    "release": lambda desk, world: claimed(desk, world, "release", {}),
-    "heartbeat": lambda desk, world: claimed(desk, world, "heartbeat", {}),
-    "complete": lambda desk, world: claimed(desk, world, "complete", {}),
-    "fail": lambda desk, world: claimed(desk, world, "fail", {"failure": {"type": "error", "description": "No"}}),
-    "reject": lambda desk, world: claimed(desk, world, "reject", {"reason": "No"}),
-    "transfer": lambda desk, world: claimed(desk, world, "transfer", BRANCH),
-    "delegate": lambda desk, world: claimed(desk, world, "delegate", {"branches": [BRANCH]}),
-    "wait_for_a_callback": lambda desk, world: claimed(desk, world, "wait-callback", {"interaction_id": "x"}),
+SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
+    "create_marker": lambda http_agents, world: (agent("architect"), "/handoff-markers", MARKER),
+    "claim_the_next": lambda http_agents, world: (WORKER, "/agents/auto-code/claims", http_agents.hand_off() and {}),
+    "wait_for_a_claim": lambda http_agents, world: (
+        WORKER,
+        "/agents/auto-code/claims/wait",
+        http_agents.hand_off() and {},
+    ),
+    "claim": lambda http_agents, world: (WORKER, f"/tasks/{http_agents.hand_off()['task']['id']}/claim", {}),
+    "checkpoint": lambda http_agents, world: claimed(
+        http_agents, world, "checkpoints", {"step_name": "half", "state": {}}
+    ),
+    "note": lambda http_agents, world: claimed(http_agents, world, "notes", {"text": "Look"}),
+    "release": lambda http_agents, world: claimed(http_agents, world, "release", {}),
+    "heartbeat": lambda http_agents, world: claimed(http_agents, world, "heartbeat", {}),
+    "complete": lambda http_agents, world: claimed(http_agents, world, "complete", {}),
+    "fail": lambda http_agents, world: claimed(
+        http_agents, world, "fail", {"failure": {"type": "error", "description": "No"}}
+    ),
+    "reject": lambda http_agents, world: claimed(http_agents, world, "reject", {"reason": "No"}),
+    "transfer": lambda http_agents, world: claimed(http_agents, world, "transfer", BRANCH),
+    "delegate": lambda http_agents, world: claimed(http_agents, world, "delegate", {"branches": [BRANCH]}),
+    "wait_for_a_callback": lambda http_agents, world: claimed(
+        http_agents, world, "wait-callback", {"interaction_id": "x"}
+    ),
     "answer_a_callback": addressed,
-    "create_a_handoff": lambda desk, world: (
+    "create_a_handoff": lambda http_agents, world: (
         ALICE,
         "/handoffs",
         {"source": {"agent": "architect"}, "target": {"agent": "ciso", "reason": "Look"}},
     ),
-    "cancel": lambda desk, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
-    "dismiss": lambda desk, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
-    "resolve": lambda desk, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),
-    "split": lambda desk, world: (
+    "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
+    "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
+    "resolve": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),
+    "split": lambda http_agents, world: (
         ALICE,
         f"/tasks/{world.needing()}/split",
         {"parts": [{"summary": "One"}, {"summary": "Two"}]},
     ),
-    "create_alert": lambda desk, world: (WORKER, "/alerts", {"kind": "odd", "severity": "info", "message": "Look"}),
-    "acknowledge_an_alert": lambda desk, world: raised(desk, "acknowledge"),
-    "resolve_an_alert": lambda desk, world: raised(desk, "resolve"),
-    "create_conversation": lambda desk, world: (ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}),
-    "create_message": lambda desk, world: talking(desk),
+    "create_alert": lambda http_agents, world: (
+        WORKER,
+        "/alerts",
+        {"kind": "odd", "severity": "info", "message": "Look"},
+    ),
+    "acknowledge_an_alert": lambda http_agents, world: raised(http_agents, "acknowledge"),
+    "resolve_an_alert": lambda http_agents, world: raised(http_agents, "resolve"),
+    "create_conversation": lambda http_agents, world: (ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}),
+    "create_message": lambda http_agents, world: talking(http_agents),
     "dry_run_tool": defined,
-    "approve_several": lambda desk, world: (ALICE, "/approvals", {"items": [{"task_id": world.needing()}]}),
-    "acknowledge_inbox": lambda desk, world: (WORKER, "/agents/auto-code/inbox/ack", {"ids": ["x"]}),
+    "approve_several": lambda http_agents, world: (ALICE, "/approvals", {"items": [{"task_id": world.needing()}]}),
+    "acknowledge_inbox": lambda http_agents, world: (WORKER, "/agents/auto-code/inbox/ack", {"ids": ["x"]}),
 }
 OPERATIONS = {operation: (method, path, schema) for method, path, operation, schema in operations()}
 WITH_TEXTS = {name: list(dict.fromkeys(texts(schema))) for name, (_, _, schema) in OPERATIONS.items()}
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
 def test_every_operation_that_takes_a_text_is_decided_on() -> None:
@@ -218,11 +232,11 @@ def test_every_operation_that_takes_a_text_is_decided_on() -> None:
     ("operation", "path"), [(name, path) for name in SAID for path in WITH_TEXTS.get(name, ())], ids=str
 )
 def test_a_secret_in_any_text_is_refused_by_the_guardrail(
-    world: World, desk: Desk, operation: str, path: tuple[str, ...]
+    world: World, http_agents: HttpAgents, operation: str, path: tuple[str, ...]
 ) -> None:
     method, _, schema = OPERATIONS[operation]
-    by, address, body = SAID[operation](desk, world)
-    reply: Reply = desk.gateway.send(by, method, address, json.dumps(with_text(body, path, schema)))
+    by, address, body = SAID[operation](http_agents, world)
+    reply: Reply = http_agents.gateway.send(by, method, address, json.dumps(with_text(body, path, schema)))
     if set(path) & NAMED.keys():
         kept = "".join(repr(value) for name, value in vars(world.store).items() if name != "_lock")
         assert SECRET not in kept or reply.code == "guardrail"
@@ -232,33 +246,33 @@ def test_a_secret_in_any_text_is_refused_by_the_guardrail(
     assert reply.json["rule"] == "secrets.github_token"
 
 
-def test_a_text_only_marker_is_held_to_the_rules_too(desk: Desk) -> None:
+def test_a_text_only_marker_is_held_to_the_rules_too(http_agents: HttpAgents) -> None:
     body = {**MARKER, "create_task": False, "escalation_reason": SECRET}
-    assert desk.gateway.post(agent("architect"), "/handoff-markers", body).code == "guardrail"
+    assert http_agents.gateway.post(agent("architect"), "/handoff-markers", body).code == "guardrail"
 
 
 @pytest.mark.parametrize("path", ["/agents/auto-code/claims", "/agents/auto-code/claims/wait"])
-def test_a_worker_is_held_to_the_rules_before_there_is_work_for_it(desk: Desk, path: str) -> None:
-    reply = desk.gateway.post(WORKER, path, {"worker": SECRET})
+def test_a_worker_is_held_to_the_rules_before_there_is_work_for_it(http_agents: HttpAgents, path: str) -> None:
+    reply = http_agents.gateway.post(WORKER, path, {"worker": SECRET})
     assert (reply.status, reply.code, reply.fields) == (422, "guardrail", ["worker"])
-    assert desk.gateway.post(WORKER, path, {"worker": "laptop-1"}).status == 204
+    assert http_agents.gateway.post(WORKER, path, {"worker": "laptop-1"}).status == 204
 
 
-def test_a_callback_of_any_shape_is_held_to_the_rules(desk: Desk, world: World) -> None:
-    _, address, _ = addressed(desk, world)
+def test_a_callback_of_any_shape_is_held_to_the_rules(http_agents: HttpAgents, world: World) -> None:
+    _, address, _ = addressed(http_agents, world)
     for content, field in [(SECRET, "body"), ([1, SECRET], "body[1]"), ({"a": {"b": SECRET}}, "a.b")]:
-        reply = desk.gateway.send(None, "POST", address, json.dumps(content))
+        reply = http_agents.gateway.send(None, "POST", address, json.dumps(content))
         assert (reply.status, reply.code, reply.fields) == (422, "guardrail", [field])
-    assert desk.gateway.send(None, "POST", address, "{}").status == 200
+    assert http_agents.gateway.send(None, "POST", address, "{}").status == 200
 
 
 def test_secrets_of_a_callback_are_masked_where_the_rules_say_so_and_its_repeat_is_taken(
-    desk: Desk, world: World
+    http_agents: HttpAgents, world: World
 ) -> None:
-    desk.gateway.put(ALICE, "/workspace/settings", {"guardrails": {"secrets": "mask"}})
-    _, address, _ = addressed(desk, world)
-    assert desk.gateway.send(None, "POST", address, json.dumps({"a": SECRET})).status == 200
-    assert desk.gateway.send(None, "POST", address, json.dumps({"a": SECRET})).status == 200
-    brought = json.dumps(desk.take("auto-code")["callback"])
-    assert "[masked: github_token]" in brought
-    assert SECRET not in brought
+    http_agents.gateway.put(ALICE, "/workspace/settings", {"guardrails": {"secrets": "mask"}})
+    _, address, _ = addressed(http_agents, world)
+    assert http_agents.gateway.send(None, "POST", address, json.dumps({"a": SECRET})).status == 200
+    assert http_agents.gateway.send(None, "POST", address, json.dumps({"a": SECRET})).status == 200
+    resume_payload = json.dumps(http_agents.take("auto-code")["callback"])
+    assert "[masked: github_token]" in resume_payload
+    assert SECRET not in resume_payload

@@ -9,7 +9,7 @@ import pytest
 
 from api.views import Health
 from baton.domain.guardrails import checked
-from baton.ports import Baton
+from baton.ports import Deps
 from rest.answers import Answer, ok
 from rest.app import App
 from rest.routing import Call, Routes
@@ -59,12 +59,12 @@ def test_a_refused_secret_is_in_no_answer_and_no_log_line(world: World, capsys: 
     routes = Routes()
 
     @routes.get("/try", answers={200: Health})
-    def try_it(baton: Baton, call: Call[None, None]) -> Answer:
+    def try_it(deps: Deps, call: Call[None, None]) -> Answer:
         """Hand a secret over."""
-        rules = baton.store.settings(call.by.workspace).guardrails
+        rules = deps.store.settings(call.by.workspace).guardrails
         return ok(checked({"state": {secret: 1, "deep": [f"token {secret}"]}}, rules, "context"))
 
-    answer = App(routes, lambda: world.baton)(gateway_event(ALICE, "GET", "/try"))
+    answer = App(routes, lambda: world.deps)(gateway_event(ALICE, "GET", "/try"))
     problem = json.loads(answer["body"])
     assert (answer["statusCode"], problem["code"], problem["rule"]) == (422, "guardrail", "secrets.github_token")
     assert problem["errors"][0]["field"] == "context.state[key 0]"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Busy
-from support.desk import ALICE, Desk
 from support.gateway import Gateway
+from support.http_agents import ALICE, HttpAgents
 from support.world import World, agent, human, service
 
 NOBODY = {"agent": "nobody"}
@@ -17,28 +17,28 @@ TOMORROW = "2026-11-19T12:00:00Z"
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
+def http_agents(gateway: Gateway) -> HttpAgents:
     """Nothing is approved by itself."""
-    return Desk(gateway).hire(approval="manual")
+    return HttpAgents(gateway).hire(approval="manual")
 
 
-def waiting(desk: Desk, *, slug: str = "auto-code", **changes: Any) -> str:
-    task_id: str = desk.hand_off("architect", slug, **changes)["task"]["id"]
+def waiting(http_agents: HttpAgents, *, slug: str = "auto-code", **changes: Any) -> str:
+    task_id: str = http_agents.hand_off("architect", slug, **changes)["task"]["id"]
     return task_id
 
 
-def queue(desk: Desk) -> list[str]:
-    return [each["id"] for each in desk.gateway.get(ALICE, "/tasks", query="state=needs").json["items"]]
+def queue(http_agents: HttpAgents) -> list[str]:
+    return [each["id"] for each in http_agents.gateway.get(ALICE, "/tasks", query="state=needs").json["items"]]
 
 
-def test_deferred_task_is_out_of_the_queue_until_then(desk: Desk, world: World) -> None:
-    task_id = waiting(desk)
-    assert queue(desk) == [task_id]
-    reply = desk.gateway.post(ALICE, f"/tasks/{task_id}/defer", {"until": TOMORROW, "revision": 1})
+def test_deferred_task_is_out_of_the_queue_until_then(http_agents: HttpAgents, world: World) -> None:
+    task_id = waiting(http_agents)
+    assert queue(http_agents) == [task_id]
+    reply = http_agents.gateway.post(ALICE, f"/tasks/{task_id}/defer", {"until": TOMORROW, "revision": 1})
     assert (reply.status, reply.json["state"]) == (200, "needs")
     assert reply.json["deferred_until"] == "2026-11-19T12:00:00.000Z"
-    assert queue(desk) == []
-    assert desk.gateway.post(ALICE, f"/tasks/{task_id}/approve").json["deferred_until"] is None
+    assert queue(http_agents) == []
+    assert http_agents.gateway.post(ALICE, f"/tasks/{task_id}/approve").json["deferred_until"] is None
 
 
 @pytest.mark.parametrize(
@@ -62,35 +62,39 @@ def test_deferred_task_is_out_of_the_queue_until_then(desk: Desk, world: World) 
         ),
     ],
 )
-def test_wrong_field_is_named_and_the_task_stays(desk: Desk, verb: str, body: Any, fields: list[str]) -> None:
-    task_id = waiting(desk)
-    reply = desk.gateway.post(ALICE, f"/tasks/{task_id}/{verb}", body)
+def test_wrong_field_is_named_and_the_task_stays(
+    http_agents: HttpAgents, verb: str, body: Any, fields: list[str]
+) -> None:
+    task_id = waiting(http_agents)
+    reply = http_agents.gateway.post(ALICE, f"/tasks/{task_id}/{verb}", body)
     assert (reply.status, reply.fields) == (422, fields)
-    assert queue(desk) == [task_id]
+    assert queue(http_agents) == [task_id]
 
 
 @pytest.mark.parametrize(
     ("verb", "body"),
     [("defer", {"until": TOMORROW}), ("split", {"parts": [{"summary": "one"}, {"summary": "two"}]})],
 )
-def test_another_revision_is_refused(desk: Desk, verb: str, body: dict[str, Any]) -> None:
-    reply = desk.gateway.post(ALICE, f"/tasks/{waiting(desk)}/{verb}", {**body, "revision": 2})
+def test_another_revision_is_refused(http_agents: HttpAgents, verb: str, body: dict[str, Any]) -> None:
+    reply = http_agents.gateway.post(ALICE, f"/tasks/{waiting(http_agents)}/{verb}", {**body, "revision": 2})
     assert (reply.status, reply.code, reply.json["revision"]) == (409, "revision_changed", 1)
 
 
-def test_dismissed_task_is_cancelled_with_its_reason(desk: Desk) -> None:
-    task_id = waiting(desk)
-    assert desk.gateway.post(ALICE, f"/tasks/{task_id}/dismiss", {"reason": "not now"}).json["state"] == "cancelled"
-    event = desk.gateway.get(ALICE, f"/tasks/{task_id}/events").json["events"][-1]
+def test_dismissed_task_is_cancelled_with_its_reason(http_agents: HttpAgents) -> None:
+    task_id = waiting(http_agents)
+    assert (
+        http_agents.gateway.post(ALICE, f"/tasks/{task_id}/dismiss", {"reason": "not now"}).json["state"] == "cancelled"
+    )
+    event = http_agents.gateway.get(ALICE, f"/tasks/{task_id}/events").json["events"][-1]
     assert (event["type"], event["data"]["reason"]) == ("dismissed", "not now")
 
 
-def test_split_task_is_cancelled_and_its_parts_wait_each_for_itself(desk: Desk) -> None:
-    task_id = waiting(desk, context={"state": {"a": 1}})
+def test_split_task_is_cancelled_and_its_parts_wait_each_for_itself(http_agents: HttpAgents) -> None:
+    task_id = waiting(http_agents, context={"state": {"a": 1}})
     parts = [{"summary": "First half"}, {"summary": "Second half", "target": {"agent": "ciso", "reason": "Theirs"}}]
     key = {"headers": {"idempotency-key": "s-1"}}
     path, body = f"/tasks/{task_id}/split", {"parts": parts, "revision": 1}
-    reply = desk.gateway.post(ALICE, path, body, **key)
+    reply = http_agents.gateway.post(ALICE, path, body, **key)
     assert (reply.status, reply.json["task"]["state"]) == (200, "cancelled")
     made = reply.json["parts"]
     assert reply.json["task"]["successors"] == [each["task"]["id"] for each in made]
@@ -99,14 +103,14 @@ def test_split_task_is_cancelled_and_its_parts_wait_each_for_itself(desk: Desk) 
     assert [each["task"]["state"] for each in made] == ["needs", "needs"]
     assert made[0]["handoff"]["context"] == {"state": {"a": 1}}
     assert made[1]["handoff"]["part_of"]["number"] == 2
-    assert desk.gateway.post(ALICE, path, body, **key).json == reply.json
+    assert http_agents.gateway.post(ALICE, path, body, **key).json == reply.json
 
 
-def test_many_are_approved_with_an_answer_each(desk: Desk, world: World) -> None:
-    first, second, third = (waiting(desk, summary=str(number)) for number in range(3))
+def test_many_are_approved_with_an_answer_each(http_agents: HttpAgents, world: World) -> None:
+    first, second, third = (waiting(http_agents, summary=str(number)) for number in range(3))
     world.settle("other")
     foreign = world.needing(agent("scout", "other"))
-    desk.gateway.post(ALICE, f"/tasks/{third}/dismiss", {"reason": "x"})
+    http_agents.gateway.post(ALICE, f"/tasks/{third}/dismiss", {"reason": "x"})
     items: list[dict[str, Any]] = [
         {"task_id": first, "revision": 1},
         {"task_id": second, "for": "next"},
@@ -116,7 +120,7 @@ def test_many_are_approved_with_an_answer_each(desk: Desk, world: World) -> None
         {"task_id": foreign},
     ]
     key = {"headers": {"idempotency-key": "a-1"}}
-    reply = desk.gateway.post(ALICE, "/approvals", {"items": items}, **key)
+    reply = http_agents.gateway.post(ALICE, "/approvals", {"items": items}, **key)
     assert reply.status == 200
     told = reply.json["items"]
     assert [each["task_id"] for each in told] == [each["task_id"] for each in items]
@@ -130,7 +134,7 @@ def test_many_are_approved_with_an_answer_each(desk: Desk, world: World) -> None
     ]
     assert told[4]["problem"] == told[5]["problem"]
     assert (told[0]["problem"], told[2]["task"]) == (None, None)
-    assert desk.gateway.post(ALICE, "/approvals", {"items": items}, **key).json == reply.json
+    assert http_agents.gateway.post(ALICE, "/approvals", {"items": items}, **key).json == reply.json
 
 
 @pytest.mark.parametrize(
@@ -143,44 +147,44 @@ def test_many_are_approved_with_an_answer_each(desk: Desk, world: World) -> None
         ([{"task_id": "t", "revision": 0}], "items.1.revision"),
     ],
 )
-def test_wrong_list_of_approvals_is_named_and_approves_nothing(desk: Desk, items: Any, field: str) -> None:
-    task_id = waiting(desk)
-    reply = desk.gateway.post(ALICE, "/approvals", {"items": [{"task_id": task_id}, *items]})
+def test_wrong_list_of_approvals_is_named_and_approves_nothing(http_agents: HttpAgents, items: Any, field: str) -> None:
+    task_id = waiting(http_agents)
+    reply = http_agents.gateway.post(ALICE, "/approvals", {"items": [{"task_id": task_id}, *items]})
     assert (reply.status, reply.fields) == (422, [field])
-    assert desk.gateway.post(ALICE, "/approvals", {"items": []}).fields == ["items"]
-    assert queue(desk) == [task_id]
+    assert http_agents.gateway.post(ALICE, "/approvals", {"items": []}).fields == ["items"]
+    assert queue(http_agents) == [task_id]
 
 
 @pytest.mark.parametrize("by", [agent("architect"), service()])
-def test_nobody_else_approves_puts_off_or_splits(desk: Desk, by: Any) -> None:
-    task_id = waiting(desk)
+def test_nobody_else_approves_puts_off_or_splits(http_agents: HttpAgents, by: Any) -> None:
+    task_id = waiting(http_agents)
     for path, body in {
         "/approvals": {"items": [{"task_id": task_id}]},
         f"/tasks/{task_id}/defer": {"until": TOMORROW},
         f"/tasks/{task_id}/dismiss": {"reason": "x"},
         f"/tasks/{task_id}/split": {"parts": [{"summary": "one"}, {"summary": "two"}]},
     }.items():
-        reply = desk.gateway.post(by, path, body)
+        reply = http_agents.gateway.post(by, path, body)
         assert (reply.status, reply.code) == (403, "human_required")
-    assert desk.gateway.get(ALICE, f"/tasks/{task_id}").json["version"] == 1
+    assert http_agents.gateway.get(ALICE, f"/tasks/{task_id}").json["version"] == 1
 
 
-def test_settings_of_the_loop_guard_are_bounded_and_take_effect(desk: Desk) -> None:
+def test_settings_of_the_loop_guard_are_bounded_and_take_effect(http_agents: HttpAgents) -> None:
     for name, wrong in {
         "max_depth": 51,
         "ping_pong_window": 3,
         "root_handoffs_per_hour": 301,
         "max_attempts": 0,
     }.items():
-        assert desk.gateway.put(ALICE, "/workspace/settings", {name: wrong}).fields == [name]
-    desk.gateway.put(ALICE, "/workspace/settings", {"root_handoffs_per_hour": 1})
-    desk.hand_off()
+        assert http_agents.gateway.put(ALICE, "/workspace/settings", {name: wrong}).fields == [name]
+    http_agents.gateway.put(ALICE, "/workspace/settings", {"root_handoffs_per_hour": 1})
+    http_agents.hand_off()
     body = {"source": {"agent": "architect"}, "target": {"agent": "auto-code", "reason": "more"}}
-    refused = desk.gateway.post(agent("architect"), "/handoffs", body)
+    refused = http_agents.gateway.post(agent("architect"), "/handoffs", body)
     assert (refused.status, refused.json["rule"]) == (409, "root_rate")
-    desk.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
-    assert desk.gateway.post(agent("architect"), "/handoffs", body).status == 201
-    assert desk.gateway.get(human("other"), "/workspace/settings").json["loop_guard"] is True
+    http_agents.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
+    assert http_agents.gateway.post(agent("architect"), "/handoffs", body).status == 201
+    assert http_agents.gateway.get(human("other"), "/workspace/settings").json["loop_guard"] is True
 
 
 class Silent:
@@ -190,15 +194,15 @@ class Silent:
         raise Busy
 
 
-def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(desk: Desk, world: World) -> None:
+def test_approval_that_the_store_does_not_answer_may_be_asked_for_again(http_agents: HttpAgents, world: World) -> None:
     """The others are approved by then, and a repeat with the same key answers for them as before."""
-    body = {"items": [{"task_id": waiting(desk), "for": "next"}]}
+    body = {"items": [{"task_id": waiting(http_agents), "for": "next"}]}
     key = {"headers": {"idempotency-key": "b-1"}}
-    away = Gateway(replace(world.baton, store=Silent())).post(ALICE, "/approvals", body, **key)
+    away = Gateway(replace(world.deps, store=Silent())).post(ALICE, "/approvals", body, **key)
     (told,) = away.json["items"]
     assert (away.status, told["status"]) == (200, "refused")
     assert (told["problem"]["status"], told["problem"]["code"]) == (503, "busy")
-    again = desk.gateway.post(ALICE, "/approvals", body, **key)
+    again = http_agents.gateway.post(ALICE, "/approvals", body, **key)
     assert again.json["items"][0]["task"]["state"] == "next"
 
 
@@ -216,7 +220,7 @@ def test_no_refusal_shows_how_python_writes_a_value(world: World, gateway: Gatew
         "heartbeat": {"claim_id": "clm_x"},
         "claim": {"agent": "auditor"},
     }
-    for task_id in (ended, held.dossier.task.id, waiting):
+    for task_id in (ended, held.details.task.id, waiting):
         for verb in verbs:
             reply = gateway.post(human(), f"/tasks/{task_id}/{verb}", bodies.get(verb, {}))
             assert "<" not in reply.text, reply.text

@@ -78,7 +78,7 @@ def test_agents_as_large_as_they_may_be_are_all_listed(world: World, gateway: Ga
 def test_the_best_agents_are_all_listed_best_first(world: World, gateway: Gateway) -> None:
     slugs = crowd(world, 60)
     for slug in (slugs[40], slugs[55]):
-        mark_contact(world.baton, agent(slug), slug)
+        mark_contact(world.deps, agent(slug), slug)
     found = whole(gateway, "/agents", "accepts=code&limit=7")
     assert [each["slug"] for each in found][:2] == [slugs[40], slugs[55]]
     assert sorted(each["slug"] for each in found) == sorted([*slugs, "auditor", "runner", "scout"])

@@ -45,7 +45,7 @@ def mark(gateway: Gateway, by: Any = SCOUT, key: str | None = None, **changes: A
 
 
 def close(world: World, task_id: str) -> None:
-    reply = Gateway(world.baton).post(human(), f"/tasks/{task_id}/cancel")
+    reply = Gateway(world.deps).post(human(), f"/tasks/{task_id}/cancel")
     assert reply.status == 200
 
 
@@ -161,7 +161,7 @@ def test_fault_of_ours_is_500_without_details(world: World, capsys: pytest.Captu
 
 
 def _with_store(world: World, store: Any) -> Any:
-    return replace(world.baton, store=store)
+    return replace(world.deps, store=store)
 
 
 def test_repeat_with_the_same_key_gets_the_first_answer_whatever_happened(world: World, gateway: Gateway) -> None:
@@ -190,7 +190,7 @@ def test_64_at_once_in_one_direction_create_one(world: World) -> None:
     logger()  # a function makes it before it has any thread; two that make it at the same time get half of one
 
     def call() -> None:
-        gateway = Gateway(world.baton)
+        gateway = Gateway(world.deps)
         barrier.wait()
         statuses.append(mark(gateway).status)
 

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from support.desk import ALICE, Desk
 from support.gateway import Gateway
+from support.http_agents import ALICE, HttpAgents
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
-def test_a_worker_notes_something_beside_its_task_and_changes_nothing_of_it(desk: Desk) -> None:
-    claim = desk.begun()
+def test_a_worker_notes_something_beside_its_task_and_changes_nothing_of_it(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
     path = f"/tasks/{claim['task']['id']}"
-    noted = desk.say(claim, "notes", text="The token of the CI is out of date")
+    noted = http_agents.say(claim, "notes", text="The token of the CI is out of date")
     assert (noted.status, noted.json["content"]) == (201, {"text": "The token of the CI is out of date"})
-    (shown,) = desk.gateway.get(ALICE, f"{path}/notes").json["items"]
+    (shown,) = http_agents.gateway.get(ALICE, f"{path}/notes").json["items"]
     assert shown == noted.json
-    task = desk.gateway.get(ALICE, path).json
+    task = http_agents.gateway.get(ALICE, path).json
     assert (task["version"], task["revision"], task["state"]) == (claim["task"]["version"], 1, "claimed")
 
 
-def test_only_the_claim_notes_and_only_what_may_be_kept(desk: Desk) -> None:
-    claim = desk.begun()
+def test_only_the_claim_notes_and_only_what_may_be_kept(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
     stale = {**claim, "claim_id": "clm_of_nobody"}
-    assert desk.say(stale, "notes", text="x").json["code"] == "stale_claim"
-    assert desk.say(claim, "notes", text="").status == 422
+    assert http_agents.say(stale, "notes", text="x").json["code"] == "stale_claim"
+    assert http_agents.say(claim, "notes", text="").status == 422
     secret = "AKIA" + "IOSFODNN7EXAMPLE"
-    refused = desk.say(claim, "notes", text=f"the key is {secret}")
+    refused = http_agents.say(claim, "notes", text=f"the key is {secret}")
     assert (refused.status, refused.json["code"]) == (422, "guardrail")
     assert secret not in refused.text
-    assert desk.gateway.get(ALICE, f"/tasks/{claim['task']['id']}/notes").json["items"] == []
+    assert http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}/notes").json["items"] == []

@@ -65,7 +65,7 @@ def tracked() -> NotionWorld:
 
 @pytest.fixture
 def edge(tracked: NotionWorld) -> Gateway:
-    return Gateway(tracked.baton)
+    return Gateway(tracked.deps)
 
 
 @pytest.fixture
@@ -184,13 +184,13 @@ def test_handshake_with_a_wrong_token_is_refused(edge: Gateway, line: Line, toke
 def test_persons_change_is_reported_once_and_rings(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
     told = mark(edge)
     line.handshake()
-    tracked.tracker_bell.bells.clear()
+    tracked.tracker_queue.notices.clear()
     event = change(told["tracker_page_id"])
     assert line.event(event).json == {"received": "reported"}
     assert line.again().json == {"received": "repeated"}
     assert line.event(event | {"attempt_number": 2}).json == {"received": "repeated"}
     assert looks(tracked, told["task_id"]) == 1
-    assert tracked.tracker_bell.bells == [("acme", told["task_id"], 0)]
+    assert tracked.tracker_queue.notices == [("acme", told["task_id"], 0)]
 
 
 def test_task_closed_in_notion_is_done(tracked: NotionWorld, edge: Gateway, line: Line) -> None:
@@ -395,7 +395,7 @@ def test_no_line_and_no_answer_shows_a_secret(
         edge.send(ALICE, "GET", path)
         edge.send(None, "POST", path, b"{}")
     edge.send(None, "POST", line.path, b"{}", query=f"{'a' * 9}=1")
-    broken = Gateway(replace(tracked.baton, store=Failing(RuntimeError(secret))))
+    broken = Gateway(replace(tracked.deps, store=Failing(RuntimeError(secret))))
     for gateway, body in ((broken, b"{}"), (broken, b"[]")):
         assert gateway.send(None, "POST", line.path, body).status in {400, 500}
     shown = "".join(reply.text + str(reply.headers) for reply in (*edge.replies[1:], *broken.replies))
@@ -425,7 +425,7 @@ def test_line_tells_the_workspace_and_what_became_of_it(edge: Gateway, capsys: p
 
 
 def test_busy_store_asks_notion_to_come_again(tracked: NotionWorld, line: Line) -> None:
-    line.gateway = Gateway(replace(tracked.baton, store=Failing(Busy())))
+    line.gateway = Gateway(replace(tracked.deps, store=Failing(Busy())))
     reply = line.handshake()
     assert (reply.status, reply.code, reply.headers["Retry-After"]) == (503, "busy", "1")
 

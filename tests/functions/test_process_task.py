@@ -11,13 +11,13 @@ from aws_lambda_powertools.metrics import Metrics
 
 from baton.domain.agent import Approval, Runtime
 from baton.domain.errors import Busy
-from baton.ports import Baton
-from baton.run_ports import Done, NotDone, Work
-from baton.services.process_task import Shift
+from baton.ports import Deps
+from baton.run_ports import RunFailed, RunInput, RunSucceeded
+from baton.services.process_task import TimeBudget
 from baton.services.register_agent import register_agent
 from process_task.handler import Answering, MalformedMessage, answer_all, bell_of
 from support.context import FakeContext
-from support.ports import MemoryDeadLetters
+from support.ports import FakeDeadLetters
 from support.world import WORKSPACE, World, human, marker_body
 
 AGENTS = [f"runner-{number}" for number in range(10)]
@@ -27,9 +27,9 @@ class Echo:
     def __init__(self) -> None:
         self.ran: list[str] = []
 
-    def run(self, work: Work) -> Done | NotDone:
-        self.ran.append(work.dossier.task.id)
-        return Done({"echo": work.dossier.task.title})
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed:
+        self.ran.append(work.details.task.id)
+        return RunSucceeded({"echo": work.details.task.title})
 
 
 @dataclass
@@ -39,10 +39,10 @@ class Flaky:
     store: Any
     silent: frozenset[str] = frozenset()
 
-    def read_bell(self, workspace: str, task_id: str, slug: str) -> Any:
+    def read_for_dispatch(self, workspace: str, task_id: str, slug: str) -> Any:
         if slug in self.silent:
             raise Busy
-        return self.store.read_bell(workspace, task_id, slug)
+        return self.store.read_for_dispatch(workspace, task_id, slug)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
@@ -54,14 +54,14 @@ class Floor:
 
     world: World
     runner: Echo
-    dead_letters: MemoryDeadLetters
+    dead_letters: FakeDeadLetters
     store: Flaky
 
     def answer(self, bodies: list[str]) -> list[str]:
         """The message ids that come again."""
-        baton: Baton = replace(self.world.baton, store=self.store)
-        shift = Shift(lease_seconds=150, time_left=lambda: 60)
-        answering = Answering(baton, self.runner, self.dead_letters, shift, Metrics())
+        deps: Deps = replace(self.world.deps, store=self.store)
+        time_budget = TimeBudget(lease_seconds=150, time_left=lambda: 60)
+        answering = Answering(deps, self.runner, self.dead_letters, time_budget, Metrics())
         result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
         return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
 
@@ -81,11 +81,11 @@ def floor() -> Floor:
 def a_floor() -> Floor:
     world = World().settle()
     for slug in AGENTS:
-        register_agent(world.baton, human(), slug, {"name": slug, "runtime": Runtime.RUN, "approval": Approval.AUTO})
-    return Floor(world, Echo(), MemoryDeadLetters(), Flaky(world.store))
+        register_agent(world.deps, human(), slug, {"name": slug, "runtime": Runtime.RUN, "approval": Approval.AUTO})
+    return Floor(world, Echo(), FakeDeadLetters(), Flaky(world.store))
 
 
-def bell(agent: str, task_id: str = "task_1", workspace: str = WORKSPACE) -> str:
+def notice(agent: str, task_id: str = "task_1", workspace: str = WORKSPACE) -> str:
     return json.dumps({"workspace": workspace, "agent": agent, "task_id": task_id})
 
 
@@ -110,31 +110,31 @@ def batch(bodies: list[str]) -> dict[str, Any]:
 
 def test_bell_runs_the_task_to_its_end(floor: Floor) -> None:
     task_id = floor.task("runner-0")
-    assert floor.answer([bell("runner-0", task_id)]) == []
+    assert floor.answer([notice("runner-0", task_id)]) == []
     assert floor.world.task(task_id).state == "done"
     assert floor.world.trail(task_id)[-2:] == ["handoff_received", "handoff_completed"]
 
 
 def test_bell_that_comes_twice_runs_its_task_once(floor: Floor) -> None:
     task_id = floor.task("runner-0")
-    assert floor.answer([bell("runner-0", task_id)] * 3) == []
+    assert floor.answer([notice("runner-0", task_id)] * 3) == []
     assert floor.runner.ran == [task_id]
 
 
 def test_bell_of_nothing_is_acknowledged(floor: Floor) -> None:
-    assert floor.answer([bell("runner-0"), bell("nobody"), bell("runner-0", workspace="other")]) == []
+    assert floor.answer([notice("runner-0"), notice("nobody"), notice("runner-0", workspace="other")]) == []
 
 
 def test_other_workspaces_bell_touches_nothing(floor: Floor) -> None:
     floor.world.settle("other")
     task_id = floor.task("runner-0")
-    assert floor.answer([bell("runner-0", task_id, "other"), bell("runner", task_id, "other")]) == []
+    assert floor.answer([notice("runner-0", task_id, "other"), notice("runner", task_id, "other")]) == []
     assert floor.world.task(task_id).state == "delegated"
 
 
 def test_agents_that_pull_are_not_run(floor: Floor) -> None:
     task_id = floor.world.ready()
-    assert floor.answer([bell("auditor", task_id)]) == []
+    assert floor.answer([notice("auditor", task_id)]) == []
     assert floor.world.task(task_id).state == "delegated"
 
 
@@ -145,11 +145,11 @@ def test_all_1024_failure_masks_of_a_batch_of_ten() -> None:
         tasks = {slug: floor.task(slug) for slug in AGENTS}
         silent = [slug for number, slug in enumerate(AGENTS) if mask >> number & 1]
         floor.store.silent = frozenset(silent)
-        again = floor.answer([bell(slug, tasks[slug]) for slug in AGENTS])
+        again = floor.answer([notice(slug, tasks[slug]) for slug in AGENTS])
         assert again == [f"message-{AGENTS.index(slug)}" for slug in silent]
         assert [slug for slug in AGENTS if floor.world.task(tasks[slug]).state != "done"] == silent
         floor.store.silent = frozenset()
-        assert not silent or floor.answer([bell(slug, tasks[slug]) for slug in silent]) == []
+        assert not silent or floor.answer([notice(slug, tasks[slug]) for slug in silent]) == []
         assert sorted(floor.runner.ran) == sorted(tasks.values())
 
 
@@ -179,7 +179,7 @@ def test_malformed_message_is_given_up_visibly_and_stops_nothing(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     task_id = floor.task("runner-0")
-    assert floor.answer(["not json", bell("runner-0", task_id)]) == []
+    assert floor.answer(["not json", notice("runner-0", task_id)]) == []
     assert floor.dead_letters.letters == [("not json", "not JSON")]
     assert floor.world.task(task_id).state == "done"
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -192,13 +192,13 @@ def test_malformed_message_comes_again_while_it_cannot_be_given_up(floor: Floor)
     assert floor.answer(["not json"]) == ["message-0"]
 
 
-class Deaf(MemoryDeadLetters):
+class Deaf(FakeDeadLetters):
     def give_up(self, body: str, reason: str) -> None:
         raise Busy
 
 
 def test_no_payload_is_logged(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
-    floor.answer(['{"hush": 1}', bell("runner-0", floor.task("runner-0"))])
+    floor.answer(['{"hush": 1}', notice("runner-0", floor.task("runner-0"))])
     logged = capsys.readouterr().out
     assert logged
     assert "hush" not in logged

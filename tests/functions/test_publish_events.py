@@ -13,15 +13,15 @@ import pytest
 from moto import mock_aws
 
 from baton.bootstrap import forget_all, wire
-from baton.ports import Baton
+from baton.ports import Deps
 from baton.services.create_handoff_marker import create_handoff_marker
-from baton.services.publish_events import Told
+from baton.services.publish_events import PublishReport
 from baton.services.register_agent import register_agent
 from publish_events import handler
 from support.clock import NOON, FakeClock
 from support.context import FakeContext
 from support.dynamo import create_table
-from support.told import Outside
+from support.published import PublishedEvents
 from support.world import World, agent, human, marker_body
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -38,15 +38,15 @@ def test_every_event_file_has_its_test() -> None:
 
 
 @pytest.fixture
-def outside(world: World) -> Outside:
-    return Outside(world)
+def outside(world: World) -> PublishedEvents:
+    return PublishedEvents(world)
 
 
-def told(outside: Outside, name: str, left: int = 50_000) -> dict[str, Any]:
-    return handler.tell(outside.world.baton, outside.bus, event_of(name), FakeContext(left=[left]))  # type: ignore[arg-type]
+def told(outside: PublishedEvents, name: str, left: int = 50_000) -> dict[str, Any]:
+    return handler.tell(outside.world.deps, outside.bus, event_of(name), FakeContext(left=[left]))  # type: ignore[arg-type]
 
 
-def test_a_batch_of_the_stream_is_told_in_order(outside: Outside) -> None:
+def test_a_batch_of_the_stream_is_told_in_order(outside: PublishedEvents) -> None:
     assert told(outside, STREAM) == {"published": 2, "failed": 0, "complete": True}
     assert [(each["id"], each["state_before"], each["state"]) for each in outside.details()] == [
         ("demo:task_example1:1", None, "needs"),
@@ -54,25 +54,25 @@ def test_a_batch_of_the_stream_is_told_in_order(outside: Outside) -> None:
     ]
 
 
-def test_a_record_that_cannot_be_read_is_left_to_the_outbox_and_the_rest_is_told(outside: Outside) -> None:
+def test_a_record_that_cannot_be_read_is_left_to_the_outbox_and_the_rest_is_told(outside: PublishedEvents) -> None:
     assert told(outside, UNREADABLE) == {"published": 1, "failed": 0, "complete": True}
     assert outside.told() == [("task_example1", 2)]
 
 
-def test_a_bus_that_is_away_fails_no_batch(outside: Outside) -> None:
+def test_a_bus_that_is_away_fails_no_batch(outside: PublishedEvents) -> None:
     """Else the stream would stand still for it."""
     outside.bus.is_away = True
     assert told(outside, STREAM) == {"published": 0, "failed": 0, "complete": False}
 
 
-def test_the_schedule_tells_what_the_stream_missed(outside: Outside) -> None:
+def test_the_schedule_tells_what_the_stream_missed(outside: PublishedEvents) -> None:
     outside.world.needing()
     assert told(outside, TICK) == {"published": 0, "failed": 0, "complete": True}
     outside.world.clock.advance(60)
     assert told(outside, TICK) == {"published": 1, "failed": 0, "complete": True}
 
 
-def test_it_stops_while_there_is_time_to_tell(outside: Outside) -> None:
+def test_it_stops_while_there_is_time_to_tell(outside: PublishedEvents) -> None:
     outside.world.needing()
     outside.world.clock.advance(60)
     assert told(outside, TICK, left=20_000) == {"published": 0, "failed": 0, "complete": False}
@@ -88,7 +88,7 @@ def metrics_of(text: str) -> list[dict[str, Any]]:
 
 
 def test_a_round_is_told_as_metrics_and_its_age_comes_from_the_schedule_alone(
-    outside: Outside, capsys: pytest.CaptureFixture[str]
+    outside: PublishedEvents, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told(outside, STREAM)
     outside.world.needing()
@@ -106,14 +106,14 @@ def test_metrics_carry_the_dimension_that_the_alarm_looks_at(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "publish_events")
-    handler.measure(Told(), oldest_seconds=0)
+    handler.measure(PublishReport(), oldest_seconds=0)
     (line,) = capsys.readouterr().out.splitlines()
     (emitted,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
     assert (emitted["Namespace"], emitted["Dimensions"]) == ("Baton", [["service"]])
     assert json.loads(line)["service"] == "publish_events"
 
 
-def test_no_event_and_no_title_is_logged(outside: Outside, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_event_and_no_title_is_logged(outside: PublishedEvents, capsys: pytest.CaptureFixture[str]) -> None:
     outside.bus.refuses.add("demo:task_example1:1")
     told(outside, STREAM)
     text = capsys.readouterr().out + json.dumps(outside.world.logged)
@@ -123,7 +123,7 @@ def test_no_event_and_no_title_is_logged(outside: Outside, capsys: pytest.Captur
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Baton]:
+def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Deps]:
     """moto's table and bus, as a deployment has them."""
     with mock_aws():
         create_table(boto3.client("dynamodb"), "baton-test")
@@ -133,11 +133,11 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
         yield replace(wire(), clock=FakeClock(NOON))
 
 
-def test_wired_up_it_empties_the_outbox(account: Baton) -> None:
+def test_wired_up_it_empties_the_outbox(account: Deps) -> None:
     """What a rule then hears is shown on the deployed stack."""
     for slug in ("scout", "auditor"):
         register_agent(account, human("demo"), slug, {"name": slug})
     create_handoff_marker(account, agent("scout", "demo"), marker_body(target_agent="auditor"))
     runs = [handler.lambda_handler(event_of(TICK), FakeContext()) for _ in range(2)]  # type: ignore[arg-type]
     assert [run["published"] for run in runs] == [1, 0]
-    assert not any(account.store.unsent(NOON))
+    assert not any(account.store.pending_events(NOON))

@@ -52,12 +52,12 @@ def world() -> World:
 
 
 def another_process(world: World) -> Gateway:
-    return Gateway(World(store=world.store, clock=world.clock).baton)
+    return Gateway(World(store=world.store, clock=world.clock).deps)
 
 
 def checkpoint(gateway: Gateway, claim: Any, size: int = LARGE) -> Reply:
     body = {"claim_id": claim.claim_id, "step_name": "s", "state": {"x": "y" * size}}
-    return gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/checkpoints", body)
+    return gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/checkpoints", body)
 
 
 def asked(gateway: Gateway, by: Any = SCOUT, count: int = 100) -> list[int]:
@@ -93,8 +93,8 @@ def test_thirty_large_checkpoints_in_two_seconds_are_too_many(world: World, gate
     assert (kept + 1) * LARGE > Settings().kept_bytes_per_minute - LARGE >= (kept - 2) * LARGE
     last = replies[-1]
     assert (last.status, last.code) == (429, "rate_limited")
-    assert world.task(claim.dossier.task.id).checkpoints == kept
-    assert gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/heartbeat", {"claim_id": claim.claim_id}).status in {
+    assert world.task(claim.details.task.id).checkpoints == kept
+    assert gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/heartbeat", {"claim_id": claim.claim_id}).status in {
         200,
         429,
     }
@@ -140,7 +140,7 @@ def test_a_refused_request_costs_nothing(world: World, gateway: Gateway) -> None
             raise AssertionError(name)
 
     limited(gateway)
-    object.__setattr__(world.baton, "store", Untouchable())
+    object.__setattr__(world.deps, "store", Untouchable())
     for body in ("{not json", b"\xff" * 300_000, {"x": "y" * 200_000}):
         assert gateway.post(SCOUT, "/handoffs", body).status == 429
 

@@ -14,11 +14,11 @@ import pytest
 
 from baton.domain.errors import Conflict
 from baton.domain.principal import Principal
-from baton.ports import Facts, MarkerFacts
+from baton.ports import HandoffInputs, MarkerInputs
 from baton.services.claim_task import Claimed
 from support.bodies import BODIES
+from support.call_hooks import CallHooks, Step
 from support.gateway import Gateway, Reply
-from support.moments import Moments, Step
 from support.notion import NotionWorld
 from support.schema import DOCUMENT
 from support.world import World, agent, human, marker_body
@@ -45,7 +45,7 @@ def on_claim(verb: str, body: Any = None) -> Prepared:
     def prepared(world: World, _: Gateway) -> Call:
         claim: Claimed = world.claimed()
         sent = {**(body or {}), "claim_id": claim.claim_id}
-        return Call(AUDITOR, f"/tasks/{claim.dossier.task.id}/{verb}", sent)
+        return Call(AUDITOR, f"/tasks/{claim.details.task.id}/{verb}", sent)
 
     return prepared
 
@@ -73,8 +73,8 @@ def approved(world: World) -> str:
 def retry(world: World, gateway: Gateway) -> Call:
     claim = world.claimed()
     body = {"claim_id": claim.claim_id, "failure": {"type": "error", "description": "x"}, "retryable": False}
-    assert gateway.post(AUDITOR, f"/tasks/{claim.dossier.task.id}/fail", body).status == 200
-    return Call(ALICE, f"/handoffs/{claim.dossier.task.handoff_id}/retry")
+    assert gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/fail", body).status == 200
+    return Call(ALICE, f"/handoffs/{claim.details.task.handoff_id}/retry")
 
 
 def say(world: World, gateway: Gateway) -> Call:
@@ -175,7 +175,7 @@ def test_every_operation_that_takes_a_key_is_tried_here() -> None:
     assert set(CASES) == {name for name, takes_key in posts() if takes_key}
 
 
-class Torn(Moments):
+class Torn(CallHooks):
     """Two readings in the place of one that names the key: ``step`` happens in between. ``key_first``: the key is read
     before it, and all else after it; or the other way round."""
 
@@ -184,19 +184,19 @@ class Torn(Moments):
         self.step: Step | None = None
         self.key_first = True
 
-    def load(self, workspace: str, task_id: str, once: Any = None) -> Any:
-        first, second = self._twice(lambda: self.inner.load(workspace, task_id, once))
+    def load(self, workspace: str, task_id: str, idempotency_key: Any = None) -> Any:
+        first, second = self._twice(lambda: self.inner.load(workspace, task_id, idempotency_key))
         return (second[0], first[1]) if self.key_first else (first[0], second[1])
 
-    def handoff_facts(self, workspace: str, wanted: Any) -> Facts:
-        first, second = self._twice(lambda: self.inner.handoff_facts(workspace, wanted))
+    def handoff_inputs(self, workspace: str, wanted: Any) -> HandoffInputs:
+        first, second = self._twice(lambda: self.inner.handoff_inputs(workspace, wanted))
         key, others = (first, second) if self.key_first else (second, first)
-        return replace(others, remembered=key.remembered)
+        return replace(others, saved_response=key.saved_response)
 
-    def marker_facts(self, workspace: str, pair: Any, once: Any) -> MarkerFacts:
-        first, second = self._twice(lambda: self.inner.marker_facts(workspace, pair, once))
+    def marker_inputs(self, workspace: str, pair: Any, idempotency_key: Any) -> MarkerInputs:
+        first, second = self._twice(lambda: self.inner.marker_inputs(workspace, pair, idempotency_key))
         key, others = (first, second) if self.key_first else (second, first)
-        return others._replace(remembered=key.remembered)
+        return others._replace(saved_response=key.saved_response)
 
     def _twice(self, read: Callable[[], Any]) -> tuple[Any, Any]:
         first = read()
@@ -218,7 +218,7 @@ class Scene:
 
 def scene(operation: str, store: Any) -> Scene:
     world = (NotionWorld if operation in TRACKED else World)(store=store).settle()
-    gateway = Gateway(world.baton)
+    gateway = Gateway(world.deps)
     call = CASES[operation](world, gateway)
     store.begin()
     return Scene(store, gateway, call)
@@ -244,10 +244,10 @@ def check(operation: str, scene: Scene, replies: list[Reply], where: str) -> Non
 
 @pytest.mark.parametrize("operation", CASES)
 def test_three_at_once_and_one_later_get_one_answer(operation: str) -> None:
-    alone = scene(operation, Moments())
+    alone = scene(operation, CallHooks())
     alone.send()
     for number, name in enumerate(alone.store.calls, 1):
-        here = scene(operation, Moments())
+        here = scene(operation, CallHooks())
         others: list[Reply] = []
         here.store.begin(before={number: lambda here=here, others=others: others.extend([here.send(), here.send()])})
         first = here.send()
@@ -266,7 +266,7 @@ def test_it_does_not_matter_which_item_of_a_batch_is_read_first(operation: str, 
     check(operation, here, [first, *others], "between two items")
 
 
-class Crowded(Moments):
+class Crowded(CallHooks):
     """From ``is_crowded`` on somebody else is always just writing the same."""
 
     is_crowded = False

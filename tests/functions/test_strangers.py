@@ -14,8 +14,8 @@ from baton.domain.numbers import fingerprint
 from bench_worst import HUGE, SHAPES
 from rest.strict_json import MAX_BYTES, read_json
 from support.cpu import MOST_SECONDS, least_seconds
-from support.desk import Desk
 from support.gateway import Gateway
+from support.http_agents import HttpAgents
 from support.world import World
 
 SEAL = "a" * 64
@@ -24,8 +24,8 @@ BODIES = {**SHAPES, "blanks": lambda size: b" " * size}
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
@@ -63,12 +63,12 @@ def test_what_just_fits_is_read_and_made_ready_to_be_kept_at_little_cost(name: s
     assert took < MOST_SECONDS
 
 
-def test_a_callback_is_kept_with_its_numbers_as_they_were_written(desk: Desk) -> None:
-    claim = desk.begun()
-    asked = desk.say(claim, "wait-callback", interaction_id="review")
+def test_a_callback_is_kept_with_its_numbers_as_they_were_written(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
+    asked = http_agents.say(claim, "wait-callback", interaction_id="review")
     address = asked.json["callback"]["url"].removeprefix("https://baton.example")
     body = "[" + "1e15," * 40_000 + "-0, 0.10, 12345678901234567890.123456789012345678]"
-    assert desk.gateway.send(None, "POST", address, body).status == 200
-    assert desk.gateway.send(None, "POST", address, body).status == 200
+    assert http_agents.gateway.send(None, "POST", address, body).status == 200
+    assert http_agents.gateway.send(None, "POST", address, body).status == 200
     other: Any = body.replace("0.10", "0.11")
-    assert desk.gateway.send(None, "POST", address, other).code == "callback_used"
+    assert http_agents.gateway.send(None, "POST", address, other).code == "callback_used"

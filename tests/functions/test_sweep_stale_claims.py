@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baton.services.sweep import Round, sweep
+from baton.services.sweep import SweepReport, sweep
 from support.context import FakeContext
 from support.world import World
 from sweep_stale_claims import handler
@@ -26,7 +26,7 @@ def metrics_of(text: str) -> dict[str, Any]:
 def test_round_is_told_as_metrics_with_a_heartbeat(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.claimed(lease_seconds=15)
     world.clock.advance(20)
-    handler.measure(sweep(world.baton))
+    handler.measure(sweep(world.deps))
     told = metrics_of(capsys.readouterr().out)
     assert (told["SweeperHeartbeat"], told["Swept"], told["SweepFailed"], told["Swept_lease_over"]) == (1, 1, 0, 1)
 
@@ -34,12 +34,12 @@ def test_round_is_told_as_metrics_with_a_heartbeat(world: World, capsys: pytest.
 def test_age_of_work_that_nobody_takes_is_told(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.ready()
     world.clock.advance(3_600)
-    handler.measure(sweep(world.baton))
+    handler.measure(sweep(world.deps))
     assert metrics_of(capsys.readouterr().out)["UndispatchedAgeSeconds"] == 3_600
 
 
 def test_quiet_round_has_a_heartbeat_too(capsys: pytest.CaptureFixture[str]) -> None:
-    handler.measure(Round())
+    handler.measure(SweepReport())
     assert metrics_of(capsys.readouterr().out)["SweeperHeartbeat"] == 1
 
 
@@ -47,7 +47,7 @@ def test_metrics_carry_the_dimension_that_the_alarms_look_at(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "sweep_stale_claims")
-    handler.measure(Round())
+    handler.measure(SweepReport())
     (line,) = capsys.readouterr().out.splitlines()
     (told,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
     assert (told["Namespace"], told["Dimensions"]) == ("Baton", [["service"]])
@@ -59,5 +59,5 @@ def test_sweeper_stops_while_there_is_time_to_tell(world: World) -> None:
         world.ready(target_agent=target)
     world.clock.advance(86_400)
     context = FakeContext(left=[60_000, 10_000])
-    this = sweep(world.baton, lambda: handler.has_time(context))  # type: ignore[arg-type]
+    this = sweep(world.deps, lambda: handler.has_time(context))  # type: ignore[arg-type]
     assert (this.looked_at, this.complete) == (1, False)

@@ -19,20 +19,20 @@ from moto import mock_aws
 from baton.adapters.system import RandomIds
 from baton.bootstrap import forget_all, wire
 from baton.domain.errors import Busy, TrackerAway
-from baton.ports import Baton
+from baton.ports import Deps
 from baton.services.change_settings import change_settings
+from baton.services.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.register_agent import register_agent
 from baton.services.set_tracker_token import set_tracker_token
-from baton.services.tracker_gate import change_gate, close_gate
 from fake_notion import FakeNotion, Fault
 from fake_notion.server import serve
 from support.context import FakeContext
 from support.dynamo import create_table
 from support.notion import NotionWorld
-from support.ports import MemoryDeadLetters
+from support.ports import FakeDeadLetters
 from support.world import WORKSPACE, human, marker_body
-from sync_tracker.handler import Answering, MalformedMessage, TrackerBell, answer_all, bell_of, lambda_handler
+from sync_tracker.handler import Answering, MalformedMessage, TrackerNotice, answer_all, lambda_handler, notice_of
 
 EVENTS = Path(__file__).parents[2] / "events"
 DEMO = "demo"
@@ -59,14 +59,14 @@ class Desk:
     """Where the tracker's bells are answered."""
 
     world: NotionWorld = field(default_factory=lambda: NotionWorld().settle())
-    dead_letters: MemoryDeadLetters = field(default_factory=MemoryDeadLetters)
+    dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
     silent: frozenset[str] = frozenset()
     time_left: Callable[[], float] = lambda: 110.0
 
     def answer(self, bodies: list[str]) -> list[str]:
         """The message ids that come again."""
-        baton: Baton = replace(self.world.baton, store=Silent(self.world.store, self.silent))
-        answering = Answering(baton, self.dead_letters, self.time_left, Metrics())
+        deps: Deps = replace(self.world.deps, store=Silent(self.world.store, self.silent))
+        answering = Answering(deps, self.dead_letters, self.time_left, Metrics())
         result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
         return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
 
@@ -80,11 +80,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
+def http_agents() -> Desk:
     return Desk()
 
 
-def bell(task_id: str | None = None, workspace: str = WORKSPACE) -> str:
+def notice(task_id: str | None = None, workspace: str = WORKSPACE) -> str:
     return json.dumps({"workspace": workspace, "task_id": task_id})
 
 
@@ -117,10 +117,10 @@ def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
     return {each["Name"]: sum(blob[each["Name"]]) for each in blob["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
 
 
-def test_bell_of_a_task_sends_its_page(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = desk.waiting()
-    assert desk.answer([bell(task_id)]) == []
-    assert desk.world.page(task_id).task_id == task_id
+def test_bell_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer([notice(task_id)]) == []
+    assert http_agents.world.page(task_id).task_id == task_id
     logged = lines(capsys)
     (told,) = [line for line in logged if line.get("action") == "tracker_synced"]
     assert (told["message_id"], told["workspace"], told["task_id"]) == ("message-0", WORKSPACE, task_id)
@@ -128,62 +128,62 @@ def test_bell_of_a_task_sends_its_page(desk: Desk, capsys: pytest.CaptureFixture
     assert metrics(logged) == {"TrackerSent": 1, "TrackerFailed": 0, "TrackerGateClosed": 0}
 
 
-def test_bell_of_no_task_sends_whatever_waits(desk: Desk) -> None:
-    task_id = desk.waiting()
-    assert desk.answer([bell()]) == []
-    assert desk.world.page(task_id).task_id == task_id
+def test_bell_of_no_task_sends_whatever_waits(http_agents: Desk) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer([notice()]) == []
+    assert http_agents.world.page(task_id).task_id == task_id
 
 
-def test_bell_that_comes_twice_makes_one_page(desk: Desk) -> None:
-    task_id = desk.waiting()
-    assert desk.answer([bell(task_id), bell(task_id)]) == []
-    assert desk.answer([bell(task_id)]) == []
-    assert desk.world.page(task_id).task_id == task_id
+def test_bell_that_comes_twice_makes_one_page(http_agents: Desk) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer([notice(task_id), notice(task_id)]) == []
+    assert http_agents.answer([notice(task_id)]) == []
+    assert http_agents.world.page(task_id).task_id == task_id
 
 
-def test_bell_of_a_workspace_without_a_tracker_is_acknowledged(desk: Desk) -> None:
-    assert desk.answer([bell(workspace="other"), bell("task_none", "other")]) == []
+def test_bell_of_a_workspace_without_a_tracker_is_acknowledged(http_agents: Desk) -> None:
+    assert http_agents.answer([notice(workspace="other"), notice("task_none", "other")]) == []
 
 
 def test_a_tracker_that_does_not_answer_is_told_and_the_message_may_go(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
+    http_agents: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The outbox tries again by itself: what comes back over and over would end among the dead letters."""
-    task_id = desk.waiting()
-    desk.world.notion.fault = lambda _method, _path: Fault(status=503)
-    assert desk.answer([bell(task_id)]) == []
+    task_id = http_agents.waiting()
+    http_agents.world.notion.fault = lambda _method, _path: Fault(status=503)
+    assert http_agents.answer([notice(task_id)]) == []
     told = metrics(lines(capsys))
     assert (told["TrackerFailed"], told["TrackerGateClosed"]) == (1, 1)
 
 
-def test_closed_gate_is_counted(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = desk.waiting()
-    desk.world.notion.fault = lambda _method, _path: Fault(status=503)
-    assert desk.answer([bell(task_id), bell(task_id)]) == []
+def test_closed_gate_is_counted(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    http_agents.world.notion.fault = lambda _method, _path: Fault(status=503)
+    assert http_agents.answer([notice(task_id), notice(task_id)]) == []
     assert metrics(lines(capsys))["TrackerGateClosed"] == 2
 
 
-def test_nothing_is_begun_when_time_is_short(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = desk.waiting()
-    desk.time_left = lambda: 12.0
-    assert desk.answer([bell(task_id)]) == []
+def test_nothing_is_begun_when_time_is_short(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    http_agents.time_left = lambda: 12.0
+    assert http_agents.answer([notice(task_id)]) == []
     (told,) = [line for line in lines(capsys) if line.get("action") == "tracker_synced"]
     assert (told["sent"], told["complete"]) == (0, False)
-    assert desk.world.row(task_id).page is None
+    assert http_agents.world.row(task_id).page is None
 
 
-def test_only_the_message_that_failed_comes_again(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    task_id = desk.waiting()
-    desk.silent = frozenset({"silent"})
-    assert desk.answer([bell(workspace="silent"), bell(task_id)]) == ["message-0"]
-    assert desk.world.page(task_id).task_id == task_id
+def test_only_the_message_that_failed_comes_again(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    http_agents.silent = frozenset({"silent"})
+    assert http_agents.answer([notice(workspace="silent"), notice(task_id)]) == ["message-0"]
+    assert http_agents.world.page(task_id).task_id == task_id
     failed = [line for line in lines(capsys) if line.get("action") == "tracker_bell_failed"]
     assert [(line["message_id"], line["error"]) for line in failed] == [("message-0", "Busy")]
 
 
-def test_batch_that_fails_as_a_whole_is_no_error_of_the_function(desk: Desk) -> None:
-    desk.silent = frozenset({WORKSPACE})
-    assert desk.answer([bell()]) == ["message-0"]
+def test_batch_that_fails_as_a_whole_is_no_error_of_the_function(http_agents: Desk) -> None:
+    http_agents.silent = frozenset({WORKSPACE})
+    assert http_agents.answer([notice()]) == ["message-0"]
 
 
 MALFORMED = [
@@ -207,38 +207,38 @@ MALFORMED = [
 @pytest.mark.parametrize("body", MALFORMED)
 def test_malformed_message_is_refused(body: str) -> None:
     with pytest.raises(MalformedMessage):
-        bell_of(body)
+        notice_of(body)
 
 
 def test_a_bell_names_a_workspace_and_maybe_a_task() -> None:
-    assert bell_of(bell("task_1")) == TrackerBell(workspace=WORKSPACE, task_id="task_1")
-    assert bell_of(bell()) == TrackerBell(workspace=WORKSPACE, task_id=None)
+    assert notice_of(notice("task_1")) == TrackerNotice(workspace=WORKSPACE, task_id="task_1")
+    assert notice_of(notice()) == TrackerNotice(workspace=WORKSPACE, task_id=None)
 
 
 def test_malformed_message_is_given_up_visibly_and_stops_nothing(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
+    http_agents: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task_id = desk.waiting()
-    assert desk.answer(["not json", bell(task_id)]) == []
-    assert desk.dead_letters.letters == [("not json", "not JSON")]
-    assert desk.world.page(task_id).task_id == task_id
+    task_id = http_agents.waiting()
+    assert http_agents.answer(["not json", notice(task_id)]) == []
+    assert http_agents.dead_letters.letters == [("not json", "not JSON")]
+    assert http_agents.world.page(task_id).task_id == task_id
     logged = lines(capsys)
     assert metrics(logged)["MalformedMessage"] == 1
     assert [line["message_id"] for line in logged if line.get("action") == "message_given_up"] == ["message-0"]
 
 
-def test_malformed_message_comes_again_while_it_cannot_be_given_up(desk: Desk) -> None:
-    desk.dead_letters = Deaf()
-    assert desk.answer(["not json"]) == ["message-0"]
+def test_malformed_message_comes_again_while_it_cannot_be_given_up(http_agents: Desk) -> None:
+    http_agents.dead_letters = Deaf()
+    assert http_agents.answer(["not json"]) == ["message-0"]
 
 
-class Deaf(MemoryDeadLetters):
+class Deaf(FakeDeadLetters):
     def give_up(self, body: str, reason: str) -> None:
         raise Busy
 
 
-def test_no_payload_is_logged(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    desk.answer(['{"hush": 1}', bell(desk.waiting())])
+def test_no_payload_is_logged(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    http_agents.answer(['{"hush": 1}', notice(http_agents.waiting())])
     logged = capsys.readouterr().out
     assert logged
     assert "hush" not in logged
@@ -278,14 +278,14 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
         monkeypatch.setenv("BATON_TRACKER_DLQ_URL", urls[1])
         monkeypatch.setenv("BATON_NOTION_URL", server.url)
         forget_all()
-        baton = replace(wire(), ids=KnownIds())
+        deps = replace(wire(), ids=KnownIds())
         for slug in ("scout", "auditor"):
-            register_agent(baton, human(DEMO), slug, {"name": slug})
-        set_tracker_token(baton, human(DEMO), "ntn_secret")
-        change_settings(baton, human(DEMO), {"tracker": {"database": database.id}})
-        close_gate(baton, DEMO, TrackerAway("It is away."))
-        create_handoff_marker(baton, human(DEMO), marker_body())
-        change_gate(baton, DEMO, lambda gate: gate.opened(baton.clock.now()))
+            register_agent(deps, human(DEMO), slug, {"name": slug})
+        set_tracker_token(deps, human(DEMO), "ntn_secret")
+        change_settings(deps, human(DEMO), {"tracker": {"database": database.id}})
+        trip_tracker_circuit(deps, DEMO, TrackerAway("It is away."))
+        create_handoff_marker(deps, human(DEMO), marker_body())
+        change_tracker_circuit(deps, DEMO, lambda circuit: circuit.opened(deps.clock.now()))
         yield Account(notion, urls[1])
     forget_connections()
 

@@ -414,7 +414,7 @@ def test_dry_run_says_what_would_happen_and_changes_nothing(world: World, gatewa
         },
     }
     assert {name: repr(value) for name, value in vars(world.store).items() if name != "_lock"} == before
-    assert world.doorbell.bells == []
+    assert world.dispatch_queue.notices == []
     assert tried(gateway, {"lead_id": "l-1"}, service()) == tried(gateway, {"lead_id": "l-1"}, ALICE)
 
 

@@ -36,7 +36,7 @@ def tracked() -> NotionWorld:
 
 @pytest.fixture
 def edge(tracked: NotionWorld) -> Gateway:
-    return Gateway(tracked.baton)
+    return Gateway(tracked.deps)
 
 
 def mark(edge: Gateway, **changes: Any) -> Reply:
@@ -129,8 +129,8 @@ def test_token_is_kept_and_what_waited_for_it_is_sent(world: World, gateway: Gat
     gateway.put(ALICE, SETTINGS, {"tracker": {"database": DATABASE}})
     reply = gateway.put(ALICE, "/tracker/token", {"token": "ntn_fake_2"})
     assert (reply.status, reply.text) == (204, "")
-    assert world.baton.secrets.get("acme") == "ntn_fake_2"
-    assert world.tracker_bell.bells == [("acme", None, 0)]
+    assert world.deps.secrets.get("acme") == "ntn_fake_2"
+    assert world.tracker_queue.notices == [("acme", None, 0)]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_wrong_token_is_named_and_shown_nowhere(
     reply = gateway.put(ALICE, "/tracker/token", body)
     assert (reply.status, reply.fields) == (422, ["token"])
     assert "hush" not in reply.text + capsys.readouterr().out
-    assert world.baton.secrets.get("acme") is None
+    assert world.deps.secrets.get("acme") is None
 
 
 @pytest.mark.parametrize("text", ['{"token": "hush"', '{"token": "hush", "token": "hush"}', '["hush"]', '"hush"'])
@@ -417,6 +417,6 @@ def test_two_workspaces_have_a_tracker_each(tracked: NotionWorld, edge: Gateway)
     denied = edge.post(human("other"), "/tracker/check").json
     assert (denied["ok"], edge.post(ALICE, "/tracker/check").json["ok"]) == (False, True)
     edge.put(human("other"), "/tracker/token", {"token": "ntn_theirs"})
-    assert (tracked.baton.secrets.get("acme"), tracked.baton.secrets.get("other")) == (TOKEN, "ntn_theirs")
+    assert (tracked.deps.secrets.get("acme"), tracked.deps.secrets.get("other")) == (TOKEN, "ntn_theirs")
     edge.put(human("other"), SETTINGS, {"tracker": None})
     assert edge.get(ALICE, "/tracker/health").json["configured"] is True

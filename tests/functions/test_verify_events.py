@@ -15,7 +15,7 @@ SCOUT, OTHERS = agent("scout"), human("other")
 
 
 def test_a_trail_is_verified_where_it_is_kept(gateway: Gateway, world: World) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
     events = gateway.get(SCOUT, f"/tasks/{task_id}/events").json["events"]
     answer = gateway.get(SCOUT, f"/tasks/{task_id}/events/verify")
     assert answer.status == 200
@@ -31,7 +31,7 @@ def test_a_trail_is_verified_where_it_is_kept(gateway: Gateway, world: World) ->
 
 
 def test_a_broken_trail_is_an_answer(gateway: Gateway, world: World) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
     whole = world.store.events
     world.store.events = lambda *asked: tuple(each for each in whole(*asked) if each.seq != 2)  # type: ignore[method-assign]
     answer = gateway.get(SCOUT, f"/tasks/{task_id}/events/verify")
@@ -49,7 +49,7 @@ def test_another_workspaces_trail_is_unknown_like_one_that_is_nowhere(gateway: G
 
 
 def test_pages_as_they_were_answered_are_verified_offline(gateway: Gateway, world: World, tmp_path: Path) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
     file = tmp_path / "trail.jsonl"
     after, pages = 0, []
     while not pages or pages[-1].json["events"]:

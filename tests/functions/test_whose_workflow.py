@@ -292,7 +292,7 @@ def test_a_join_names_whoever_took_the_open_part(world: World, gateway: Gateway,
         part = claimed(world, gateway, "scout")
         failure = {"claim_id": part["claim_id"], "failure": {"type": "error", "description": "No"}}
         assert gateway.post(SCOUT, f"/tasks/{part_id}/fail", failure).status == 200
-    sweep(world.baton)
+    sweep(world.deps)
     (result,) = claimed(world, gateway)["results"]
     assert (result["agent"], result["state"]) == ("scout", "done" if ends == "complete" else "failed")
     nodes = gateway.get(ALICE, f"/workflows/{claim['task']['workflow_id']}/chain").json["nodes"][0]["children"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from support.desk import ALICE, CRITERIA, Desk
 from support.gateway import Gateway
+from support.http_agents import ALICE, CRITERIA, HttpAgents
 from support.world import World, agent, human
 
 EXPECTED = {"deliverables": [{"type": "code", "description": "The module", "acceptance_criteria": CRITERIA}]}
@@ -15,8 +15,8 @@ TARGET = {"agent": "qa", "reason": "Test the implementation"}
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
 def reports(*met: bool) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def reports(*met: bool) -> dict[str, Any]:
 # Completing
 
 
-def test_completion_is_answered_kept_and_found_in_the_inbox(desk: Desk) -> None:
-    claim = desk.begun(expectations=EXPECTED)
+def test_completion_is_answered_kept_and_found_in_the_inbox(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun(expectations=EXPECTED)
     said = {
         "deliverables": [
             {
@@ -43,59 +43,59 @@ def test_completion_is_answered_kept_and_found_in_the_inbox(desk: Desk) -> None:
         "notes": ["Added rotation"],
         "results": [{"description": "The module", "status": "completed"}],
     }
-    done = desk.say(claim, "complete", output={"ok": 1}, **said)
+    done = http_agents.say(claim, "complete", output={"ok": 1}, **said)
     assert (done.status, done.json["state"], done.json["output"]) == (200, "done", {"ok": 1})
     completion = done.json["completion"]
     assert completion["completion_id"].startswith("comp_")
     assert completion["status"] == "success"
     assert {name: completion[name] for name in said} == said
-    handoff = desk.gateway.get(ALICE, f"/handoffs/{done.json['handoff_id']}").json
+    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{done.json['handoff_id']}").json
     assert (handoff["status"], handoff["completion"]) == ("completed", completion)
-    (item,) = desk.gateway.get(agent("architect"), "/agents/architect/inbox").json["items"]
+    (item,) = http_agents.gateway.get(agent("architect"), "/agents/architect/inbox").json["items"]
     assert item["content"]["completion_id"] == completion["completion_id"]
-    assert desk.say(claim, "complete", output={"ok": 1}, **said).json == done.json
-    assert desk.say(claim, "complete", output={"ok": 2}, **said).code == "stale_claim"
+    assert http_agents.say(claim, "complete", output={"ok": 1}, **said).json == done.json
+    assert http_agents.say(claim, "complete", output={"ok": 2}, **said).code == "stale_claim"
 
 
-def test_unreported_criteria_are_listed_and_the_claim_goes_on(desk: Desk) -> None:
-    claim = desk.begun(expectations=EXPECTED)
-    reply = desk.say(claim, "complete", verification=reports(True))
+def test_unreported_criteria_are_listed_and_the_claim_goes_on(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun(expectations=EXPECTED)
+    reply = http_agents.say(claim, "complete", verification=reports(True))
     assert (reply.status, reply.code) == (422, "criteria_unreported")
     assert reply.json["criteria"] == CRITERIA[1:]
-    assert desk.say(claim, "heartbeat").status == 200
+    assert http_agents.say(claim, "heartbeat").status == 200
 
 
-def test_unmet_criterion_makes_it_partial(desk: Desk) -> None:
-    claim = desk.begun(expectations=EXPECTED)
-    done = desk.say(claim, "complete", verification=reports(True, False))
+def test_unmet_criterion_makes_it_partial(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun(expectations=EXPECTED)
+    done = http_agents.say(claim, "complete", verification=reports(True, False))
     assert (done.json["state"], done.json["completion"]["status"]) == ("done", "partial")
 
 
-def test_suggestion_becomes_a_handoff_with_what_the_next_needs(desk: Desk) -> None:
-    claim = desk.begun(context={"state": {"a": 1}})
+def test_suggestion_becomes_a_handoff_with_what_the_next_needs(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun(context={"state": {"a": 1}})
     next_ = {
         "suggested_next": "qa",
         "reason": "Test it",
         "context_for_next": {"focus_areas": ["auth"], "state": {"b": 2}},
     }
-    told = desk.say(claim, "complete", continuation=next_).json["completion"]["continuation"]
+    told = http_agents.say(claim, "complete", continuation=next_).json["completion"]["continuation"]
     assert (told["status"], told["target_agent"]) == ("created", "qa")
-    handoff = desk.gateway.get(ALICE, f"/handoffs/{told['handoff_id']}").json
+    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{told['handoff_id']}").json
     assert (handoff["kind"], handoff["target"]["reason"]) == ("continuation", "Test it")
     assert handoff["context"] == {"state": {"a": 1, "b": 2}, "focus_areas": ["auth"]}
     assert handoff["continues"]["handoff_id"] == claim["task"]["handoff_id"]
 
 
-def test_unknown_suggestion_is_recorded_and_refuses_nothing(desk: Desk) -> None:
-    done = desk.say(desk.begun(), "complete", continuation={"suggested_next": "nobody"})
+def test_unknown_suggestion_is_recorded_and_refuses_nothing(http_agents: HttpAgents) -> None:
+    done = http_agents.say(http_agents.begun(), "complete", continuation={"suggested_next": "nobody"})
     assert (done.status, done.json["completion"]["continuation"]["status"]) == (200, "unknown_agent")
 
 
 # Failing and refusing
 
 
-def test_failure_is_rolled_back_with_what_was_done(desk: Desk) -> None:
-    claim = desk.begun()
+def test_failure_is_rolled_back_with_what_was_done(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
     failure = {
         "type": "blocker",
         "description": "No OAuth credentials",
@@ -103,37 +103,37 @@ def test_failure_is_rolled_back_with_what_was_done(desk: Desk) -> None:
         "partial_progress": {"completed": ["JWT"], "incomplete": ["OAuth"]},
     }
     back = {"target_agent": "architect", "reason": "Need credentials", "questions": ["Skip OAuth?"]}
-    reply = desk.say(claim, "fail", failure=failure, rollback_request=back)
+    reply = http_agents.say(claim, "fail", failure=failure, rollback_request=back)
     assert (reply.status, reply.json["state"]) == (200, "failed")
     told = reply.json
     assert told["failure"] == failure
     assert told["failure_id"].startswith("fail_")
     assert told["checkpoint_id"].startswith("chk_")
     assert (told["rollback"]["status"], told["rollback"]["target_agent"]) == ("created", "architect")
-    handoff = desk.gateway.get(ALICE, f"/handoffs/{told['rollback']['handoff_id']}").json
+    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{told['rollback']['handoff_id']}").json
     assert (handoff["kind"], handoff["failure"]) == ("rollback", None)
     assert handoff["rolls_back"]["handoff_id"] == claim["task"]["handoff_id"]
     assert handoff["rolls_back"]["rollback_request"] == back
     assert handoff["rolls_back"]["failure"] == {**failure, "failure_id": told["failure_id"]}
     assert handoff["rolls_back"]["checkpoint_id"] == told["checkpoint_id"]
-    assert desk.say(claim, "fail", failure=failure, rollback_request=back).json == reply.json
-    assert desk.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json["failure"] == failure
-    failed = desk.gateway.get(ALICE, f"/handoffs/{claim['task']['handoff_id']}").json
+    assert http_agents.say(claim, "fail", failure=failure, rollback_request=back).json == reply.json
+    assert http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json["failure"] == failure
+    failed = http_agents.gateway.get(ALICE, f"/handoffs/{claim['task']['handoff_id']}").json
     assert failed["status"] == "failed"
     assert (
         failed["failure"].items() >= {**failure, "failure_id": told["failure_id"], "rollback": told["rollback"]}.items()
     )
 
 
-def test_failure_without_progress_has_no_checkpoint(desk: Desk) -> None:
-    told = desk.say(desk.begun(), "fail", failure={"type": "error", "description": "broke"}).json
+def test_failure_without_progress_has_no_checkpoint(http_agents: HttpAgents) -> None:
+    told = http_agents.say(http_agents.begun(), "fail", failure={"type": "error", "description": "broke"}).json
     assert (told["checkpoint_id"], told["rollback"]["target_agent"]) == (None, "architect")
 
 
-def test_retryable_failure_goes_back_and_is_shown_to_the_next(desk: Desk, world: World) -> None:
-    claim = desk.begun()
+def test_retryable_failure_goes_back_and_is_shown_to_the_next(http_agents: HttpAgents, world: World) -> None:
+    claim = http_agents.begun()
     progress = {"completed": ["half"]}
-    reply = desk.say(
+    reply = http_agents.say(
         claim,
         "fail",
         failure={"type": "timeout", "description": "slow", "partial_progress": progress},
@@ -142,62 +142,64 @@ def test_retryable_failure_goes_back_and_is_shown_to_the_next(desk: Desk, world:
     assert (reply.json["state"], reply.json["attempt"]) == ("delegated", 1)
     assert "rollback" not in reply.json["failure"]
     world.clock.advance(5)
-    again = desk.take("auto-code")
+    again = http_agents.take("auto-code")
     assert again["task"]["failure"]["description"] == "slow"
     assert again["checkpoint"]["step_name"] == "partial_auto-code"
     assert again["checkpoint"]["state"] == {"partial_progress": progress}
 
 
-def test_rejection_says_why_and_goes_back(desk: Desk) -> None:
-    claim = desk.begun()
-    reply = desk.say(claim, "reject", reason="Not my trade")
+def test_rejection_says_why_and_goes_back(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
+    reply = http_agents.say(claim, "reject", reason="Not my trade")
     assert (reply.status, reply.json["state"]) == (200, "rejected")
     assert reply.json["failure"]["description"] == "Not my trade"
     assert reply.json["rollback"]["target_agent"] == "architect"
-    assert desk.say(claim, "reject", reason="Not my trade").json == reply.json
-    assert desk.say(claim, "reject", reason="Another").code == "stale_claim"
+    assert http_agents.say(claim, "reject", reason="Not my trade").json == reply.json
+    assert http_agents.say(claim, "reject", reason="Another").code == "stale_claim"
 
 
 # Handing on and waiting
 
 
-def test_transfer_ends_the_task_and_another_goes_on(desk: Desk) -> None:
-    claim = desk.begun(expectations=EXPECTED, context={"state": {"a": 1}})
-    reply = desk.say(claim, "transfer", target={"agent": "ciso", "reason": "Theirs"}, context={"state": {"b": 2}})
+def test_transfer_ends_the_task_and_another_goes_on(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun(expectations=EXPECTED, context={"state": {"a": 1}})
+    reply = http_agents.say(
+        claim, "transfer", target={"agent": "ciso", "reason": "Theirs"}, context={"state": {"b": 2}}
+    )
     assert (reply.status, reply.json["state"]) == (200, "done")
     (next_id,) = reply.json["successors"]
     assert (reply.json["output"]["handoff"], reply.json["output"]["new_task_id"]) == (True, next_id)
-    next_ = desk.take("ciso")
+    next_ = http_agents.take("ciso")
     assert (next_["task"]["id"], next_["task"]["parent_id"]) == (next_id, claim["task"]["id"])
     assert next_["body"]["expectations"] == EXPECTED
     assert next_["body"]["context"]["state"] == {"a": 1, "b": 2}
-    assert desk.say(claim, "transfer", target={"agent": "ciso", "reason": "x"}).code == "stale_claim"
+    assert http_agents.say(claim, "transfer", target={"agent": "ciso", "reason": "x"}).code == "stale_claim"
 
 
-def test_transfer_to_itself_leaves_the_task_as_it_was(desk: Desk) -> None:
-    claim = desk.begun()
-    reply = desk.say(claim, "transfer", target={"agent": "auto-code", "reason": "again"})
+def test_transfer_to_itself_leaves_the_task_as_it_was(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
+    reply = http_agents.say(claim, "transfer", target={"agent": "auto-code", "reason": "again"})
     assert (reply.status, reply.code) == (409, "loop_guard")
-    assert desk.say(claim, "heartbeat").status == 200
+    assert http_agents.say(claim, "heartbeat").status == 200
 
 
-def test_delegated_task_goes_on_with_its_results(desk: Desk) -> None:
-    claim = desk.begun()
+def test_delegated_task_goes_on_with_its_results(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
     branches = [
         {"target": TARGET, "summary": "Test"},
         {"call_id": "toolu_1", "target": {"agent": "ciso", "reason": "Audit"}},
     ]
-    waiting = desk.say(claim, "delegate", branches=branches)
+    waiting = http_agents.say(claim, "delegate", branches=branches)
     assert (waiting.status, waiting.json["state"], waiting.json["claim"]) == (200, "waiting", None)
     wait = waiting.json["wait"]
     assert (wait["for"], wait["policy"], wait["number"], wait["interaction_id"]) == ("branches", "all", 1, None)
     assert [each["call_id"] for each in wait["branches"]] == ["call_1", "toolu_1"]
-    first, second = desk.take("qa"), desk.take("ciso")
+    first, second = http_agents.take("qa"), http_agents.take("ciso")
     assert first["task"]["join_parent"] == claim["task"]["id"]
-    desk.say(first, "complete", output={"passed": 12})
-    desk.say(second, "fail", failure={"type": "error", "description": "no access"})
-    joined(desk, claim)
-    again = desk.take("auto-code")
+    http_agents.say(first, "complete", output={"passed": 12})
+    http_agents.say(second, "fail", failure={"type": "error", "description": "no access"})
+    joined(http_agents, claim)
+    again = http_agents.take("auto-code")
     assert [(each["call_id"], each["state"], each["output"]) for each in again["results"]] == [
         ("call_1", "done", {"passed": 12}),
         ("toolu_1", "failed", None),
@@ -205,10 +207,10 @@ def test_delegated_task_goes_on_with_its_results(desk: Desk) -> None:
     assert again["task"]["wait"] is None
 
 
-def joined(desk: Desk, claim: Any) -> None:
+def joined(http_agents: HttpAgents, claim: Any) -> None:
     from baton.services.join_branches import join_branches
 
-    assert join_branches(desk.gateway.baton, "acme", claim["task"]["id"])
+    assert join_branches(http_agents.gateway.deps, "acme", claim["task"]["id"])
 
 
 @pytest.mark.parametrize(
@@ -225,31 +227,31 @@ def joined(desk: Desk, claim: Any) -> None:
         ({"branches": [{"target": {"agent": "nobody", "reason": "x"}}]}, "branches.0.target.agent"),
     ],
 )
-def test_wrong_delegation_is_named_and_the_claim_goes_on(desk: Desk, body: Any, field: str) -> None:
-    claim = desk.begun()
-    reply = desk.say(claim, "delegate", **body)
+def test_wrong_delegation_is_named_and_the_claim_goes_on(http_agents: HttpAgents, body: Any, field: str) -> None:
+    claim = http_agents.begun()
+    reply = http_agents.say(claim, "delegate", **body)
     assert (reply.status, reply.fields) == (422, [field])
-    assert desk.say(claim, "heartbeat").status == 200
+    assert http_agents.say(claim, "heartbeat").status == 200
 
 
 # Checkpoints and callbacks
 
 
-def test_checkpoint_is_kept_and_listed_with_the_state_handed_over(desk: Desk, world: World) -> None:
-    claim = desk.begun(context={"state": {"phase": "2"}})
+def test_checkpoint_is_kept_and_listed_with_the_state_handed_over(http_agents: HttpAgents, world: World) -> None:
+    claim = http_agents.begun(context={"state": {"phase": "2"}})
     world.clock.advance(1)
-    saved = desk.say(claim, "checkpoints", step_name="half", state={"done": ["jwt"]})
+    saved = http_agents.say(claim, "checkpoints", step_name="half", state={"done": ["jwt"]})
     assert (saved.status, saved.json["step_name"], saved.json["task"]["state"]) == (201, "half", "claimed")
     task = claim["task"]
     for path in (f"/tasks/{task['id']}/checkpoints", f"/workflows/{task['workflow_id']}/checkpoints"):
-        kept = desk.gateway.get(ALICE, path).json["items"]
+        kept = http_agents.gateway.get(ALICE, path).json["items"]
         assert [(each["step_name"], each["state"]) for each in kept] == [
             ("half", {"done": ["jwt"]}),
             ("pre_handoff_architect_to_auto-code", {"phase": "2"}),
         ]
         assert kept[0]["checkpoint_id"] == saved.json["checkpoint_id"]
-        assert desk.gateway.get(human("other"), path).status == 404
-    handoff = desk.gateway.get(ALICE, f"/handoffs/{task['handoff_id']}").json
+        assert http_agents.gateway.get(human("other"), path).status == 404
+    handoff = http_agents.gateway.get(ALICE, f"/handoffs/{task['handoff_id']}").json
     assert handoff["rollback"]["checkpoint_id"] == kept[1]["checkpoint_id"]
 
 
@@ -261,54 +263,57 @@ def test_checkpoint_is_kept_and_listed_with_the_state_handed_over(desk: Desk, wo
         ({"step_name": "x", "state": 1}, "state"),
     ],
 )
-def test_wrong_checkpoint_is_named(desk: Desk, body: Any, field: str) -> None:
-    reply = desk.say(desk.begun(), "checkpoints", **body)
+def test_wrong_checkpoint_is_named(http_agents: HttpAgents, body: Any, field: str) -> None:
+    reply = http_agents.say(http_agents.begun(), "checkpoints", **body)
     assert (reply.status, reply.fields) == (422, [field])
 
 
-def waiting_for_a_callback(desk: Desk, **body: Any) -> tuple[Any, Any]:
-    claim = desk.begun()
-    reply = desk.say(claim, "wait-callback", interaction_id="research-1", **body)
+def waiting_for_a_callback(http_agents: HttpAgents, **body: Any) -> tuple[Any, Any]:
+    claim = http_agents.begun()
+    reply = http_agents.say(claim, "wait-callback", interaction_id="research-1", **body)
     assert reply.status == 200, reply.text
     return claim, reply.json
 
 
-def test_callback_wakes_the_task_with_what_was_posted(desk: Desk) -> None:
-    claim, waiting = waiting_for_a_callback(desk, until="2026-11-19T12:00:00Z")
+def test_callback_wakes_the_task_with_what_was_posted(http_agents: HttpAgents) -> None:
+    claim, waiting = waiting_for_a_callback(http_agents, until="2026-11-19T12:00:00Z")
     assert (waiting["state"], waiting["wait"]["for"], waiting["wait"]["policy"]) == ("waiting", "callback", None)
     assert waiting["callback"]["until"] == "2026-11-19T12:00:00.000Z"
     path = waiting["callback"]["url"].removeprefix("https://baton.example")
-    assert desk.say(claim, "wait-callback", interaction_id="research-1", until="2026-11-19T12:00:00Z").json == waiting
-    reply = desk.gateway.send(None, "POST", path, ["any", {"value": 1}])
+    assert (
+        http_agents.say(claim, "wait-callback", interaction_id="research-1", until="2026-11-19T12:00:00Z").json
+        == waiting
+    )
+    reply = http_agents.gateway.send(None, "POST", path, ["any", {"value": 1}])
     assert (reply.status, reply.json) == (200, {"accepted": True})
-    assert desk.gateway.send(None, "POST", path, ["any", {"value": 1}]).status == 200
-    used = desk.gateway.send(None, "POST", path, {"another": 1})
+    assert http_agents.gateway.send(None, "POST", path, ["any", {"value": 1}]).status == 200
+    used = http_agents.gateway.send(None, "POST", path, {"another": 1})
     assert (used.status, used.code) == (409, "callback_used")
-    again = desk.take("auto-code")
+    again = http_agents.take("auto-code")
     assert (again["callback"], again["interaction_id"]) == (["any", {"value": 1}], "research-1")
 
 
 @pytest.mark.parametrize("body", [None, "", "null", " "])
-def test_empty_callback_is_null(desk: Desk, body: Any) -> None:
-    _, waiting = waiting_for_a_callback(desk)
+def test_empty_callback_is_null(http_agents: HttpAgents, body: Any) -> None:
+    _, waiting = waiting_for_a_callback(http_agents)
     path = waiting["callback"]["url"].removeprefix("https://baton.example")
-    assert desk.gateway.send(None, "POST", path, body).status == 200
-    assert desk.take("auto-code")["callback"] is None
+    assert http_agents.gateway.send(None, "POST", path, body).status == 200
+    assert http_agents.take("auto-code")["callback"] is None
 
 
-def test_address_is_told_nowhere_but_in_its_answer(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    claim, waiting = waiting_for_a_callback(desk)
+def test_address_is_told_nowhere_but_in_its_answer(http_agents: HttpAgents, capsys: pytest.CaptureFixture[str]) -> None:
+    claim, waiting = waiting_for_a_callback(http_agents)
     path = waiting["callback"]["url"].removeprefix("https://baton.example")
     token = path.removeprefix("/callbacks/")
     forged = token[:-1] + ("0" if token[-1] != "0" else "1")
     for wrong in (forged, "x", f"{'a' * 301}.{'0' * 64}", "nothing." + "0" * 64):
-        reply = desk.gateway.send(None, "POST", f"/callbacks/{wrong}", {})
+        reply = http_agents.gateway.send(None, "POST", f"/callbacks/{wrong}", {})
         assert (reply.status, reply.code) == (404, "not_found")
-    desk.gateway.send(None, "POST", path, "x" * 262_200)
-    desk.gateway.send(None, "POST", path, "not json")
-    desk.gateway.send(None, "POST", path, {"a": "hush"})
+    http_agents.gateway.send(None, "POST", path, "x" * 262_200)
+    http_agents.gateway.send(None, "POST", path, "not json")
+    http_agents.gateway.send(None, "POST", path, {"a": "hush"})
     shown = "".join(
-        desk.gateway.get(ALICE, f"/tasks/{claim['task']['id']}{end}").text for end in ("", "/events", "/notes")
+        http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}{end}").text for end in ("", "/events", "/notes")
     )
     logged = capsys.readouterr().out
     assert token not in shown + logged
@@ -326,11 +331,11 @@ def test_address_is_told_nowhere_but_in_its_answer(desk: Desk, capsys: pytest.Ca
         ({"interaction_id": "x", "until": "tomorrow"}, "until"),
     ],
 )
-def test_wrong_wait_is_named_and_the_claim_goes_on(desk: Desk, body: Any, field: str) -> None:
-    claim = desk.begun()
-    reply = desk.say(claim, "wait-callback", **body)
+def test_wrong_wait_is_named_and_the_claim_goes_on(http_agents: HttpAgents, body: Any, field: str) -> None:
+    claim = http_agents.begun()
+    reply = http_agents.say(claim, "wait-callback", **body)
     assert (reply.status, reply.fields) == (422, [field])
-    assert desk.say(claim, "heartbeat").status == 200
+    assert http_agents.say(claim, "heartbeat").status == 200
 
 
 WORDS: dict[str, dict[str, Any]] = {
@@ -345,32 +350,36 @@ WORDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("verb", WORDS)
-def test_other_claims_and_other_callers_change_nothing(desk: Desk, verb: str) -> None:
-    claim = desk.begun()
+def test_other_claims_and_other_callers_change_nothing(http_agents: HttpAgents, verb: str) -> None:
+    claim = http_agents.begun()
     path = f"/tasks/{claim['task']['id']}/{verb}"
-    before = desk.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json
-    stolen = desk.gateway.post(agent("qa"), path, {"claim_id": claim["claim_id"], **WORDS[verb]})
-    told = desk.gateway.post(agent("qa"), path, {"claim_id": "clm_guess", **WORDS[verb]})
-    unknown = desk.gateway.post(agent("qa"), f"/tasks/task_unknown/{verb}", {"claim_id": "clm_guess", **WORDS[verb]})
+    before = http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json
+    stolen = http_agents.gateway.post(agent("qa"), path, {"claim_id": claim["claim_id"], **WORDS[verb]})
+    told = http_agents.gateway.post(agent("qa"), path, {"claim_id": "clm_guess", **WORDS[verb]})
+    unknown = http_agents.gateway.post(
+        agent("qa"), f"/tasks/task_unknown/{verb}", {"claim_id": "clm_guess", **WORDS[verb]}
+    )
     assert (told.status, told.text) == (404, unknown.text)
-    guessed = desk.gateway.post(agent("auto-code"), path, {"claim_id": "clm_guess", **WORDS[verb]})
-    foreign = desk.gateway.post(agent("auto-code", "other"), path, {"claim_id": claim["claim_id"], **WORDS[verb]})
+    guessed = http_agents.gateway.post(agent("auto-code"), path, {"claim_id": "clm_guess", **WORDS[verb]})
+    foreign = http_agents.gateway.post(
+        agent("auto-code", "other"), path, {"claim_id": claim["claim_id"], **WORDS[verb]}
+    )
     assert (stolen.status, stolen.code, guessed.code) == (409, "stale_claim", "stale_claim")
     assert foreign.status in {404, 409}
-    assert desk.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json == before
+    assert http_agents.gateway.get(ALICE, f"/tasks/{claim['task']['id']}").json == before
 
 
-def test_late_words_are_refused_and_kept_once(desk: Desk) -> None:
-    claim = desk.begun()
+def test_late_words_are_refused_and_kept_once(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
     path = f"/tasks/{claim['task']['id']}"
-    desk.gateway.post(ALICE, f"{path}/cancel", {"reason": "enough"})
+    http_agents.gateway.post(ALICE, f"{path}/cancel", {"reason": "enough"})
     for output in ("first", "second"):
-        assert desk.say(claim, "complete", output=output).code == "stale_claim"
-    (late,) = desk.gateway.get(ALICE, f"{path}/late-results").json["items"]
+        assert http_agents.say(claim, "complete", output=output).code == "stale_claim"
+    (late,) = http_agents.gateway.get(ALICE, f"{path}/late-results").json["items"]
     assert (late["fence"], late["agent"], late["verb"], late["content"]["output"]) == (
         1,
         "auto-code",
         "complete",
         "first",
     )
-    assert desk.gateway.get(human("other"), f"{path}/late-results").status == 404
+    assert http_agents.gateway.get(human("other"), f"{path}/late-results").status == 404

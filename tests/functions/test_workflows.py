@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from support.desk import ALICE, Desk
 from support.gateway import Gateway
+from support.http_agents import ALICE, HttpAgents
 from support.world import World, agent, human
 
 
 @pytest.fixture
-def desk(gateway: Gateway) -> Desk:
-    return Desk(gateway).hire()
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
 
 
 def minutes(world: World, count: float) -> None:
@@ -25,44 +25,46 @@ def then(slug: str, reason: str) -> dict[str, str]:
     return {"suggested_next": slug, "reason": reason}
 
 
-def played(desk: Desk, world: World) -> str:
+def played(http_agents: HttpAgents, world: World) -> str:
     """Six handoffs; the third fails and goes back. Answers with the workflow's id."""
     reason = {"agent": "architect", "reason": "Design authentication module"}
-    made = desk.gateway.post(ALICE, "/handoffs", {"source": {"agent": "alice"}, "target": reason}).json
+    made = http_agents.gateway.post(ALICE, "/handoffs", {"source": {"agent": "alice"}, "target": reason}).json
     minutes(world, 1)
-    claim = desk.take("architect")
+    claim = http_agents.take("architect")
     minutes(world, 15)
-    desk.say(claim, "complete", continuation=then("auto-code", "Implement auth module"))
-    claim = desk.take("auto-code")
+    http_agents.say(claim, "complete", continuation=then("auto-code", "Implement auth module"))
+    claim = http_agents.take("auto-code")
     minutes(world, 28)
     files = {"type": "code", "files_created": ["/a", "/b", "/c", "/d"], "files_modified": ["/src/app.ts"]}
-    desk.say(claim, "complete", deliverables=[files], continuation=then("qa", "Test auth implementation"))
-    claim = desk.take("qa")
+    http_agents.say(claim, "complete", deliverables=[files], continuation=then("qa", "Test auth implementation"))
+    claim = http_agents.take("qa")
     back = {"target_agent": "auto-code", "reason": "Add test fixtures"}
     failure = {"type": "blocker", "description": "Missing test fixtures"}
-    failed = desk.say(claim, "fail", failure=failure, rollback_request=back)
+    failed = http_agents.say(claim, "fail", failure=failure, rollback_request=back)
     assert failed.json["rollback"]["status"] == "created"
-    claim = desk.take("auto-code")
+    claim = http_agents.take("auto-code")
     minutes(world, 8)
-    desk.say(claim, "complete", continuation=then("qa", "Retest auth implementation"))
-    claim = desk.take("qa")
+    http_agents.say(claim, "complete", continuation=then("qa", "Retest auth implementation"))
+    claim = http_agents.take("qa")
     minutes(world, 3)
-    desk.say(claim, "complete", verification={"tests_passing": True}, continuation=then("ciso", "Security review"))
-    desk.take("ciso")
+    http_agents.say(
+        claim, "complete", verification={"tests_passing": True}, continuation=then("ciso", "Security review")
+    )
+    http_agents.take("ciso")
     workflow_id: str = made["task"]["workflow_id"]
     return workflow_id
 
 
-def chain(desk: Desk, workflow_id: str, query: str = "", by: Any = ALICE) -> Any:
-    return desk.gateway.get(by, f"/workflows/{workflow_id}/chain", query=query)
+def chain(http_agents: HttpAgents, workflow_id: str, query: str = "", by: Any = ALICE) -> Any:
+    return http_agents.gateway.get(by, f"/workflows/{workflow_id}/chain", query=query)
 
 
 def in_order(nodes: list[Any]) -> list[Any]:
     return [each for node in nodes for each in (node, *in_order(node["children"]))]
 
 
-def test_chain_tells_who_did_what_how_long_and_how_it_ended(desk: Desk, world: World) -> None:
-    told = chain(desk, played(desk, world)).json
+def test_chain_tells_who_did_what_how_long_and_how_it_ended(http_agents: HttpAgents, world: World) -> None:
+    told = chain(http_agents, played(http_agents, world)).json
     assert told["handoffs"] == 6
     nodes = in_order(told["nodes"])
     assert [(node["agent"], node["status"], node["duration_seconds"], node["depth"]) for node in nodes] == [
@@ -85,8 +87,8 @@ def test_chain_tells_who_did_what_how_long_and_how_it_ended(desk: Desk, world: W
     assert nodes[4]["verification"] == {"tests_passing": True}
 
 
-def test_chain_is_drawn_as_the_source_document_draws_it(desk: Desk, world: World) -> None:
-    reply = chain(desk, played(desk, world), "format=text")
+def test_chain_is_drawn_as_the_source_document_draws_it(http_agents: HttpAgents, world: World) -> None:
+    reply = chain(http_agents, played(http_agents, world), "format=text")
     assert reply.headers["Content-Type"] == "text/plain; charset=utf-8"
     shown = re.sub(r"ho_\w+", "ho", reply.text)
     assert shown.splitlines()[2:] == [
@@ -116,41 +118,41 @@ def block(slug: str, title: str, status: str, *more: str) -> list[str]:
     return [f"{slug} ".ljust(64, "─") + "▶", "    │", *(f"    │ {each}".rstrip() for each in told)]
 
 
-def test_all_handoffs_of_the_workflow_are_listed(desk: Desk, world: World) -> None:
-    listed = desk.gateway.get(ALICE, "/handoffs", query=f"workflow={played(desk, world)}").json["items"]
+def test_all_handoffs_of_the_workflow_are_listed(http_agents: HttpAgents, world: World) -> None:
+    listed = http_agents.gateway.get(ALICE, "/handoffs", query=f"workflow={played(http_agents, world)}").json["items"]
     assert len(listed) == 6
     assert {each["status"] for each in listed} == {"completed", "failed", "in_progress"}
 
 
 @pytest.mark.parametrize("end", ["chain", "checkpoints"])
-def test_unknown_and_foreign_workflows_answer_alike(desk: Desk, end: str) -> None:
-    workflow_id = desk.hand_off()["task"]["workflow_id"]
-    foreign = desk.gateway.get(human("other"), f"/workflows/{workflow_id}/{end}")
+def test_unknown_and_foreign_workflows_answer_alike(http_agents: HttpAgents, end: str) -> None:
+    workflow_id = http_agents.hand_off()["task"]["workflow_id"]
+    foreign = http_agents.gateway.get(human("other"), f"/workflows/{workflow_id}/{end}")
     assert (foreign.status, foreign.code) == (404, "not_found")
-    assert desk.gateway.get(ALICE, f"/workflows/wf_unknown/{end}").json == foreign.json
-    assert desk.gateway.get(ALICE, f"/workflows/a%20b/{end}").json == foreign.json
+    assert http_agents.gateway.get(ALICE, f"/workflows/wf_unknown/{end}").json == foreign.json
+    assert http_agents.gateway.get(ALICE, f"/workflows/a%20b/{end}").json == foreign.json
 
 
-def test_wrong_format_is_named(desk: Desk) -> None:
-    workflow_id = desk.hand_off()["task"]["workflow_id"]
-    assert chain(desk, workflow_id, "format=svg").fields == ["format"]
-    assert chain(desk, workflow_id, "format=json", agent("auto-code")).status == 200
+def test_wrong_format_is_named(http_agents: HttpAgents) -> None:
+    workflow_id = http_agents.hand_off()["task"]["workflow_id"]
+    assert chain(http_agents, workflow_id, "format=svg").fields == ["format"]
+    assert chain(http_agents, workflow_id, "format=json", agent("auto-code")).status == 200
 
 
-def test_checkpoints_are_paged_over_both_kinds(desk: Desk, world: World) -> None:
-    claim = desk.begun()
+def test_checkpoints_are_paged_over_both_kinds(http_agents: HttpAgents, world: World) -> None:
+    claim = http_agents.begun()
     task = claim["task"]
     for number in range(30):
         minutes(world, 1)
         if number % 3 == 2:
-            desk.hand_off("auto-code", "qa", claim_id=claim["claim_id"], target=reason(number))
+            http_agents.hand_off("auto-code", "qa", claim_id=claim["claim_id"], target=reason(number))
         else:
-            desk.say(claim, "checkpoints", step_name=f"step {number}", state={"n": number})
-        desk.say(claim, "heartbeat")
-    every = pages(desk, f"/workflows/{task['workflow_id']}/checkpoints", 4)
+            http_agents.say(claim, "checkpoints", step_name=f"step {number}", state={"n": number})
+        http_agents.say(claim, "heartbeat")
+    every = pages(http_agents, f"/workflows/{task['workflow_id']}/checkpoints", 4)
     assert len(every) == len({each["checkpoint_id"] for each in every}) == 31
     assert [each["at"] for each in every] == sorted((each["at"] for each in every), reverse=True)
-    own = pages(desk, f"/tasks/{task['id']}/checkpoints", 7)
+    own = pages(http_agents, f"/tasks/{task['id']}/checkpoints", 7)
     assert [each["step_name"] for each in own[-2:]] == ["step 0", "pre_handoff_architect_to_auto-code"]
     assert {each["task_id"] for each in own} == {task["id"]}
     assert len(own) == 21
@@ -160,11 +162,11 @@ def reason(number: int) -> dict[str, str]:
     return {"agent": "qa" if number % 2 else "ciso", "reason": f"because {number}"}
 
 
-def pages(desk: Desk, path: str, limit: int) -> list[Any]:
+def pages(http_agents: HttpAgents, path: str, limit: int) -> list[Any]:
     found: list[Any] = []
     cursor = ""
     while True:
-        page = desk.gateway.get(ALICE, path, query=f"limit={limit}{cursor}").json
+        page = http_agents.gateway.get(ALICE, path, query=f"limit={limit}{cursor}").json
         assert len(page["items"]) <= limit
         found += page["items"]
         if page["next_cursor"] is None:
@@ -172,34 +174,40 @@ def pages(desk: Desk, path: str, limit: int) -> list[Any]:
         cursor = f"&cursor={page['next_cursor']}"
 
 
-def test_page_of_large_checkpoints_ends_early(desk: Desk, world: World) -> None:
-    claim = desk.begun()
+def test_page_of_large_checkpoints_ends_early(http_agents: HttpAgents, world: World) -> None:
+    claim = http_agents.begun()
     for number in range(12):
         minutes(world, 1)
-        saved = desk.say(claim, "checkpoints", step_name=str(number), state={"large": "x" * 250_000})
+        saved = http_agents.say(claim, "checkpoints", step_name=str(number), state={"large": "x" * 250_000})
         assert saved.status == 201
     path = f"/tasks/{claim['task']['id']}/checkpoints"
-    first = desk.gateway.get(ALICE, path, query="limit=100")
+    first = http_agents.gateway.get(ALICE, path, query="limit=100")
     assert len(first.text) < 6_000_000
-    assert len(pages(desk, path, 100)) == 13
+    assert len(pages(http_agents, path, 100)) == 13
 
 
-def test_chain_of_large_completions_still_has_an_end(desk: Desk, world: World) -> None:
-    desk.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
-    claim = desk.begun("ciso")
+def test_chain_of_large_completions_still_has_an_end(http_agents: HttpAgents, world: World) -> None:
+    http_agents.gateway.put(ALICE, "/workspace/settings", {"loop_guard": False})
+    claim = http_agents.begun("ciso")
     for number in range(15):
-        desk.hand_off("ciso", "architect", claim_id=claim["claim_id"], target=reason(number) | {"agent": "architect"})
+        http_agents.hand_off(
+            "ciso", "architect", claim_id=claim["claim_id"], target=reason(number) | {"agent": "architect"}
+        )
         files = {"type": "code", "files_created": [f"/{number}/{'x' * 1_900}{each}" for each in range(100)]}
-        done = desk.say(desk.take("architect"), "complete", deliverables=[files], notes=["y" * 2_000] * 20)
+        done = http_agents.say(
+            http_agents.take("architect"), "complete", deliverables=[files], notes=["y" * 2_000] * 20
+        )
         assert done.status == 200, done.text
-    reply = chain(desk, claim["task"]["workflow_id"])
+    reply = chain(http_agents, claim["task"]["workflow_id"])
     assert len(reply.text.encode()) < 6_000_000
     nodes = in_order(reply.json["nodes"])
     assert [node["left_out"] for node in nodes] == [False] * 16
     for number in range(5):
-        desk.hand_off("ciso", "architect", claim_id=claim["claim_id"], target=reason(99 + number) | {"agent": "qa"})
+        http_agents.hand_off(
+            "ciso", "architect", claim_id=claim["claim_id"], target=reason(99 + number) | {"agent": "qa"}
+        )
         files = {"type": "code", "files_created": [f"/{number}/{'x' * 1_900}{each}" for each in range(100)]}
-        desk.say(desk.take("qa"), "complete", deliverables=[files])
-    nodes = in_order(chain(desk, claim["task"]["workflow_id"]).json["nodes"])
+        http_agents.say(http_agents.take("qa"), "complete", deliverables=[files])
+    nodes = in_order(chain(http_agents, claim["task"]["workflow_id"]).json["nodes"])
     assert [node["left_out"] for node in nodes[-6:]] == [False] + [True] * 5
     assert nodes[-1]["files"] == {"created": [], "modified": [], "tests": []}

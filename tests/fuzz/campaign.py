@@ -24,7 +24,7 @@ from fuzz.door import Application, Door
 from fuzz.known import bindings, dictionaries
 from fuzz.links import linked_document
 from fuzz.premises import Premises
-from support.exhibit import Operation
+from support.operations import Operation
 
 IS_LONG = "FUZZ_CASES" in os.environ
 CASES = int(os.environ.get("FUZZ_CASES", "10"))

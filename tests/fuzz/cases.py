@@ -9,8 +9,8 @@ from schemathesis.core import NotSet
 from schemathesis.core.parameters import ParameterLocation
 
 from baton.domain.principal import Kind
-from support.exhibit import OPERATIONS
 from support.gateway import ROUTES
+from support.operations import OPERATIONS
 
 # Of any operation.
 Case = Any

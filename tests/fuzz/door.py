@@ -34,8 +34,8 @@ class Door:
         if route is not None and route.needs_token:
             if "authorization" not in headers:
                 return _own_refusal(HTTPStatus.UNAUTHORIZED)
-            baton: Any = self.gateway.baton
-            by = authenticate(baton.store, baton.clock, headers["authorization"])
+            deps: Any = self.gateway.deps
+            by = authenticate(deps.store, deps.clock, headers["authorization"])
             if by is None:
                 return _own_refusal(HTTPStatus.FORBIDDEN)
         body = environ["wsgi.input"].read() or None

@@ -8,7 +8,7 @@ from typing import Any
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.tool import NAME_PATTERN
 from fuzz.premises import Premises
-from support.exhibit import OPERATIONS, Schema, resolved
+from support.operations import OPERATIONS, Schema, resolved
 
 PROBABILITY = 0.8
 # Ids that begin with another letter than their names.

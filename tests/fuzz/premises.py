@@ -52,14 +52,14 @@ class Premises:
 
     def __post_init__(self) -> None:
         self._ids = Ids()
-        self.world.baton = replace(self.world.baton, ids=self._ids)
-        self.gateway = Gateway(self.world.settle().baton)
+        self.world.deps = replace(self.world.deps, ids=self._ids)
+        self.gateway = Gateway(self.world.settle().deps)
         self.tokens = {kind: self._token(who) for kind, who in WHO.items()}
         self._furnish()
         assert isinstance(self.world.store, InMemoryStore)
         self._store = self.world.store
         self._restore_table = self._store.dynamo.snapshot()
-        self._parts = (self._store, self.world.baton.secrets, self.world.clock, self._ids, self.world.doorbell)
+        self._parts = (self._store, self.world.deps.secrets, self.world.clock, self._ids, self.world.dispatch_queue)
         self._before = pickle.dumps([_content(part) for part in self._parts])
 
     def restore(self) -> None:
@@ -69,7 +69,7 @@ class Premises:
         self.world.logged.clear()
         self.gateway.replies.clear()
         # What a process knows of its callers, too: no example pays for what those before it asked for.
-        self.world.baton = self.gateway.baton = replace(self.gateway.baton, meter=Meter())
+        self.world.deps = self.gateway.deps = replace(self.gateway.deps, meter=Meter())
 
     @property
     def ids(self) -> list[str]:
@@ -85,7 +85,7 @@ class Premises:
 
     def _token(self, who: Principal) -> str:
         request = TokenRequest(kind=who.kind, subject=who.id, scopes=who.scopes)
-        return issue_token(self.world.baton, human(), request)[1]
+        return issue_token(self.world.deps, human(), request)[1]
 
     def _furnish(self) -> None:
         """Few agents, so that a name is often the right one; a direction takes two tasks, one after the other."""

@@ -15,7 +15,7 @@ from baton.services.issue_token import TokenRequest, issue_token
 from fuzz.campaign import Campaign
 from fuzz.door import Door
 from fuzz.premises import WHO, Premises
-from support.exhibit import OPERATIONS
+from support.operations import OPERATIONS
 
 Answer = dict[str, Any]
 BY_ID = {each.id: each for each in OPERATIONS}
@@ -82,7 +82,7 @@ class Open(Door):
 
     def answer(self, environ: dict[str, Any]) -> Answer:
         request = TokenRequest(kind=Kind.HUMAN, subject="door")
-        token = issue_token(self.gateway.baton, WHO[Kind.HUMAN], request)[1]
+        token = issue_token(self.gateway.deps, WHO[Kind.HUMAN], request)[1]
         return super().answer({**environ, "HTTP_AUTHORIZATION": f"Bearer {token}"})
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 KEYS = ROOT / "layers/baton/python/baton/adapters/dynamodb/keys.py"
 RULES = ROOT / "layers/baton/python/baton/domain"
 # The functions of those rules that add an event to a task's story, as they are called today.
-TELLERS = ("tell", "put_back", "_end_unsuccessfully")
+TELLERS = ("record", "requeue", "_end_unsuccessfully")
 # docs/events.md promises types and flags to the outside: they stay as they are here.
 TYPES = {
     *("alert_raised", "approval_undone", "approved", "cancelled", "checkpoint_saved", "deferred", "dismissed"),

@@ -405,7 +405,7 @@ def the_stream_reaches_the_publisher(template: Template) -> Problems:
 @check
 def only_new_events_come_out_of_the_stream(template: Template) -> Problems:
     """Else every write of Baton's would call the function, those of the function itself included."""
-    prefix = keys.unsent_shard("task_1").removesuffix(keys.unsent_shard("task_1").rpartition("#")[2])
+    prefix = keys.outbox_shard("task_1").removesuffix(keys.outbox_shard("task_1").rpartition("#")[2])
     wanted = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"wake_pk": {"S": [{"prefix": prefix}]}}}}
     for function, event in events(template, "DynamoDB"):
         filters = event.get("FilterCriteria", {}).get("Filters", [])

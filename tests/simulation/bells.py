@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from baton.services.process_task import Bell
+from baton.services.process_task import DispatchNotice
 from simulation.habits import Bells
 from simulation.ports import WORKSPACE
 
@@ -26,54 +26,54 @@ class _ShakyBells(Generic[B]):
 
     def due(self, now_ms: int) -> list[B]:
         """Takes them."""
-        ready = [bell for at, bell in self.waiting if at <= now_ms]
+        ready = [notice for at, notice in self.waiting if at <= now_ms]
         self.waiting = [each for each in self.waiting if each[0] > now_ms]
         return ready
 
-    def _answer(self, bell: B) -> None:
+    def _answer(self, notice: B) -> None:
         raise NotImplementedError
 
-    def _send(self, bell: B, about: str, delay_seconds: int) -> None:
+    def _send(self, notice: B, about: str, delay_seconds: int) -> None:
         sim = self._sim
         assert 0 <= delay_seconds <= MAX_DELAY_SECONDS
         due_ms = sim.now_ms + delay_seconds * 1000
         if sim.weather.is_calm:
-            self.waiting.append((due_ms, bell))
+            self.waiting.append((due_ms, notice))
             return
         sim.weather.call("sqs", about, may_fail=False)
         fate = self._fate()
         if fate != "kept":
             sim.weather.happened(f"{self.name} {fate}")
         if fate == "doubled":
-            self._deliver(bell, due_ms + sim.draw(60_000))
+            self._deliver(notice, due_ms + sim.draw(60_000))
         if fate != "lost":
-            self._deliver(bell, due_ms + sim.draw(900_000 if fate == "late" else 500))
+            self._deliver(notice, due_ms + sim.draw(900_000 if fate == "late" else 500))
 
     def _fate(self) -> str:
-        bells = self._sim.habits.bells
-        if bells is not Bells.SHAKY:
-            return bells
+        notices = self._sim.habits.notices
+        if notices is not Bells.SHAKY:
+            return notices
         dice = self._sim.draw(100)
         return "lost" if dice >= 90 else "late" if dice >= 75 else "doubled" if 60 <= dice < 65 else "kept"
 
-    def _deliver(self, bell: B, at_ms: int) -> None:
-        self._sim.spawn(self.name, lambda: self._answer(bell), at_ms)
+    def _deliver(self, notice: B, at_ms: int) -> None:
+        self._sim.spawn(self.name, lambda: self._answer(notice), at_ms)
 
 
-class ShakyQueue(_ShakyBells[Bell]):
+class ShakyQueue(_ShakyBells[DispatchNotice]):
     """Of agents that Baton runs."""
 
-    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+    def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         assert workspace == WORKSPACE
-        self._send(Bell(workspace=workspace, agent=agent, task_id=task_id), task_id, delay_seconds)
+        self._send(DispatchNotice(workspace=workspace, agent=agent, task_id=task_id), task_id, delay_seconds)
 
     def ring_again(self, agent: str, task_id: str) -> None:
         """A message that was delivered before comes once more, within moments."""
-        bell = Bell(workspace=WORKSPACE, agent=agent, task_id=task_id)
-        self._deliver(bell, self._sim.now_ms + self._sim.draw(50 * self._sim.habits.slowness))
+        notice = DispatchNotice(workspace=WORKSPACE, agent=agent, task_id=task_id)
+        self._deliver(notice, self._sim.now_ms + self._sim.draw(50 * self._sim.habits.slowness))
 
-    def _answer(self, bell: Bell) -> None:
-        self._sim.lambdas.answer(bell)
+    def _answer(self, notice: DispatchNotice) -> None:
+        self._sim.lambdas.answer(notice)
 
 
 class ShakyTrackerBell(_ShakyBells[str | None]):
@@ -81,9 +81,9 @@ class ShakyTrackerBell(_ShakyBells[str | None]):
 
     name = "tracker bell"
 
-    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+    def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
         assert workspace == WORKSPACE
         self._send(task_id, task_id or "", delay_seconds)
 
-    def _answer(self, bell: str | None) -> None:
-        self._sim.lambdas.sync(bell)
+    def _answer(self, notice: str | None) -> None:
+        self._sim.lambdas.sync(notice)

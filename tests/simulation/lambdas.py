@@ -6,10 +6,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb.event_outbox import tellings_in
+from baton.adapters.dynamodb.event_outbox import outbox_events_in
 from baton.domain.errors import BatonError, Busy
-from baton.domain.idempotency import Once
-from baton.services.process_task import Bell, Shift, process_task
+from baton.domain.idempotency import IdempotencyKey
+from baton.services.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.publish_events import publish_fresh, publish_overdue
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
@@ -41,7 +41,7 @@ class Lambdas:
         self,
         name: str,
         by: Principal,
-        send: Callable[[Once | None], Any],
+        send: Callable[[IdempotencyKey | None], Any],
         *,
         is_keyed: bool | None = None,
         tries: int = 4,
@@ -53,8 +53,10 @@ class Lambdas:
         self._numbers += 1
         if is_keyed is None:
             is_keyed = sim.chance.happens(0.7)
-        once = Once(by, f"/{name}", f"key-{self._numbers}", f"hash-{self._numbers}") if is_keyed else None
-        request = Request(name, by, send, once, most_effects)
+        idempotency_key = (
+            IdempotencyKey(by, f"/{name}", f"key-{self._numbers}", f"hash-{self._numbers}") if is_keyed else None
+        )
+        request = Request(name, by, send, idempotency_key, most_effects)
         if is_keyed and sim.chance.happens(sim.habits.doubled_share):
             sim.weather.happened("request doubled")
             sim.spawn(f"again {name}", lambda: self._send(request), sim.now_ms + sim.draw(3_000))
@@ -76,7 +78,7 @@ class Lambdas:
         actor.process = Process(sim.weather.skew_ms(), self._deadline(REQUEST_MS), request)
         actor.process.attempt, actor.process.began_at = request.attempts, sim.steps
         try:
-            value = request.send(request.once)
+            value = request.send(request.idempotency_key)
             sim.oracle.answers.answered(request, value)
             return Answered(value)
         except BatonError as exc:
@@ -91,7 +93,7 @@ class Lambdas:
 
     # The queue
 
-    def answer(self, bell: Bell) -> None:
+    def answer(self, notice: DispatchNotice) -> None:
         """A message comes again until it was handled, five times at most."""
         sim = self._sim
         for _ in range(MAX_RECEIVES):
@@ -99,7 +101,7 @@ class Lambdas:
             process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
             process.began_at = sim.steps
             try:
-                process_task(sim.baton, sim.runner, bell, self._shift(deadline_ms))
+                process_task(sim.deps, sim.runner, notice, self._shift(deadline_ms))
             except (Crash, Busy):
                 process.is_dead = True
                 sim.current.process = Process()
@@ -116,7 +118,7 @@ class Lambdas:
             deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(BELL_MS)
             process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
             try:
-                sync_tracker(sim.baton, WORKSPACE, task_id, self._shift(deadline_ms).time_left)
+                sync_tracker(sim.deps, WORKSPACE, task_id, self._shift(deadline_ms).time_left)
             except (Crash, Busy):
                 process.is_dead = True
                 sim.current.process = Process()
@@ -124,17 +126,17 @@ class Lambdas:
                 return
             sim.scheduler.park(sim.now_ms + (VISIBILITY_MS if sim.draw(2) else sim.draw(5_000)))
 
-    def _shift(self, deadline_ms: int) -> Shift:
-        return Shift(lease_seconds=LEASE_SECONDS, time_left=lambda: (deadline_ms - self._sim.now_ms) / 1000)
+    def _shift(self, deadline_ms: int) -> TimeBudget:
+        return TimeBudget(lease_seconds=LEASE_SECONDS, time_left=lambda: (deadline_ms - self._sim.now_ms) / 1000)
 
     # Schedules
 
     def begin(self) -> None:
         sim = self._sim
         tempo = 0.05 if sim.habits.is_hot else sim.habits.tempo
-        self._every("sweep", 60 * tempo, lambda may_go_on: sweep(sim.baton, may_go_on))
+        self._every("sweep", 60 * tempo, lambda may_go_on: sweep(sim.deps, may_go_on))
         if sim.habits.is_told:
-            self._every("publish", 60 * tempo, lambda may_go_on: publish_overdue(sim.baton, sim.bus, may_go_on))
+            self._every("publish", 60 * tempo, lambda may_go_on: publish_overdue(sim.deps, sim.bus, may_go_on))
             sim.spawn("stream", self._follow_stream)
 
     def _every(self, name: str, seconds: float, act: Callable[[Callable[[], bool]], object]) -> None:
@@ -166,7 +168,7 @@ class Lambdas:
 
     def _tell(self, records: list[Any]) -> None:
         with suppress(Busy):
-            publish_fresh(self._sim.baton, self._sim.bus, tellings_in(records))
+            publish_fresh(self._sim.deps, self._sim.bus, outbox_events_in(records))
 
     def _deadline(self, after_ms: int) -> int:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import ModelAway, ModelRefuses, StaleClaim
 from baton.domain.ids import sortable_id
-from baton.ports import Delivery
+from baton.ports import PublishResult
 from baton.run_ports import Reply, StopReason
 from simulation.habits import Focus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.domain.published import Notice
-    from baton.run_ports import Done, Left, NotDone, Request, Work
+    from baton.domain.bus_events import BusEvent
+    from baton.run_ports import Request, RunExit, RunFailed, RunInput, RunSucceeded
     from baton.services.run_agent import AgentLoop
     from simulation.simulation import Simulation
 
@@ -66,7 +66,7 @@ class ShakyBus:
         self._sim = sim
         self.accepted: set[str] = set()
 
-    def publish(self, notices: Sequence[Notice]) -> Delivery:
+    def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
         sim = self._sim
         sim.weather.call("bus", len(notices), may_fail=False)
         dice = sim.draw(10) if sim.habits.is_bus_shaky and not sim.weather.is_calm else 0
@@ -75,9 +75,9 @@ class ShakyBus:
         assert all(json.loads(each.detail)["id"] == each.id for each in notices)
         if dice == 8:
             sim.weather.happened("bus lost")
-            return Delivery()
+            return PublishResult()
         refused = {each.id: "refused" for each in notices if each.id not in taken}
-        return Delivery(taken, refused if dice != 9 else {})
+        return PublishResult(taken, refused if dice != 9 else {})
 
 
 class ScriptedModel:
@@ -126,7 +126,7 @@ class SimulatedRunner:
     sim: Simulation
     loop: AgentLoop
 
-    def run(self, work: Work) -> Done | NotDone | Left:
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
         self.sim.current.process.claim_id = work.claim_id
         try:
             outcome = self.loop.run(work)

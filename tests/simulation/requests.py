@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.errors import BatonError
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
 
 
@@ -21,8 +21,8 @@ class Request:
 
     name: str
     by: Principal
-    send: Callable[[Once | None], Any]
-    once: Once | None
+    send: Callable[[IdempotencyKey | None], Any]
+    idempotency_key: IdempotencyKey | None
     most_effects: int = 1
     attempts: int = 0
     began_at: int = 0
@@ -33,7 +33,7 @@ class Request:
 
     @property
     def is_keyed(self) -> bool:
-        return self.once is not None
+        return self.idempotency_key is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import baton.adapters.dynamodb.table as table_module
 import baton.services.process_task as process_task_module
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.ports import Baton
+from baton.ports import Deps
 from baton.services.run_agent import AgentLoop
 from simulation.bells import ShakyQueue, ShakyTrackerBell
 from simulation.chance import Chance
@@ -25,7 +25,7 @@ from simulation.threads import ActorFuture, ActorThread
 from simulation.tracker import SimulatedTracker
 from simulation.weather import StormyWeather
 from support.fake_dynamo import FakeDynamo
-from support.ports import MemoryCallbackKey, MemorySecrets
+from support.ports import FakeCallbackKey, FakeSecrets
 
 T = TypeVar("T")
 TABLE = "simulated"
@@ -61,7 +61,7 @@ class Simulation:
         self.dynamo.watch = self.oracle.wrote
         self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
-        self.tracker, self.tracker_bell, self.secrets = SimulatedTracker(self), ShakyTrackerBell(self), MemorySecrets()
+        self.tracker, self.tracker_queue, self.secrets = SimulatedTracker(self), ShakyTrackerBell(self), FakeSecrets()
         self.model = ScriptedModel(self)
         self._containers = [self._container() for _ in range(CONTAINERS)]
         self.lambdas = Lambdas(self)
@@ -74,7 +74,7 @@ class Simulation:
         return self.chance.pick(values)
 
     @property
-    def baton(self) -> Baton:
+    def deps(self) -> Deps:
         """Of the container in which the present call runs."""
         return self._containers[self._here()][0]
 
@@ -121,20 +121,20 @@ class Simulation:
             process.container = 0 if self.weather.is_calm else self.draw(CONTAINERS)
         return process.container
 
-    def _container(self) -> tuple[Baton, SimulatedRunner]:
-        baton = Baton(
+    def _container(self) -> tuple[Deps, SimulatedRunner]:
+        deps = Deps(
             store=DynamoStore(Table(self._client, TABLE, self.sleep)),
-            doorbell=self.queue,
+            dispatch_queue=self.queue,
             clock=self.clock,
             ids=self.ids,
             trackers=self.tracker,
-            tracker_bell=self.tracker_bell,
+            tracker_queue=self.tracker_queue,
             secrets=self.secrets,
-            callback_key=MemoryCallbackKey(),
+            callback_key=FakeCallbackKey(),
             public_url="https://simulated.example",
             log=self.oracle.answers.logged,
         )
-        return baton, SimulatedRunner(self, AgentLoop(baton, self.model))
+        return deps, SimulatedRunner(self, AgentLoop(deps, self.model))
 
     def _patch(self, seed: int) -> None:
         """What the product takes from Python itself and that would be different in every run."""

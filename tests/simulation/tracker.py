@@ -9,18 +9,18 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from baton.domain.errors import PageBusy, PageGone, PageRefused, TrackerAway, TrackerDenies
-from baton.domain.mirror import PageRef
-from baton.domain.page_news import Editor, Seen
-from baton.ports import Made
+from baton.domain.page_changes import Editor, PageSnapshot
+from baton.domain.page_sync import PageRef
+from baton.ports import WrittenPage
 from simulation.ports import BEGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from baton.domain.sheet import Sheet
+    from baton.domain.page_fields import PageFields
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import Problem
+    from baton.ports import TrackerProblem
     from simulation.simulation import Simulation
 
 T = TypeVar("T")
@@ -63,8 +63,8 @@ class Page:
     def ref(self) -> PageRef:
         return PageRef(self.id, f"https://pages.example/{self.id}")
 
-    def seen(self) -> Seen:
-        return Seen(
+    def seen(self) -> PageSnapshot:
+        return PageSnapshot(
             page_id=self.id,
             url=self.ref.url,
             title=self.title,
@@ -102,9 +102,9 @@ class SimulatedTracker:
         page.edits.append((self._sim.now_ms, by, status))
         page.shown_ms = self._sim.now_ms + self._lag_ms()
 
-    def made(self, sheet: Sheet, status: str) -> Page:
-        self._sim.oracle.pages.is_made(sheet.task_id)
-        return self.added(sheet.title, US, status, sheet.task_id)
+    def made(self, page_fields: PageFields, status: str) -> Page:
+        self._sim.oracle.pages.is_made(page_fields.task_id)
+        return self.added(page_fields.title, US, status, page_fields.task_id)
 
     def added(self, title: str, by: str, status: str, task_id: str = "") -> Page:
         page_id, now_ms = f"{next(self._numbers):032x}", self._sim.now_ms
@@ -139,32 +139,32 @@ class Errand:
     settings: TrackerSettings
     until_ms: int
 
-    def create(self, sheet: Sheet) -> Made:
-        word = self.settings.status_for(sheet.state)
+    def create(self, page_fields: PageFields) -> WrittenPage:
+        word = self.settings.status_for(page_fields.state)
 
-        def made() -> Made:
-            return Made(self.tracker.made(sheet, word).ref, word)
+        def made() -> WrittenPage:
+            return WrittenPage(self.tracker.made(page_fields, word).ref, word)
 
-        return self._call("create", sheet.task_id, made, writes=True)
+        return self._call("create", page_fields.task_id, made, writes=True)
 
-    def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
+    def find(self, page_fields: PageFields) -> tuple[PageRef, ...]:
         def found() -> tuple[PageRef, ...]:
-            pages = self.tracker.of_task(sheet.task_id)
+            pages = self.tracker.of_task(page_fields.task_id)
             return tuple(page.ref for page in pages if page.findable_ms <= self.sim.now_ms)
 
-        return self._call("find", sheet.task_id, found)
+        return self._call("find", page_fields.task_id, found)
 
-    def update(self, page_id: str, sheet: Sheet) -> Made:
-        word = self.settings.status_for(sheet.state)
+    def update(self, page_id: str, page_fields: PageFields) -> WrittenPage:
+        word = self.settings.status_for(page_fields.state)
 
-        def updated() -> Made:
+        def updated() -> WrittenPage:
             page = self._page(page_id)
             if page.in_trash:
                 raise PageRefused("in the trash")
             self.tracker.edited(page, US, word)
-            return Made(page.ref, word)
+            return WrittenPage(page.ref, word)
 
-        return self._call("update", sheet.task_id, updated, writes=True)
+        return self._call("update", page_fields.task_id, updated, writes=True)
 
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
         if unless_there and self._call("comments", page_id, lambda: text in self._page(page_id).comments):
@@ -177,16 +177,16 @@ class Errand:
     def reach(self) -> None:
         self._call("reach", "", lambda: None)
 
-    def look(self, page_id: str) -> Seen:
+    def look(self, page_id: str) -> PageSnapshot:
         return self._call("look", page_id, lambda: self._page(page_id).seen())
 
     def who(self, user_id: str) -> Editor:
         return self._call("who", user_id, lambda: Editor(user_id, user_id not in (US, BOT), user_id.upper()))
 
-    def changed_since(self, since: datetime) -> Iterator[Seen]:
+    def changed_since(self, since: datetime) -> Iterator[PageSnapshot]:
         """Not what the index doesn't show yet."""
 
-        def changed() -> list[Seen]:
+        def changed() -> list[PageSnapshot]:
             pages = [page for page in self.tracker.pages.values() if not page.in_trash]
             seen = [page.seen() for page in pages if page.shown_ms <= self.sim.now_ms]
             recent = [each for each in seen if each.edited_at >= since.replace(second=0, microsecond=0)]
@@ -194,15 +194,15 @@ class Errand:
 
         yield from self._call("changed", "", changed)
 
-    def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
-        def created() -> list[Seen]:
+    def created_since(self, since: datetime, title: str) -> Iterator[PageSnapshot]:
+        def created() -> list[PageSnapshot]:
             pages = [page for page in self.tracker.pages.values() if page.title.startswith(title) and not page.in_trash]
             seen = [page.seen() for page in pages if page.findable_ms <= self.sim.now_ms]
             return [each for each in seen if each.created_at >= since]
 
         yield from self._call("created", "", created)
 
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[TrackerProblem, ...]:
         return self._call("problems", "", tuple)
 
     def _page(self, page_id: str) -> Page:

@@ -13,13 +13,13 @@ from urllib.parse import quote
 import pytest
 
 from support.deployed import CANARY, Deployed, problem
-from support.exhibit import OPERATIONS, WITH_BODY, WITH_TOKEN, Exhibit, Operation, resolved
+from support.operations import OPERATIONS, WITH_BODY, WITH_TOKEN, Operation, OperationsWorld, resolved
 from support.tenant import marker_body, new_workspace
 
 
 @pytest.fixture(scope="module")
-def exhibit(deployed: Deployed) -> Exhibit:
-    return Exhibit(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
+def operations_world(deployed: Deployed) -> OperationsWorld:
+    return OperationsWorld(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
 
 
 def field_of(of: Operation) -> str:
@@ -28,9 +28,9 @@ def field_of(of: Operation) -> str:
     return next(iter(of.body.get("properties", {})), "surprise")
 
 
-def with_value(exhibit: Exhibit, of: Operation, text: str) -> bytes:
+def with_value(operations_world: OperationsWorld, of: Operation, text: str) -> bytes:
     """A body that is right but for one field, whose value is this JSON text."""
-    body = {**(exhibit.body(of) or {}), field_of(of): "HERE"}
+    body = {**(operations_world.body(of) or {}), field_of(of): "HERE"}
     return json.dumps(body).replace('"HERE"', text).encode()
 
 
@@ -51,12 +51,14 @@ VALUES = {
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_a_value_that_cannot_be_kept_is_refused_under_its_fields_name(exhibit: Exhibit, value: str) -> None:
+def test_a_value_that_cannot_be_kept_is_refused_under_its_fields_name(
+    operations_world: OperationsWorld, value: str
+) -> None:
     text, status = VALUES[value]
-    with exhibit.tenant.deployed.unchanged():
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
-            raw = with_value(exhibit, each, text)
-            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+            raw = with_value(operations_world, each, text)
+            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
             assert told["status"] == status, str(each)
             assert told["errors"][0]["field"].split(".")[0] == field_of(each), str(each)
 
@@ -76,49 +78,49 @@ def test_a_value_that_cannot_be_kept_is_refused_under_its_fields_name(exhibit: E
         b"\xef\xbb\xbf{}",
     ],
 )
-def test_a_body_that_is_no_json_object_is_refused(exhibit: Exhibit, raw: bytes) -> None:
-    with exhibit.tenant.deployed.unchanged():
+def test_a_body_that_is_no_json_object_is_refused(operations_world: OperationsWorld, raw: bytes) -> None:
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
-            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
             assert (told["status"], told["code"]) == (400, "malformed_json"), str(each)
             assert told["errors"][0]["field"], str(each)
 
 
 @pytest.mark.parametrize("raw", [b'{"a": "\xff\xfe"}', b'{"\xc0\xaf": 1}', b'{"a": "\xed\xa0\x80"}'])
-def test_a_body_that_is_not_utf_8_is_refused(exhibit: Exhibit, raw: bytes) -> None:
+def test_a_body_that_is_not_utf_8_is_refused(operations_world: OperationsWorld, raw: bytes) -> None:
     """Bytes of no text type come through the gateway as they are; what it takes for text, it has mended before."""
-    with exhibit.tenant.deployed.unchanged():
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
-            path, headers = exhibit.path(each), {"Content-Type": "application/octet-stream"}
-            told = problem(exhibit.tenant.human.send(each.method, path, raw=raw, headers=headers))
+            path, headers = operations_world.path(each), {"Content-Type": "application/octet-stream"}
+            told = problem(operations_world.tenant.human.send(each.method, path, raw=raw, headers=headers))
             assert (told["status"], told["detail"]) == (400, "body: must be UTF-8"), str(each)
-            told = problem(exhibit.tenant.human.send(each.method, path, raw=raw))
+            told = problem(operations_world.tenant.human.send(each.method, path, raw=raw))
             assert (told["status"], told["errors"] != []) == (422, True), str(each)
 
 
-def test_fields_that_a_route_does_not_know_are_refused(exhibit: Exhibit) -> None:
-    with exhibit.tenant.deployed.unchanged():
+def test_fields_that_a_route_does_not_know_are_refused(operations_world: OperationsWorld) -> None:
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
-            body = {**(exhibit.body(each) or {}), "surprise": CANARY}
-            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), body))
+            body = {**(operations_world.body(each) or {}), "surprise": CANARY}
+            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
             assert (told["status"], [error["field"] for error in told["errors"]]) == (422, ["surprise"]), str(each)
 
 
-def test_a_field_that_is_given_twice_is_refused(exhibit: Exhibit) -> None:
-    with exhibit.tenant.deployed.unchanged():
+def test_a_field_that_is_given_twice_is_refused(operations_world: OperationsWorld) -> None:
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
             name = field_of(each)
             raw = f'{{"{name}": 1, "{name}": 2}}'.encode()
-            told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+            told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
             assert (told["status"], told["errors"][0]["field"]) == (400, name), str(each)
 
 
-def test_what_is_required_is_named(exhibit: Exhibit) -> None:
-    with exhibit.tenant.deployed.unchanged():
+def test_what_is_required_is_named(operations_world: OperationsWorld) -> None:
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
             required = (each.body or {}).get("required", [])
             for raw in (b"", b"{}", b" \n") if required else ():
-                told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), raw=raw))
+                told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
                 named = [error["field"] for error in told["errors"]]
                 assert (told["status"], named) == (422, required[: len(named)]), str(each)
                 assert named or each.id == "create_marker", str(each)
@@ -133,30 +135,30 @@ def wrong(schema: dict[str, Any]) -> Any:
     return {"wrong": 1} if "object" not in taken else 17
 
 
-def test_values_of_a_wrong_type_are_named(exhibit: Exhibit) -> None:
+def test_values_of_a_wrong_type_are_named(operations_world: OperationsWorld) -> None:
     tried = 0
-    with exhibit.tenant.deployed.unchanged():
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
             for name, schema in (each.body or {}).get("properties", {}).items():
                 if (value := wrong(schema)) is None:
                     continue
                 tried += 1
-                body = {**(exhibit.body(each) or {}), name: value}
-                told = problem(exhibit.tenant.human.send(each.method, exhibit.path(each), body))
+                body = {**(operations_world.body(each) or {}), name: value}
+                told = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), body))
                 assert told["status"] == 422, f"{each} {name}"
                 assert {error["field"].split(".")[0] for error in told["errors"]} == {name}, f"{each} {name}"
     assert tried > 30
 
 
-def test_numbers_texts_and_truth_are_told_apart(exhibit: Exhibit) -> None:
-    held, human = exhibit.tasks["complete"], exhibit.tenant.human
-    claim_id, failure = exhibit.claim["claim_id"], {"type": "nonsense", "description": CANARY}
+def test_numbers_texts_and_truth_are_told_apart(operations_world: OperationsWorld) -> None:
+    held, human = operations_world.tasks["complete"], operations_world.tenant.human
+    claim_id, failure = operations_world.claim["claim_id"], {"type": "nonsense", "description": CANARY}
     bad: list[tuple[str, str, dict[str, Any], str]] = [
-        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": "1"}, "revision"),
-        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": True}, "revision"),
-        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": 1.5}, "revision"),
-        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": 0}, "revision"),
-        ("POST", f"/tasks/{exhibit.needing}/approve", {"revision": 2**53}, "revision"),
+        ("POST", f"/tasks/{operations_world.needing}/approve", {"revision": "1"}, "revision"),
+        ("POST", f"/tasks/{operations_world.needing}/approve", {"revision": True}, "revision"),
+        ("POST", f"/tasks/{operations_world.needing}/approve", {"revision": 1.5}, "revision"),
+        ("POST", f"/tasks/{operations_world.needing}/approve", {"revision": 0}, "revision"),
+        ("POST", f"/tasks/{operations_world.needing}/approve", {"revision": 2**53}, "revision"),
         ("POST", f"/tasks/{held}/heartbeat", {"claim_id": claim_id, "lease_seconds": 14}, "lease_seconds"),
         ("POST", f"/tasks/{held}/heartbeat", {"claim_id": claim_id, "lease_seconds": 43_201}, "lease_seconds"),
         ("POST", f"/tasks/{held}/heartbeat", {"claim_id": "a/b"}, "claim_id"),
@@ -177,7 +179,7 @@ def test_numbers_texts_and_truth_are_told_apart(exhibit: Exhibit) -> None:
         ("POST", "/conversations", {"agent": "nobody", "message": CANARY}, "agent"),
         ("POST", "/conversations", {"agent": "reviewer", "message": " "}, "message"),
         ("POST", "/conversations", {"agent": "reviewer", "message": CANARY, "context": {"_x": 1}}, "context._x"),
-        ("POST", f"/conversations/{exhibit.conversation}/messages", {"message": ""}, "message"),
+        ("POST", f"/conversations/{operations_world.conversation}/messages", {"message": ""}, "message"),
         ("PUT", "/workspace/settings", {"time_zone": "Mars/Olympus"}, "time_zone"),
         ("PUT", "/workspace/settings", {"time_zone": "../../etc/passwd"}, "time_zone"),
         ("PUT", "/workspace/settings", {"escalation_cap": 0}, "escalation_cap"),
@@ -187,7 +189,7 @@ def test_numbers_texts_and_truth_are_told_apart(exhibit: Exhibit) -> None:
         ("POST", "/tokens", {"kind": "agent", "subject": "nobody-knows"}, "subject"),
         ("POST", "/tokens", {"kind": "human", "subject": "bob", "scopes": ["root"]}, "scopes"),
     ]  # fmt: skip
-    with exhibit.tenant.deployed.unchanged():
+    with operations_world.tenant.deployed.unchanged():
         for method, path, body, field in bad:
             told = problem(human.send(method, path, body))
             assert (told["status"], told["errors"][0]["field"]) == (422, field), f"{method} {path} {body}"
@@ -213,19 +215,19 @@ MARKERS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("changes", "sentence"), MARKERS)
 def test_a_marker_is_refused_in_the_words_that_its_callers_know(
-    exhibit: Exhibit, changes: dict[str, Any], sentence: str
+    operations_world: OperationsWorld, changes: dict[str, Any], sentence: str
 ) -> None:
-    agents = exhibit.tenant.human.get("/agents")["items"]
+    agents = operations_world.tenant.human.get("/agents")["items"]
     names = ", ".join(sorted(agent["name"] for agent in agents))
-    with exhibit.tenant.deployed.unchanged():
-        told = problem(exhibit.tenant.scout.send("POST", "/handoff-markers", marker_body(**changes)))
+    with operations_world.tenant.deployed.unchanged():
+        told = problem(operations_world.tenant.scout.send("POST", "/handoff-markers", marker_body(**changes)))
     assert (told["success"], told["error"], told["status"]) == (False, sentence.format(names=names), 422)
     assert told["errors"][0]["field"] in {*marker_body(), "create_task", "due"}
 
 
-def test_every_refusal_of_a_marker_has_its_two_fields(exhibit: Exhibit) -> None:
+def test_every_refusal_of_a_marker_has_its_two_fields(operations_world: OperationsWorld) -> None:
     for raw in (b"", b"[]", b"\xff", b"{", b'{"source_agent": NaN}'):
-        told = problem(exhibit.tenant.scout.send("POST", "/handoff-markers", raw=raw))
+        told = problem(operations_world.tenant.scout.send("POST", "/handoff-markers", raw=raw))
         assert told["success"] is False
         assert told["error"] == told["detail"]
 
@@ -234,32 +236,34 @@ ODD = [" ", "%", "TASK#1", "a:b", "'\"", "\\", "\0", "..", "é", "😀", "x" * 6
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_id_of_odd_characters_is_unknown(exhibit: Exhibit, odd: str) -> None:
-    with exhibit.tenant.deployed.unchanged():
+def test_an_id_of_odd_characters_is_unknown(operations_world: OperationsWorld, odd: str) -> None:
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_TOKEN:
             if not each.has_ids:
                 continue
             path = each.path
             for name in each.parameters("path"):
                 path = path.replace(f"{{{name}}}", quote(odd, safe=""))
-            told = problem(exhibit.tenant.human.send(each.method, path, exhibit.body(each)))
+            told = problem(operations_world.tenant.human.send(each.method, path, operations_world.body(each)))
             assert told["status"] in ({404, 405, 422} if each.method == "PUT" or odd == ".." else {404}), str(each)
 
 
-def sealed(exhibit: Exhibit, path: str, query: dict[str, Any], cursor: str) -> str:
+def sealed(operations_world: OperationsWorld, path: str, query: dict[str, Any], cursor: str) -> str:
     """A cursor as Baton would give it out, if it ever pointed there: the seal is no secret."""
-    parts = f"{exhibit.tenant.name}\n{path}\n{json.dumps(query, separators=(',', ':'))}\n{cursor}"
+    parts = f"{operations_world.tenant.name}\n{path}\n{json.dumps(query, separators=(',', ':'))}\n{cursor}"
     text = json.dumps([hashlib.sha256(parts.encode()).hexdigest()[:16], cursor])
     return base64.urlsafe_b64encode(text.encode()).decode()
 
 
-def test_a_cursor_that_was_never_given_out_is_refused(exhibit: Exhibit) -> None:
+def test_a_cursor_that_was_never_given_out_is_refused(operations_world: OperationsWorld) -> None:
     cursors = ["x", "e30", "W10", "%00", "%F0%9F%98%80", "..%2F", "WyJhIiwgImIiXQ", "=" * 9, "x" * 2_000, "x" * 3_000]
-    cursors += [sealed(exhibit, "/tokens", {}, forged) for forged in ("", "\0", "x" * 1_025, "é" * 600, "~")]
-    with exhibit.tenant.deployed.unchanged():
+    cursors += [sealed(operations_world, "/tokens", {}, forged) for forged in ("", "\0", "x" * 1_025, "é" * 600, "~")]
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_TOKEN:
             for cursor in cursors if "cursor" in each.parameters("query") else ():
-                told = problem(exhibit.tenant.human.send(each.method, f"{exhibit.path(each)}?cursor={cursor}"))
+                told = problem(
+                    operations_world.tenant.human.send(each.method, f"{operations_world.path(each)}?cursor={cursor}")
+                )
                 assert (told["status"], told["errors"][0]["field"]) == (422, "cursor"), f"{each} {cursor}"
                 assert re.match("(is not|belongs|must) ", told["errors"][0]["message"]), told
 
@@ -283,32 +287,40 @@ QUERIES = {
 }
 
 
-def test_a_query_out_of_bounds_is_refused_under_its_name(exhibit: Exhibit) -> None:
-    with exhibit.tenant.deployed.unchanged():
+def test_a_query_out_of_bounds_is_refused_under_its_name(operations_world: OperationsWorld) -> None:
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_TOKEN:
-            path = exhibit.path(each).partition("?")[0]
+            path = operations_world.path(each).partition("?")[0]
             for name in each.parameters("query"):
                 for value in QUERIES[name]:
-                    told = problem(exhibit.tenant.human.send(each.method, f"{path}?{name}={value}", exhibit.body(each)))
+                    told = problem(
+                        operations_world.tenant.human.send(
+                            each.method, f"{path}?{name}={value}", operations_world.body(each)
+                        )
+                    )
                     assert (told["status"], told["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
 
 
-def test_a_query_that_a_route_does_not_know_is_refused(exhibit: Exhibit, deployed: Deployed) -> None:
+def test_a_query_that_a_route_does_not_know_is_refused(operations_world: OperationsWorld, deployed: Deployed) -> None:
     with deployed.unchanged():
         for each in OPERATIONS:
-            path = exhibit.path(each).partition("?")[0]
-            response = exhibit.tenant.human.send(each.method, f"{path}?surprise=1", exhibit.body(each))
+            path = operations_world.path(each).partition("?")[0]
+            response = operations_world.tenant.human.send(
+                each.method, f"{path}?surprise=1", operations_world.body(each)
+            )
             assert (response.status_code, problem(response)["errors"][0]["field"]) == (422, "surprise"), str(each)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "ключ"])
-def test_an_idempotency_key_of_odd_characters_is_refused(exhibit: Exhibit, key: str) -> None:
+def test_an_idempotency_key_of_odd_characters_is_refused(operations_world: OperationsWorld, key: str) -> None:
     headers: Any = {"Idempotency-Key": key.encode()}
-    with exhibit.tenant.deployed.unchanged():
+    with operations_world.tenant.deployed.unchanged():
         for each in WITH_BODY:
             if not each.takes_key:
                 continue
             told = problem(
-                exhibit.tenant.human.send(each.method, exhibit.path(each), exhibit.body(each), headers=headers)
+                operations_world.tenant.human.send(
+                    each.method, operations_world.path(each), operations_world.body(each), headers=headers
+                )
             )
             assert (told["status"], told["errors"][0]["field"]) == (422, "Idempotency-Key"), str(each)

@@ -15,7 +15,7 @@ ONCE = ["handoff_initiated", "approved", "handoff_received", "handoff_completed"
 
 def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: Deployed, tenant: Tenant) -> None:
     task_ids = tenant.unrung(20, "runner")
-    deployed.ring_often([tenant.bell(task_id) for task_id in task_ids])
+    deployed.ring_often([tenant.notice(task_id) for task_id in task_ids])
     for task_id in task_ids:
         assert tenant.awaited(task_id)["state"] == "done"
     deployed.await_silence()
@@ -26,7 +26,7 @@ def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: D
 def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deployed, tenant: Tenant) -> None:
     """The first bell takes the urgent task; the second finds it done, and must not end without the other one."""
     (usual,), (urgent,) = tenant.unrung(1, "runner", Priority.P2), tenant.unrung(1, "runner", Priority.P0)
-    deployed.ring(tenant.bell(usual), tenant.bell(urgent))
+    deployed.notify(tenant.notice(usual), tenant.notice(urgent))
     assert {tenant.awaited(task_id)["state"] for task_id in (usual, urgent)} == {"done"}
     received = [next(e["at"] for e in tenant.events(t) if e["type"] == "handoff_received") for t in (urgent, usual)]
     assert received == sorted(received)
@@ -37,9 +37,9 @@ def test_a_lost_bell_is_rung_again_by_the_sweeper(deployed: Deployed, workspace:
     tenant = workspace(dispatch_delay_seconds=600)  # so long is the bell on its way
     deployed.await_silence()
     task_id = tenant.approved("runner")
-    assert deployed.bells() == 1
+    assert deployed.notices() == 1
     deployed.lose_bells()
-    assert deployed.bells() == 0
+    assert deployed.notices() == 0
     tenant.age(task_id, 661)
     deployed.sweep()
     assert tenant.awaited(task_id)["state"] == "done"
@@ -49,8 +49,8 @@ def test_a_lost_bell_is_rung_again_by_the_sweeper(deployed: Deployed, workspace:
 def test_a_bell_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deployed, tenant: Tenant) -> None:
     task_id = tenant.needing("runner")
     pulled = tenant.approved("reviewer")
-    deployed.ring(tenant.bell(task_id), tenant.bell(pulled, "reviewer"), tenant.bell("task_none"))
-    deployed.ring(tenant.bell(task_id, "nobody"), {**tenant.bell(task_id), "workspace": "elsewhere"})
+    deployed.notify(tenant.notice(task_id), tenant.notice(pulled, "reviewer"), tenant.notice("task_none"))
+    deployed.notify(tenant.notice(task_id, "nobody"), {**tenant.notice(task_id), "workspace": "elsewhere"})
     deployed.await_silence()
     assert [tenant.task(each)["state"] for each in (task_id, pulled)] == ["needs", "delegated"]
 
@@ -64,7 +64,7 @@ def test_a_bell_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deploye
     ],
 )
 def test_malformed_messages_are_given_up_with_their_reason(deployed: Deployed, bodies: list[str]) -> None:
-    deployed.ring(*bodies)
+    deployed.notify(*bodies)
     given_up = deployed.take_dead_letters(len(bodies))
     assert sorted(body for body, _ in given_up) == sorted(bodies)
     assert {reason.split()[0] for _, reason in given_up} == {"not"}

@@ -13,7 +13,7 @@ import pytest
 from baton.domain.principal import ACT_AS, CONVERSE, Kind
 from baton.domain.token import Token, digest, spell
 from support.deployed import CANARY, Client, Deployed, problem
-from support.exhibit import WITH_TOKEN, Exhibit, Operation
+from support.operations import WITH_TOKEN, Operation, OperationsWorld
 from support.tenant import Tenant, marker_body, new_workspace
 
 # Such an id there never was: what another workspace's id is answered like.
@@ -33,8 +33,8 @@ UNKNOWN_IDS = {
 
 
 @pytest.fixture(scope="module")
-def exhibit(deployed: Deployed) -> Exhibit:
-    return Exhibit(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
+def operations_world(deployed: Deployed) -> OperationsWorld:
+    return OperationsWorld(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
 
 
 @pytest.fixture(scope="module")
@@ -43,17 +43,22 @@ def stranger(deployed: Deployed) -> Tenant:
     return new_workspace(deployed)
 
 
-def tried(exhibit: Exhibit, by: Client, operations: Iterable[Operation]) -> Iterator[tuple[Operation, httpx.Response]]:
+def tried(
+    operations_world: OperationsWorld, by: Client, operations: Iterable[Operation]
+) -> Iterator[tuple[Operation, httpx.Response]]:
     for each in operations:
-        yield each, by.send(each.method, exhibit.path(each), exhibit.body(each))
+        yield each, by.send(each.method, operations_world.path(each), operations_world.body(each))
 
 
 def answers(
-    exhibit: Exhibit, by: Client, operations: Iterable[Operation], told: Callable[[httpx.Response], Any]
+    operations_world: OperationsWorld,
+    by: Client,
+    operations: Iterable[Operation],
+    told: Callable[[httpx.Response], Any],
 ) -> dict[str, Any]:
     """What every operation is answered; nothing may be written meanwhile."""
-    with exhibit.tenant.deployed.unchanged():
-        return {str(each): told(response) for each, response in tried(exhibit, by, operations)}
+    with operations_world.tenant.deployed.unchanged():
+        return {str(each): told(response) for each, response in tried(operations_world, by, operations)}
 
 
 def everywhere(expected: Any, operations: Iterable[Operation] = WITH_TOKEN) -> dict[str, Any]:
@@ -70,12 +75,14 @@ def by_us(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, problem(response)["code"]
 
 
-def spare_token(exhibit: Exhibit, deployed: Deployed, kind: Kind = Kind.HUMAN, **changes: Any) -> Token:
+def spare_token(
+    operations_world: OperationsWorld, deployed: Deployed, kind: Kind = Kind.HUMAN, **changes: Any
+) -> Token:
     """A token in the table, with a secret of zeros."""
-    now = deployed.baton.clock.now()
+    now = deployed.deps.clock.now()
     token = Token(
-        id=deployed.baton.ids.new("t", now).removeprefix("t_"),
-        workspace=exhibit.tenant.name,
+        id=deployed.deps.ids.new("t", now).removeprefix("t_"),
+        workspace=operations_world.tenant.name,
         kind=kind,
         subject="alice",
         scopes=frozenset({ACT_AS}),
@@ -84,7 +91,7 @@ def spare_token(exhibit: Exhibit, deployed: Deployed, kind: Kind = Kind.HUMAN, *
         created_by="human:alice",
     )
     token = replace(token, **changes)
-    deployed.baton.store.add_token(token)
+    deployed.deps.store.add_token(token)
     return token
 
 
@@ -95,15 +102,15 @@ def test_the_document_has_routes_of_every_sort() -> None:
     assert len([each for each in WITH_TOKEN if each.has_ids]) >= 18
 
 
-def test_a_write_would_be_noticed(exhibit: Exhibit, stranger: Tenant) -> None:
+def test_a_write_would_be_noticed(operations_world: OperationsWorld, stranger: Tenant) -> None:
     with pytest.raises(AssertionError, match=stranger.name), stranger.deployed.unchanged():
         stranger.mark()
-    with exhibit.tenant.deployed.unchanged(of=exhibit.tenant.name):
+    with operations_world.tenant.deployed.unchanged(of=operations_world.tenant.name):
         stranger.mark()
 
 
-def test_without_a_token_the_gateway_refuses(exhibit: Exhibit, deployed: Deployed) -> None:
-    told = answers(exhibit, deployed.client(), WITH_TOKEN, by_the_gateway)
+def test_without_a_token_the_gateway_refuses(operations_world: OperationsWorld, deployed: Deployed) -> None:
+    told = answers(operations_world, deployed.client(), WITH_TOKEN, by_the_gateway)
     assert told == everywhere((401, "Unauthorized"))
 
 
@@ -120,43 +127,51 @@ def test_without_a_token_the_gateway_refuses(exhibit: Exhibit, deployed: Deploye
         "{listed}",
     ],
 )
-def test_a_malformed_or_made_up_token_is_refused(exhibit: Exhibit, deployed: Deployed, spelled: str) -> None:
-    token = spare_token(exhibit, deployed)
+def test_a_malformed_or_made_up_token_is_refused(
+    operations_world: OperationsWorld, deployed: Deployed, spelled: str
+) -> None:
+    token = spare_token(operations_world, deployed)
     text = spelled.format(
         id=token.id, secret="0" * 64, wrong="1" * 64, unknown="0" * 26, listed=f"baton_{token.id}_{token.digest}"
     )
     some = WITH_TOKEN if spelled in {"nonsense", "baton_{id}_{wrong}"} else WITH_TOKEN[:4]
-    assert answers(exhibit, deployed.client(text), some, by_the_gateway) == everywhere((403, "Forbidden"), some)
+    assert answers(operations_world, deployed.client(text), some, by_the_gateway) == everywhere(
+        (403, "Forbidden"), some
+    )
 
 
-def test_an_expired_token_is_refused(exhibit: Exhibit, deployed: Deployed) -> None:
-    token = spare_token(exhibit, deployed, expires_at=deployed.baton.clock.now())
-    told = answers(exhibit, deployed.client(spell(token.id, "0" * 64)), WITH_TOKEN, by_the_gateway)
+def test_an_expired_token_is_refused(operations_world: OperationsWorld, deployed: Deployed) -> None:
+    token = spare_token(operations_world, deployed, expires_at=deployed.deps.clock.now())
+    told = answers(operations_world, deployed.client(spell(token.id, "0" * 64)), WITH_TOKEN, by_the_gateway)
     assert told == everywhere((403, "Forbidden"))
 
 
-def test_a_token_is_refused_from_the_moment_it_is_revoked(exhibit: Exhibit, deployed: Deployed) -> None:
-    token = spare_token(exhibit, deployed)
+def test_a_token_is_refused_from_the_moment_it_is_revoked(
+    operations_world: OperationsWorld, deployed: Deployed
+) -> None:
+    token = spare_token(operations_world, deployed)
     client = deployed.client(spell(token.id, "0" * 64))
     assert client.get("/agents")["items"]
-    exhibit.tenant.human.ok("DELETE", f"/tokens/{token.id}")
-    assert answers(exhibit, client, WITH_TOKEN, by_the_gateway) == everywhere((403, "Forbidden"))
+    operations_world.tenant.human.ok("DELETE", f"/tokens/{token.id}")
+    assert answers(operations_world, client, WITH_TOKEN, by_the_gateway) == everywhere((403, "Forbidden"))
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Token", ""])
-def test_only_bearer_tokens_are_taken(exhibit: Exhibit, deployed: Deployed, scheme: str) -> None:
-    token = exhibit.tenant.human.token
+def test_only_bearer_tokens_are_taken(operations_world: OperationsWorld, deployed: Deployed, scheme: str) -> None:
+    token = operations_world.tenant.human.token
     response = deployed.client().send("GET", "/agents", headers={"Authorization": f"{scheme} {token}".strip()})
     assert by_the_gateway(response) == (403, "Forbidden")
 
 
-def test_another_workspaces_ids_are_answered_like_ids_that_never_were(exhibit: Exhibit, stranger: Tenant) -> None:
+def test_another_workspaces_ids_are_answered_like_ids_that_never_were(
+    operations_world: OperationsWorld, stranger: Tenant
+) -> None:
     """By a human there, who may do anything at home."""
     operations = [each for each in WITH_TOKEN if each.has_ids and each.method != "PUT"]
-    with exhibit.tenant.deployed.unchanged():
+    with operations_world.tenant.deployed.unchanged():
         for each in operations:
-            body, late = exhibit.body(each), "?timeout=0" if "timeout" in each.parameters("query") else ""
-            there = stranger.human.send(each.method, exhibit.path(each, slug="source-0"), body)
+            body, late = operations_world.body(each), "?timeout=0" if "timeout" in each.parameters("query") else ""
+            there = stranger.human.send(each.method, operations_world.path(each, slug="source-0"), body)
             never = stranger.human.send(each.method, each.path.format_map(UNKNOWN_IDS) + late, body)
             assert by_us(there) == (404, "not_found"), str(each)
             assert differences(there, never) <= {"request_id"}, str(each)
@@ -167,35 +182,43 @@ def differences(one: httpx.Response, other: httpx.Response) -> set[str]:
     return {name for name in one_told.keys() | other_told.keys() if one_told.get(name) != other_told.get(name)}
 
 
-def test_another_workspace_sees_and_changes_nothing_of_this_one(exhibit: Exhibit, stranger: Tenant) -> None:
+def test_another_workspace_sees_and_changes_nothing_of_this_one(
+    operations_world: OperationsWorld, stranger: Tenant
+) -> None:
     """Routes without ids, and agents by their slugs: they work, at home."""
     operations = [each for each in WITH_TOKEN if not each.has_ids or "slug" in each.path]
-    made = [exhibit.needing, exhibit.review, exhibit.token_id, exhibit.alert, *exhibit.tasks.values()]
-    hidden = [exhibit.tenant.name, *made]
-    with exhibit.tenant.deployed.unchanged(of=exhibit.tenant.name):
-        for each, response in tried(exhibit, stranger.human, operations):
+    made = [
+        operations_world.needing,
+        operations_world.review,
+        operations_world.token_id,
+        operations_world.alert,
+        *operations_world.tasks.values(),
+    ]
+    hidden = [operations_world.tenant.name, *made]
+    with operations_world.tenant.deployed.unchanged(of=operations_world.tenant.name):
+        for each, response in tried(operations_world, stranger.human, operations):
             assert response.status_code < 500, str(each)
             assert [text for text in hidden if text in response.text] == [], str(each)
 
 
 @pytest.mark.parametrize("who", ["scout", "reviewer"])
-def test_an_agent_is_refused_where_a_human_is_needed(exhibit: Exhibit, who: str) -> None:
+def test_an_agent_is_refused_where_a_human_is_needed(operations_world: OperationsWorld, who: str) -> None:
     operations = [each for each in WITH_TOKEN if each.is_closed_to_agents]
-    told = answers(exhibit, getattr(exhibit.tenant, who), operations, by_us)
+    told = answers(operations_world, getattr(operations_world.tenant, who), operations, by_us)
     assert told == everywhere((403, "human_required"), operations)
 
 
-def test_a_service_never_stands_in_for_a_human(exhibit: Exhibit) -> None:
+def test_a_service_never_stands_in_for_a_human(operations_world: OperationsWorld) -> None:
     operations = [each for each in WITH_TOKEN if each.is_for_humans]
-    assert answers(exhibit, exhibit.tenant.service, operations, by_us) == everywhere(
+    assert answers(operations_world, operations_world.tenant.service, operations, by_us) == everywhere(
         (403, "human_required"), operations
     )
 
 
-def test_an_agent_acts_only_as_itself(exhibit: Exhibit) -> None:
-    scout, tasks = exhibit.tenant.scout, exhibit.tasks
-    claim_id = exhibit.claim["claim_id"]
-    with exhibit.tenant.deployed.unchanged():
+def test_an_agent_acts_only_as_itself(operations_world: OperationsWorld) -> None:
+    scout, tasks = operations_world.tenant.scout, operations_world.tasks
+    claim_id = operations_world.claim["claim_id"]
+    with operations_world.tenant.deployed.unchanged():
         assert scout.refused("POST", "/agents/reviewer/claims", {}) == (403, "not_your_agent")
         assert scout.refused("POST", "/agents/reviewer/claims/wait", {}) == (403, "not_your_agent")
         assert scout.refused("POST", f"/tasks/{tasks['claim']}/claim", {}) == (404, "not_found")
@@ -206,26 +229,28 @@ def test_an_agent_acts_only_as_itself(exhibit: Exhibit) -> None:
         for verb in ("heartbeat", "complete", "release"):
             held = f"/tasks/{tasks['complete']}/{verb}"
             assert scout.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
-            assert exhibit.tenant.human.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
+            assert operations_world.tenant.human.refused("POST", held, {"claim_id": claim_id}) == (409, "stale_claim")
 
 
-def test_an_agent_talks_only_where_a_human_gave_it_the_scope(exhibit: Exhibit, deployed: Deployed) -> None:
-    message, path = {"message": CANARY}, f"/conversations/{exhibit.conversation}/messages"
+def test_an_agent_talks_only_where_a_human_gave_it_the_scope(
+    operations_world: OperationsWorld, deployed: Deployed
+) -> None:
+    message, path = {"message": CANARY}, f"/conversations/{operations_world.conversation}/messages"
     talkers = [
-        spare_token(exhibit, deployed, Kind.AGENT, scopes=frozenset({CONVERSE}), subject=subject)
+        spare_token(operations_world, deployed, Kind.AGENT, scopes=frozenset({CONVERSE}), subject=subject)
         for subject in ("reviewer", "scout")
     ]
     with deployed.unchanged():
         for each, body in (("/conversations", {**message, "agent": "reviewer"}), (path, message)):
-            assert exhibit.tenant.scout.refused("POST", each, body) == (403, "scope_required")
+            assert operations_world.tenant.scout.refused("POST", each, body) == (403, "scope_required")
         told = [deployed.client(spell(each.id, "0" * 64)).refused("POST", path, message) for each in talkers]
         assert told == [(422, "claim_required"), (404, "not_found")]
 
 
-def test_a_service_without_the_scope_acts_for_nobody(exhibit: Exhibit, deployed: Deployed) -> None:
-    token = spare_token(exhibit, deployed, Kind.SERVICE, scopes=frozenset(), subject="narrow")
+def test_a_service_without_the_scope_acts_for_nobody(operations_world: OperationsWorld, deployed: Deployed) -> None:
+    token = spare_token(operations_world, deployed, Kind.SERVICE, scopes=frozenset(), subject="narrow")
     service = deployed.client(spell(token.id, "0" * 64))
     with deployed.unchanged():
         assert service.refused("POST", "/agents/reviewer/claims", {}) == (403, "scope_required")
-        assert service.refused("POST", f"/tasks/{exhibit.tasks['claim']}/claim", {}) == (404, "not_found")
+        assert service.refused("POST", f"/tasks/{operations_world.tasks['claim']}/claim", {}) == (404, "not_found")
         assert service.refused("POST", "/handoff-markers", marker_body()) == (403, "scope_required")

@@ -108,12 +108,12 @@ def test_with_the_bus_out_of_reach_tasks_go_on_and_the_outside_hears_later(tenan
 
 def overdue(deployed: Deployed) -> None:
     """As if everything in the outbox had waited for two minutes."""
-    now, store = SystemClock().now(), deployed.baton.store
-    for page in list(store.unsent(now + timedelta(days=1))):
+    now, store = SystemClock().now(), deployed.deps.store
+    for page in list(store.pending_events(now + timedelta(days=1))):
         for each in page:
             store.put_off(each.workspace, each.task_id, each.seq, now - seconds(120))
 
 
 def waiting(tenant: Tenant) -> int:
-    pages = tenant.deployed.baton.store.unsent(SystemClock().now() + timedelta(days=1))
+    pages = tenant.deployed.deps.store.pending_events(SystemClock().now() + timedelta(days=1))
     return sum(each.workspace == tenant.name for page in pages for each in page)

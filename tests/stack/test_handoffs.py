@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from support.deployed import CANARY, Client, until
-from support.outside_crew import CREW, CRITERIA, Claim, Relay, hired, specification_handoff
+from support.outside_workers import CREW, CRITERIA, Claim, Relay, hired, specification_handoff
 from support.tenant import Tenant
 
 FIXTURES = "Missing test fixtures"

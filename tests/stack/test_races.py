@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from baton.domain.errors import BatonError
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Kind
 from baton.services.claim_task import Claimer, claim_next, claim_task
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
@@ -84,47 +84,49 @@ def hundred(tenant: Tenant) -> tuple[Tenant, list[str]]:
 
 def test_of_sixteen_claimers_exactly_one_gets_each_task(hundred: tuple[Tenant, list[str]]) -> None:
     tenant, task_ids = hundred
-    baton, by = tenant.deployed.baton, tenant.principal(Kind.AGENT, "reviewer")
+    deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "reviewer")
     winners: list[tuple[str, int]] = []
     losers: Counter[str] = Counter()
 
     def claim(number: int, round_: int) -> None:
         claimer = Claimer(by=by, agent="reviewer", worker=f"w-{number}", lease_seconds=43_200)
         try:
-            claimed = claim_task(baton, claimer, task_ids[round_])
+            claimed = claim_task(deps, claimer, task_ids[round_])
         except BatonError as error:
             losers[error.code] += 1
         else:
-            assert claimed.dossier.task.claim
-            winners.append((task_ids[round_], claimed.dossier.task.claim.fence))
+            assert claimed.details.task.claim
+            winners.append((task_ids[round_], claimed.details.task.claim.fence))
 
     in_rounds(CLIENTS, len(task_ids), claim)
     assert sorted(winners) == sorted((task_id, 1) for task_id in task_ids)
     assert losers == {"already_claimed": (CLIENTS - 1) * len(task_ids)}
     for task_id in task_ids:
-        events = baton.store.events(tenant.name, task_id, 0, 10)
+        events = deps.store.events(tenant.name, task_id, 0, 10)
         assert [event.seq for event in events] == [1, 2, 3]  # no gaps
-        task, _ = baton.store.load(tenant.name, task_id)
+        task, _ = deps.store.load(tenant.name, task_id)
         assert (task.fence, task.attempt, task.version) == (1, 1, 2)
 
 
 def test_sixteen_workers_share_a_queue_without_taking_anything_twice(hundred: tuple[Tenant, list[str]]) -> None:
     tenant, task_ids = hundred
-    baton, by = tenant.deployed.baton, tenant.principal(Kind.AGENT, "reviewer")
+    deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "reviewer")
 
     def work(number: int) -> list[str]:
         claimer, taken = Claimer(by=by, agent="reviewer", worker=f"w-{number}", lease_seconds=43_200), []
-        while claimed := claim_next(baton, claimer):
-            taken.append(claimed.dossier.task.id)
+        while claimed := claim_next(deps, claimer):
+            taken.append(claimed.details.task.id)
         return taken
 
     taken = [task_id for each in at_once(CLIENTS, work) for task_id in each]
     assert sorted(taken) == sorted(task_ids)
 
 
-def asked_at_once(tenant: Tenant, body: dict[str, Any], once: Once | None = None) -> list[MarkerAnswer]:
+def asked_at_once(
+    tenant: Tenant, body: dict[str, Any], idempotency_key: IdempotencyKey | None = None
+) -> list[MarkerAnswer]:
     by = tenant.principal(Kind.AGENT, "scout")
-    return at_once(64, lambda _: create_handoff_marker(tenant.deployed.baton, by, body, once))
+    return at_once(64, lambda _: create_handoff_marker(tenant.deployed.deps, by, body, idempotency_key))
 
 
 def test_of_sixty_four_markers_in_one_direction_exactly_one_creates(tenant: Tenant) -> None:
@@ -136,18 +138,18 @@ def test_of_sixty_four_markers_in_one_direction_exactly_one_creates(tenant: Tena
 
 
 def test_sixty_four_markers_with_one_key_are_one_marker(tenant: Tenant) -> None:
-    once = Once(tenant.principal(Kind.AGENT, "scout"), "POST /handoff-markers", "key-1", "hash")
-    answers = asked_at_once(tenant, marker_body(), once)
+    idempotency_key = IdempotencyKey(tenant.principal(Kind.AGENT, "scout"), "POST /handoff-markers", "key-1", "hash")
+    answers = asked_at_once(tenant, marker_body(), idempotency_key)
     assert all(answer == answers[0] for answer in answers)
     assert [task["id"] for task in tenant.human.get("/tasks?agent=reviewer")["items"]] == [answers[0].task_id]
     assert tenant.human.get(f"/tasks/{answers[0].task_id}/notes")["items"] == []
 
 
 def test_sixty_four_in_a_row_each_closed_at_once_create_two(tenant: Tenant) -> None:
-    baton, by = tenant.deployed.baton, tenant.principal(Kind.AGENT, "scout")
+    deps, by = tenant.deployed.deps, tenant.principal(Kind.AGENT, "scout")
     answers = []
     for _ in range(64):
-        answers.append(create_handoff_marker(baton, by, marker_body()))
+        answers.append(create_handoff_marker(deps, by, marker_body()))
         if answers[-1].task_id:
             tenant.scout.post(f"/tasks/{answers[-1].task_id}/cancel")
     assert [bool(answer.task_id) for answer in answers] == [True] * 2 + [False] * 62

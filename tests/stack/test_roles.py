@@ -140,8 +140,8 @@ def test_only_sync_tracker_takes_the_trackers_bells_and_gives_them_up(
 
 
 def test_whoever_changes_tasks_may_ring_for_the_tracker(deployed: Deployed, roles: dict[str, Role]) -> None:
-    bell = json.dumps({"workspace": "roles", "task_id": None})
-    who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=bell)
+    notice = json.dumps({"workspace": "roles", "task_id": None})
+    who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.tracker_queue_url, MessageBody=notice)
     assert who == [function for function in FUNCTIONS if function not in {"Authorize", "PublishEvents"}]
 
 
@@ -174,8 +174,8 @@ def test_the_webhook_searches_nothing(deployed: Deployed, roles: dict[str, Role]
 
 
 def test_waiting_and_the_webhook_give_no_work_to_agents(deployed: Deployed, roles: dict[str, Role]) -> None:
-    bell = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
-    who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=bell)
+    notice = json.dumps({"workspace": "roles", "agent": "nobody", "task_id": "task_none"})
+    who = those_that_may(roles, "sqs", "send_message", QueueUrl=deployed.stack.queue_url, MessageBody=notice)
     assert who == ["CreateHandoffMarker", "Api", "ProcessTask", "SyncTracker", "SweepStaleClaims"]
 
 

@@ -19,11 +19,11 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, from_wire, to_wire
 from baton.adapters.system import RandomIds, SystemClock
-from baton.ports import Baton
+from baton.ports import Deps
 from deployment import STACK_NAME
 from stack import Stack
 from support.dynamo import all_items
-from support.ports import MemoryCallbackKey, MemoryDoorbell, MemorySecrets, MemoryTrackerBell, NoTrackers
+from support.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
 
 # In everything that tests hand over as content: no log may ever show it.
 CANARY = "canary-b7d1f0"
@@ -181,18 +181,18 @@ class Deployed:
         return self.stack.aws("dynamodb", config)
 
     @cached_property
-    def baton(self) -> Baton:
+    def deps(self) -> Deps:
         """The use cases on the stack's table, in this process, with a bell that nobody hears."""
         clock = SystemClock()
-        return Baton(
+        return Deps(
             store=DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep)),
-            doorbell=MemoryDoorbell(),
+            dispatch_queue=FakeDispatchQueue(),
             clock=clock,
             ids=RandomIds(),
             trackers=NoTrackers(),
-            tracker_bell=MemoryTrackerBell(),
-            secrets=MemorySecrets(),
-            callback_key=MemoryCallbackKey(),
+            tracker_queue=FakeTrackerQueue(),
+            secrets=FakeSecrets(),
+            callback_key=FakeCallbackKey(),
             public_url=self.stack.api_url,
             log=lambda _message, **_fields: None,
         )
@@ -218,7 +218,7 @@ class Deployed:
         far = SystemClock().now() + timedelta(days=1)
 
         def told() -> bool:
-            if not any(self.baton.store.unsent(far)):
+            if not any(self.deps.store.pending_events(far)):
                 return True
             self.invoke("PublishEvents")  # what the stream hasn't brought, once it is overdue
             return False
@@ -253,7 +253,7 @@ class Deployed:
 
     # The queue
 
-    def ring(self, *bodies: Item | str) -> None:
+    def notify(self, *bodies: Item | str) -> None:
         """One message each, at most ten."""
         entries = [
             {"Id": str(number), "MessageBody": body if isinstance(body, str) else json.dumps(body)}
@@ -267,7 +267,7 @@ class Deployed:
         shuffled = bodies * 2
         random.shuffle(shuffled)
         for start in range(0, len(shuffled), 10):
-            self.ring(*shuffled[start : start + 10])
+            self.notify(*shuffled[start : start + 10])
 
     def lose_bells(self) -> None:
         """Every message in the queue is gone."""
@@ -276,7 +276,7 @@ class Deployed:
     def empty_dead_letters(self) -> None:
         self.aws("sqs").purge_queue(QueueUrl=self.stack.dlq_url)
 
-    def bells(self) -> int:
+    def notices(self) -> int:
         """Messages that wait, are delayed, or are being handled."""
         names = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
         asked = self.aws("sqs").get_queue_attributes(QueueUrl=self.stack.queue_url, AttributeNames=names)
@@ -284,7 +284,7 @@ class Deployed:
 
     def await_silence(self) -> None:
         """Every bell has been answered."""
-        until(lambda: self.bells() == 0)
+        until(lambda: self.notices() == 0)
 
     def take_dead_letters(self, count: int) -> list[tuple[str, str]]:
         """Body and reason of what was given up, once there is as much of it; the queue forgets it."""

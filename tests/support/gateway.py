@@ -10,7 +10,7 @@ from typing import Any
 
 from api import handler as api
 from baton.domain.principal import Principal
-from baton.ports import Baton
+from baton.ports import Deps
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
 from rest.app import App
@@ -73,7 +73,7 @@ class Reply:
 
 @dataclass
 class Gateway:
-    baton: Baton
+    deps: Deps
     replies: list[Reply] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -82,8 +82,8 @@ class Gateway:
         self._webhook = App(notion_webhook.routes, self._wire)
         self._api = App(api.routes, self._wire, elsewhere=api.ELSEWHERE)
 
-    def _wire(self) -> Baton:
-        return self.baton
+    def _wire(self) -> Deps:
+        return self.deps
 
     def send(self, by: Principal | None, method: str, path: str, body: Any = None, **options: Any) -> Reply:
         event = gateway_event(by, method, path, body, **options)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baton.adapters.notion import NotionTrackers
-from baton.domain.mirror import Mirror
+from baton.domain.page_sync import PageSync
 from baton.domain.principal import Principal
 from baton.domain.webhook import Webhook
-from baton.ports import Baton, Trackers
+from baton.ports import Deps, Trackers
 from baton.services.change_settings import change_settings
 from baton.services.open_webhook import open_webhook
-from baton.services.receive_webhook import Delivery, Received, receive_webhook
+from baton.services.receive_webhook import Received, WebhookDelivery, receive_webhook
 from baton.services.set_tracker_token import set_tracker_token
 from baton.services.sweep import sweep
-from baton.services.sync_tracker import Synced, sync_tracker
+from baton.services.sync_tracker import SyncReport, sync_tracker
 from fake_notion import STATUS, Database, FakeNotion, Page
 from support.world import WORKSPACE, World, human
 
@@ -38,37 +38,37 @@ class NotionWorld(World):
         self.tasks = self.notion.add_database(properties=self.properties, status_type=self.status_type)
         super().__post_init__()
         transport = self.notion.transport()
-        self.baton = self.baton_with(
-            NotionTrackers(self.baton.secrets, "https://notion.example", transport=transport, clock=self.clock)
+        self.deps = self.baton_with(
+            NotionTrackers(self.deps.secrets, "https://notion.example", transport=transport, clock=self.clock)
         )
 
-    def baton_with(self, trackers: Trackers) -> Baton:
-        return replace(self.baton, trackers=trackers)
+    def baton_with(self, trackers: Trackers) -> Deps:
+        return replace(self.deps, trackers=trackers)
 
     def settle(self, workspace: str = WORKSPACE) -> NotionWorld:
         super().settle(workspace)
-        set_tracker_token(self.baton, human(workspace), TOKEN)
-        change_settings(self.baton, human(workspace), {"tracker": {"database": self.tasks.id, **self.tracker}})
+        set_tracker_token(self.deps, human(workspace), TOKEN)
+        change_settings(self.deps, human(workspace), {"tracker": {"database": self.tasks.id, **self.tracker}})
         return self
 
-    def sync(self, rounds: int = 20) -> list[Synced]:
+    def sync(self, rounds: int = 20) -> list[SyncReport]:
         """Answers every bell that is due, and those that this rings, as sync-tracker does."""
-        done: list[Synced] = []
+        done: list[SyncReport] = []
         for _ in range(rounds):
-            due = [bell for bell in self.tracker_bell.bells if bell[2] <= 0]
-            later = [bell for bell in self.tracker_bell.bells if bell[2] > 0]
-            self.tracker_bell.bells[:] = later
+            due = [notice for notice in self.tracker_queue.notices if notice[2] <= 0]
+            later = [notice for notice in self.tracker_queue.notices if notice[2] > 0]
+            self.tracker_queue.notices[:] = later
             if not due:
                 break
-            done += [sync_tracker(self.baton, workspace, task_id, lambda: 120.0) for workspace, task_id, _ in due]
+            done += [sync_tracker(self.deps, workspace, task_id, lambda: 120.0) for workspace, task_id, _ in due]
         return done
 
     def minutes(self, count: int = 1) -> None:
         """Time passes: delayed bells come due, the sweeper goes round, and what it rings for is answered."""
         for _ in range(count):
             self.clock.advance(60)
-            self.tracker_bell.bells[:] = [(w, t, max(0, delay - 60)) for w, t, delay in self.tracker_bell.bells]
-            sweep(self.baton)
+            self.tracker_queue.notices[:] = [(w, t, max(0, delay - 60)) for w, t, delay in self.tracker_queue.notices]
+            sweep(self.deps)
             self.sync()
 
     def page(self, task_id: str) -> Page:
@@ -76,14 +76,14 @@ class NotionWorld(World):
         (page,) = [page for page in self.notion.pages.values() if page.task_id == task_id]
         return page
 
-    def row(self, task_id: str, workspace: str = WORKSPACE) -> Mirror:
-        row = self.store.mirror(workspace, task_id)
+    def row(self, task_id: str, workspace: str = WORKSPACE) -> PageSync:
+        row = self.store.page_sync(workspace, task_id)
         assert row is not None
         return row
 
     def hook(self, by: Principal | None = None) -> Hook:
         """A webhook whose hands were shaken; the stand-in delivers to it at once."""
-        webhook, address = open_webhook(self.baton, by or human())
+        webhook, address = open_webhook(self.deps, by or human())
         hook = Hook(self, address, webhook)
         self.notion.subscribe(hook.deliver)
         return hook
@@ -99,6 +99,6 @@ class Hook:
     def deliver(self, body: bytes, headers: dict[str, str]) -> int:
         signature = {name.lower(): value for name, value in headers.items()}.get("x-notion-signature")
         self.received.append(
-            receive_webhook(self.world.baton, self.address, Delivery(body, json.loads(body), signature))
+            receive_webhook(self.world.deps, self.address, WebhookDelivery(body, json.loads(body), signature))
         )
         return 200

@@ -17,7 +17,7 @@ from baton.domain.errors import (
     TrackerTrouble,
 )
 from baton.domain.marker import Priority
-from baton.domain.sheet import Sheet
+from baton.domain.page_fields import PageFields
 from baton.domain.task import State
 from baton.domain.tracker import TrackerSettings
 from fake_notion import STATUS, Database, FakeNotion, Fault, ScriptedFault
@@ -101,14 +101,14 @@ class Office:
         return self.trackers.of(workspace, self.settings(**values), seconds)
 
     def page_of(self, **values: Any) -> Any:
-        return self.fake.pages[self.tracker().create(sheet(**values)).page.id]
+        return self.fake.pages[self.tracker().create(page_fields(**values)).page.id]
 
     def asked(self) -> list[str]:
         return [f"{call.method} {call.path.split('/')[2]}" for call in self.fake.requests]
 
 
-def sheet(**values: Any) -> Sheet:
-    usual = Sheet(
+def page_fields(**values: Any) -> PageFields:
+    usual = PageFields(
         task_id=TASK,
         title=TITLE,
         state=State.NEEDS,
@@ -123,9 +123,9 @@ def sheet(**values: Any) -> Sheet:
     return replace(usual, **values)
 
 
-def trouble_of(office: Office, act: Callable[[NotionTracker], object], seconds: float = 3) -> TrackerTrouble:
+def trouble_of(processes: Office, act: Callable[[NotionTracker], object], seconds: float = 3) -> TrackerTrouble:
     with pytest.raises(TrackerTrouble) as caught:
-        act(office.tracker(seconds=seconds))
+        act(processes.tracker(seconds=seconds))
     assert "ntn_" not in str(caught.value)
     return caught.value
 
@@ -134,5 +134,5 @@ def always(fault: Fault, path: str) -> Callable[[str, str], Fault | None]:
     return ScriptedFault(fault, count=99, path=path)
 
 
-CREATE: Callable[[NotionTracker], object] = lambda tracker: tracker.create(sheet())  # noqa: E731
+CREATE: Callable[[NotionTracker], object] = lambda tracker: tracker.create(page_fields())  # noqa: E731
 LOOK: Callable[[NotionTracker], object] = lambda tracker: tracker.look("a" * 32)  # noqa: E731

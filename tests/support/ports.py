@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baton.domain.published import Notice
+from baton.domain.bus_events import BusEvent
 from baton.domain.tracker import TrackerSettings
-from baton.ports import Delivery, Tracker
+from baton.ports import PublishResult, Tracker
 
 
-class MemoryDoorbell:
+class FakeDispatchQueue:
     """Keeps its bells for a test to look at or deliver."""
 
     def __init__(self) -> None:
-        self.bells: list[tuple[str, str, str, int]] = []
+        self.notices: list[tuple[str, str, str, int]] = []
 
-    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
-        self.bells.append((workspace, agent, task_id, delay_seconds))
+    def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+        self.notices.append((workspace, agent, task_id, delay_seconds))
 
 
-class MemoryDeadLetters:
+class FakeDeadLetters:
     def __init__(self) -> None:
         self.letters: list[tuple[str, str]] = []
 
@@ -27,21 +27,21 @@ class MemoryDeadLetters:
         self.letters.append((body, reason))
 
 
-class MemoryCallbackKey:
+class FakeCallbackKey:
     """Always the same."""
 
     def get(self) -> bytes:
         return b"callbacks of a deployment that isn't one"
 
 
-class MemoryTrackerBell:
+class FakeTrackerQueue:
     """Keeps its bells for a test to look at or deliver."""
 
     def __init__(self) -> None:
-        self.bells: list[tuple[str, str | None, int]] = []
+        self.notices: list[tuple[str, str | None, int]] = []
 
-    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
-        self.bells.append((workspace, task_id, delay_seconds))
+    def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+        self.notices.append((workspace, task_id, delay_seconds))
 
 
 class NoTrackers:
@@ -51,7 +51,7 @@ class NoTrackers:
         raise ValueError(workspace)
 
 
-class MemorySecrets:
+class FakeSecrets:
     def __init__(self) -> None:
         self.tokens: dict[str, str] = {}
 
@@ -62,19 +62,19 @@ class MemorySecrets:
         return self.tokens.get(workspace)
 
 
-class MemoryBus:
+class FakeBus:
     """Keeps what it took for a test to look at. ``is_away``: nothing gets through; ``refuses``: ids of those that it
     won't take."""
 
     def __init__(self) -> None:
-        self.took: list[Notice] = []
+        self.took: list[BusEvent] = []
         self.is_away = False
         self.refuses: set[str] = set()
 
-    def publish(self, notices: Sequence[Notice]) -> Delivery:
+    def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
         if self.is_away:
-            return Delivery()
+            return PublishResult()
         refused = {notice.id: "Refused" for notice in notices if notice.id in self.refuses}
         taken = [notice for notice in notices if notice.id not in refused]
         self.took += taken
-        return Delivery(frozenset(notice.id for notice in taken), refused)
+        return PublishResult(frozenset(notice.id for notice in taken), refused)

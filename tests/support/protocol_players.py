@@ -12,7 +12,7 @@ from baton.domain.principal import Principal
 from baton.domain.task import Policy
 from baton.services.change_settings import change_settings
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.fail_task import fail_task, reject_task
 from baton.services.register_agent import register_agent
@@ -44,7 +44,7 @@ class Players:
     def __init__(self) -> None:
         self.world = World()
         # The same ids in every run: hypothesis must be able to repeat what it found.
-        self.baton = self.world.baton = replace(self.world.baton, ids=CountingIds())
+        self.deps = self.world.deps = replace(self.world.deps, ids=CountingIds())
         self.store, self.model = self.world.store, Model()
         self.claims: list[tuple[Expected, str, Principal]] = []
         self.tokens: list[tuple[Expected, int, str]] = []
@@ -54,8 +54,8 @@ class Players:
         for workspace in WORKSPACES:
             for slug in SLUGS:
                 approval = Approval.AUTO if slug in AUTO else Approval.MANUAL
-                register_agent(self.baton, human(workspace), slug, {"name": slug, "approval": approval})
-            change_settings(self.baton, human(workspace), {**FAR, "root_handoffs_per_hour": 300})
+                register_agent(self.deps, human(workspace), slug, {"name": slug, "approval": approval})
+            change_settings(self.deps, human(workspace), {**FAR, "root_handoffs_per_hour": 300})
 
     @property
     def now(self) -> datetime:
@@ -82,7 +82,7 @@ class Players:
         return self.model.opened(new, self.now, by_human=by_human, stays=stays)
 
     def send(self, verb: str, task: Expected, claim_id: str, by: Principal, number: int) -> None:
-        where, to = (self.baton, by, task.id, claim_id), other_than(task.holder, number)
+        where, to = (self.deps, by, task.id, claim_id), other_than(task.holder, number)
         going_on = {"target": {"agent": to, "reason": self.word()}}
         match verb:
             case "heartbeat":
@@ -93,7 +93,7 @@ class Players:
                 task.releases = 0
             case "hand-off":
                 message = {"source": {"agent": by.id}, **going_on}
-                made = create_handoff(self.baton, by, Asked(message=message, claim_id=claim_id)).task
+                made = create_handoff(self.deps, by, CreateHandoff(message=message, claim_id=claim_id)).task
                 self.child(task, made.id, to)
             case "complete":
                 complete_task(*where, {"ok": True}, self.word())

@@ -6,15 +6,15 @@ from typing import Any
 
 from baton.domain.alert import Alert, Severity
 from baton.domain.direction import Direction
-from baton.domain.gate import Gate
-from baton.domain.mirror import Mirror, PageRef
+from baton.domain.page_sync import PageRef, PageSync
 from baton.domain.principal import ACT_AS, Kind
 from baton.domain.review import Review
 from baton.domain.route import Route
 from baton.domain.times import seconds
 from baton.domain.token import Token
+from baton.domain.tracker_circuit import TrackerCircuit
 from baton.domain.webhook import Webhook
-from baton.ports import AlertRaised, MirrorSaved, Note, ReviewOpened, Store
+from baton.ports import AlertRaised, Note, PageSyncSaved, ReviewOpened, Store
 from support.clock import NOON
 from support.world import WORKSPACE
 
@@ -105,15 +105,15 @@ def a_page(page_id: str = PAGE_ID) -> PageRef:
     return PageRef(page_id, f"https://www.notion.so/{page_id.replace('-', '')}")
 
 
-def a_row(task_id: str = "task_1", **values: Any) -> Mirror:
+def a_page_sync(task_id: str = "task_1", **values: Any) -> PageSync:
     """Of a task's first entry, with something to send since noon."""
     usual: dict[str, Any] = {"workspace": WORKSPACE, "task_id": task_id, "wanted": 1, "since": NOON, "due_at": NOON}
-    return Mirror(**{**usual, **values})
+    return PageSync(**{**usual, **values})
 
 
-def a_gate(**values: Any) -> Gate:
+def a_circuit(**values: Any) -> TrackerCircuit:
     """Saved once."""
-    return Gate(**{"workspace": WORKSPACE, "wake_at": NOON, "version": 1, **values})
+    return TrackerCircuit(**{"workspace": WORKSPACE, "wake_at": NOON, "version": 1, **values})
 
 
 def a_webhook(**values: Any) -> Webhook:
@@ -126,7 +126,7 @@ def a_webhook(**values: Any) -> Webhook:
     return Webhook(**{**usual, **values})
 
 
-def add_rows(store: Store, *rows: Mirror) -> None:
+def add_page_syncs(store: Store, *rows: PageSync) -> None:
     """Rows in their first version, without their tasks; many in one transaction."""
     for start in range(0, len(rows), 90):
-        store.commit(rows[0].workspace, None, list(map(MirrorSaved, rows[start : start + 90])))
+        store.commit(rows[0].workspace, None, list(map(PageSyncSaved, rows[start : start + 90])))

@@ -50,12 +50,12 @@ class Rig:
 
     def keep(self) -> Callable[[], None]:
         """What brings table, time and bells back to this moment: cheaper than living through the same story again."""
-        restore_table, now, bells = self.raw.snapshot(), self.clock.time, list(self.world.doorbell.bells)
+        restore_table, now, notices = self.raw.snapshot(), self.clock.time, list(self.world.dispatch_queue.notices)
 
         def restore() -> None:
             restore_table()
             self.clock.time = now
-            self.world.doorbell.bells[:] = bells
+            self.world.dispatch_queue.notices[:] = notices
             for store in (self.store, self.other_store):
                 store.forget_rosters()
             self.choked.calls.clear()

@@ -6,23 +6,23 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
-from baton.run_ports import Done, NotDone, Work
+from baton.run_ports import RunFailed, RunInput, RunSucceeded
 
 
 class Recorder:
     """Remembers what it was given; answers with ``answer``, or with what that makes of the work."""
 
     def __init__(self, answer: Any = None) -> None:
-        self.answer = Done({"ok": True}) if answer is None else answer
-        self.works: list[Work] = []
+        self.answer = RunSucceeded({"ok": True}) if answer is None else answer
+        self.works: list[RunInput] = []
 
     @property
     def ran(self) -> list[str]:
-        return [work.dossier.task.id for work in self.works]
+        return [work.details.task.id for work in self.works]
 
-    def run(self, work: Work) -> Done | NotDone:
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed:
         self.works.append(work)
-        answer: Done | NotDone = self.answer(work) if callable(self.answer) else self.answer
+        answer: RunSucceeded | RunFailed = self.answer(work) if callable(self.answer) else self.answer
         return answer
 
 
@@ -32,14 +32,14 @@ class Patient:
     def __init__(self) -> None:
         self.waiting, self.finish = Event(), Event()
 
-    def run(self, work: Work) -> Done | NotDone:
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed:
         self.waiting.set()
         assert self.finish.wait(timeout=30), "nobody let the runner finish"
-        return Done({"waited": True})
+        return RunSucceeded({"waited": True})
 
 
-def raising(error: BaseException) -> Callable[[Work], Done]:
-    def run(work: Work) -> Done:
+def raising(error: BaseException) -> Callable[[RunInput], RunSucceeded]:
+    def run(work: RunInput) -> RunSucceeded:
         raise error
 
     return run

@@ -9,7 +9,7 @@ from baton.domain.run_profile import RunProfile
 from baton.domain.times import seconds
 from baton.domain.tool import Tool
 from baton.domain.transcript import Entry, EntryKind, Usage
-from baton.ports import EntryKept, Spent, Store
+from baton.ports import EntryKept, Store, UsageCounted
 from support.clock import NOON
 from support.tasks import an_agent
 from support.world import WORKSPACE
@@ -47,9 +47,9 @@ def an_entry(first: int = 1, says: str = "hello", **values: Any) -> Entry:
     return Entry(**{**usual, **values})
 
 
-def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> Spent:
+def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> UsageCounted:
     usual: dict[str, Any] = {"workflow_id": "wf_1", "task_id": "task_1", "usage": Usage(calls, *tokens)}
-    return Spent(**{**usual, **values})
+    return UsageCounted(**{**usual, **values})
 
 
 def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:

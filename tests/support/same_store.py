@@ -19,7 +19,6 @@ SUBJECTS = (
     "isolation",
     "item_sizes",
     "listings",
-    "outbox",
     "payloads",
     "permits",
     "polls",
@@ -30,6 +29,7 @@ SUBJECTS = (
     "shared_commits",
     "threads",
     "tools",
+    "tracker_outbox",
     "transcripts",
     "uses",
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from baton.domain import commands
 from baton.domain import transitions as domain
-from baton.domain import verbs
 from baton.domain.agent import Agent
 from baton.domain.change import Change
 from baton.domain.events import Event
@@ -64,7 +64,7 @@ class Life:
         self.task = self.last.task
         self.events += self.last.events
 
-    def do(self, verb: verbs.Verb) -> Change:
+    def do(self, verb: commands.TaskCommand) -> Change:
         change = domain.transition(self.task, verb, self.now)
         self.task, self.last = change.task, change
         self.events += change.events
@@ -75,39 +75,39 @@ class Life:
         return self
 
     def approve(self, by: Principal = HUMAN, revision: int | None = None, settings: Settings = SETTINGS) -> Change:
-        return self.do(verbs.Approve(by=by, revision=revision, agent=self.agent, settings=settings))
+        return self.do(commands.Approve(by=by, revision=revision, agent=self.agent, settings=settings))
 
     def approve_next(self, by: Principal = HUMAN, revision: int | None = None) -> Change:
-        return self.do(verbs.ApproveNext(by=by, revision=revision))
+        return self.do(commands.ApproveNext(by=by, revision=revision))
 
     def undo(self, by: Principal = HUMAN) -> Change:
-        return self.do(verbs.Undo(by=by))
+        return self.do(commands.Undo(by=by))
 
     def claim(self, by: Principal = TARGET, claim_id: str = CLAIM_ID, lease_seconds: int = 300) -> Change:
-        verb = verbs.ClaimTask(by=by, agent="auditor", worker="w", claim_id=claim_id, lease_seconds=lease_seconds)
+        verb = commands.ClaimTask(by=by, agent="auditor", worker="w", claim_id=claim_id, lease_seconds=lease_seconds)
         return self.do(verb)
 
     def complete(self, by: Principal = TARGET, claim_id: str = CLAIM_ID) -> Change:
-        return self.do(verbs.Complete(by=by, claim_id=claim_id))
+        return self.do(commands.Complete(by=by, claim_id=claim_id))
 
     def fail(self, *, retryable: bool, by: Principal = TARGET, claim_id: str = CLAIM_ID) -> Change:
         failure = {"type": "error", "description": "broke"}
-        return self.do(verbs.Fail(by=by, claim_id=claim_id, failure=failure, retryable=retryable))
+        return self.do(commands.Fail(by=by, claim_id=claim_id, failure=failure, retryable=retryable))
 
     def release(self, by: Principal = TARGET, claim_id: str = CLAIM_ID) -> Change:
-        return self.do(verbs.Release(by=by, claim_id=claim_id, reason="not now"))
+        return self.do(commands.Release(by=by, claim_id=claim_id, reason="not now"))
 
     def sweep(self, target: Agent | None = None) -> Change:
-        return self.do(verbs.Sweep(by=SWEEPER, agent=target or self.agent))
+        return self.do(commands.Sweep(by=SWEEPER, agent=target or self.agent))
 
     def sweep_without_agent(self) -> Change:
-        return self.do(verbs.Sweep(by=SWEEPER, agent=None))
+        return self.do(commands.Sweep(by=SWEEPER, agent=None))
 
     def cancel(self, by: Principal = HUMAN) -> Change:
-        return self.do(verbs.Cancel(by=by, reason="no longer needed"))
+        return self.do(commands.Cancel(by=by, reason="no longer needed"))
 
     def resolve(self, by: Principal = HUMAN) -> Change:
-        return self.do(verbs.Resolve(by=by, reason="done elsewhere"))
+        return self.do(commands.Resolve(by=by, reason="done elsewhere"))
 
 
 def ready(**values: Any) -> Life:

@@ -11,16 +11,16 @@ from typing import Any
 
 from baton.domain.agent import Approval
 from baton.domain.errors import LoopTripped
-from baton.domain.events import facts, replay
+from baton.domain.events import replay, state_fields
 from baton.domain.principal import Principal
 from baton.domain.review import Review
 from baton.domain.task import Kind, Policy, Task
-from baton.ports import Dossier
+from baton.ports import TaskDetails
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.fail_task import fail_task, reject_task
 from baton.services.register_agent import register_agent
@@ -29,7 +29,7 @@ from baton.services.save_checkpoint import save_checkpoint
 from baton.services.transfer_task import transfer_task
 from baton.services.wait_for_callback import wait_for_callback
 from support.clock import NOON
-from support.crew import StillClock
+from support.threads import StillClock
 from support.world import WORKSPACE, World, agent, human
 
 BROKE = {"type": "error", "description": "broke"}
@@ -47,7 +47,7 @@ class Leg:
     @property
     def body(self) -> dict[str, Any]:
         """The handoff as its claimer got it."""
-        return (self.claimed.dossier.body or {}) if self.claimed else {}
+        return (self.claimed.details.body or {}) if self.claimed else {}
 
     @property
     def where(self) -> tuple[Principal, str, str]:
@@ -77,19 +77,19 @@ class Team:
             self.set(**settings)
 
     @property
-    def baton(self) -> Any:
-        return self.world.baton
+    def deps(self) -> Any:
+        return self.world.deps
 
     def still(self) -> Any:
         """The baton for many threads: time stands still."""
-        return replace(self.baton, clock=StillClock(self.world.clock.now()), log=lambda *_, **__: None)
+        return replace(self.deps, clock=StillClock(self.world.clock.now()), log=lambda *_, **__: None)
 
     def register(self, slug: str, **values: Any) -> None:
         self.slugs.append(slug)
-        register_agent(self.baton, human(), slug, {"name": slug, "approval": Approval.AUTO, **values})
+        register_agent(self.deps, human(), slug, {"name": slug, "approval": Approval.AUTO, **values})
 
     def set(self, **settings: Any) -> None:
-        change_settings(self.baton, human(), settings)
+        change_settings(self.deps, human(), settings)
 
     # Asking
 
@@ -103,18 +103,18 @@ class Team:
         claim_id: str | None = None,
         kind: Kind = Kind.TRANSFER,
         work_type: str | None = None,
-        once: Any = None,
+        idempotency_key: Any = None,
         source: str | None = None,
         **message: Any,
-    ) -> Dossier:
+    ) -> TaskDetails:
         """By whoever holds ``under``, else by a human. Ready to be taken afterwards, if it may be taken at all."""
         by = by or (under.by if under else human())
         claim_id = under.claim_id if under and claim_id is None else claim_id
         said = {"source": {"agent": source or by.id}, "target": {"agent": target, "reason": reason}, **message}
-        asked = Asked(message=said, kind=kind, claim_id=claim_id, work_type=work_type)
-        dossier = create_handoff(self.baton, by, asked, once)
+        asked = CreateHandoff(message=said, kind=kind, claim_id=claim_id, work_type=work_type)
+        details = create_handoff(self.deps, by, asked, idempotency_key)
         self.later()
-        return dossier
+        return details
 
     def later(self, seconds: float = 3) -> None:
         """By default past the undo window."""
@@ -125,13 +125,13 @@ class Team:
     def take(self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w") -> Leg:
         claimed = self.taken(slug, task_id, by, worker)
         assert claimed is not None, f"nothing for {slug}"
-        return Leg(by or agent(slug), claimed.dossier.task, claimed.claim_id, claimed)
+        return Leg(by or agent(slug), claimed.details.task, claimed.claim_id, claimed)
 
     def taken(
         self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w"
     ) -> Claimed | None:
         claimer = Claimer(by=by or agent(slug), agent=slug, worker=worker)
-        return claim_next(self.baton, claimer) if task_id is None else claim_task(self.baton, claimer, task_id)
+        return claim_next(self.deps, claimer) if task_id is None else claim_task(self.deps, claimer, task_id)
 
     def held_by(self, slug: str, task_id: str) -> Leg:
         """What the agent has taken before."""
@@ -145,31 +145,31 @@ class Team:
 
     def complete(
         self, leg: Leg, to: str | None = None, reason: str = "go on", output: Any = None, **completion: Any
-    ) -> Dossier:
+    ) -> TaskDetails:
         if to is not None:
             completion["continuation"] = {"suggested_next": to, "reason": reason}
-        done = complete_task(self.baton, *leg.where, output, self._hash(), completion=completion)
+        done = complete_task(self.deps, *leg.where, output, self._hash(), completion=completion)
         self.later()
         return done
 
-    def fail(self, leg: Leg, *, retryable: bool = False, back_to: str | None = None, **failure: Any) -> Dossier:
+    def fail(self, leg: Leg, *, retryable: bool = False, back_to: str | None = None, **failure: Any) -> TaskDetails:
         asked = {"target_agent": back_to} if back_to else None
         said = {**BROKE, **failure}
-        failed = fail_task(self.baton, *leg.where, said, self._hash(), retryable=retryable, rollback_request=asked)
+        failed = fail_task(self.deps, *leg.where, said, self._hash(), retryable=retryable, rollback_request=asked)
         self.later()
         return failed
 
-    def reject(self, leg: Leg, reason: str = "not mine to do") -> Dossier:
-        rejected = reject_task(self.baton, *leg.where, reason, self._hash())
+    def reject(self, leg: Leg, reason: str = "not mine to do") -> TaskDetails:
+        rejected = reject_task(self.deps, *leg.where, reason, self._hash())
         self.later()
         return rejected
 
-    def release(self, leg: Leg) -> Dossier:
-        return release_task(self.baton, *leg.where, None, self._hash())
+    def release(self, leg: Leg) -> TaskDetails:
+        return release_task(self.deps, *leg.where, None, self._hash())
 
-    def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> Dossier:
+    def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
         said = {"target": {"agent": target, "reason": reason}, **asked}
-        transferred = transfer_task(self.baton, *leg.where, said, self._hash())
+        transferred = transfer_task(self.deps, *leg.where, said, self._hash())
         self.later()
         return transferred
 
@@ -180,21 +180,21 @@ class Team:
         policy: Policy = Policy.ALL,
         quorum: int | None = None,
         reason: str = "part",
-    ) -> Dossier:
+    ) -> TaskDetails:
         """``call_id``: ``b0``, ``b1`` … in the order of the targets."""
         branches = [
             {"call_id": f"b{number}", "target": {"agent": target, "reason": f"{reason} {number}"}}
             for number, target in enumerate(targets)
         ]
-        waiting = delegate_task(self.baton, *leg.where, branches, policy, quorum, self._hash())
+        waiting = delegate_task(self.deps, *leg.where, branches, policy, quorum, self._hash())
         self.later()
         return waiting
 
-    def wait(self, leg: Leg, until: Any = None) -> tuple[Dossier, str]:
-        return wait_for_callback(self.baton, *leg.where, "interaction", until, self._hash())
+    def wait(self, leg: Leg, until: Any = None) -> tuple[TaskDetails, str]:
+        return wait_for_callback(self.deps, *leg.where, "interaction", until, self._hash())
 
     def checkpoint(self, leg: Leg, **state: Any) -> str:
-        return save_checkpoint(self.baton, *leg.where, "step", state)[1]
+        return save_checkpoint(self.deps, *leg.where, "step", state)[1]
 
     def _hash(self) -> str:
         return f"body {next(self._said)}"
@@ -210,7 +210,7 @@ class Team:
         if (
             self.task(outcome["task_id"]).state == "needs"
         ):  # open work has no target whose standing approval it could have
-            approve_task(self.baton, human(), outcome["task_id"], None)
+            approve_task(self.deps, human(), outcome["task_id"], None)
             self.later()
         slug = target or next(each for each in self.slugs if each != leg.by.id)
         return self.take(slug, outcome["task_id"])
@@ -294,7 +294,7 @@ class Team:
 
 def as_told(task: Task) -> dict[str, Any]:
     """A task's facts without what heartbeats move."""
-    plain = facts(task)
+    plain = state_fields(task)
     if plain["claim"]:
         plain["claim"] = {k: v for k, v in plain["claim"].items() if k not in {"expires_at", "heartbeat_at"}}
     return plain

@@ -99,13 +99,13 @@ class Tenant:
 
     def unrung(self, count: int, target: str, priority: Priority = Priority.P1) -> list[str]:
         """So many approved tasks. They are delegations, which no breaker counts."""
-        by, baton = self.principal(Kind.HUMAN, "alice"), self.deployed.baton
-        agent, settings = baton.store.dispatch_facts(self.name, target)
+        by, deps = self.principal(Kind.HUMAN, "alice"), self.deployed.deps
+        agent, settings = deps.store.dispatch_inputs(self.name, target)
         assert agent is not None
         made = []
         for _ in range(count):
-            now = baton.clock.now()
-            task_id = baton.ids.new("task", now)
+            now = deps.clock.now()
+            task_id = deps.ids.new("task", now)
             new = Task(
                 workspace=self.name,
                 id=task_id,
@@ -115,18 +115,18 @@ class Tenant:
                 source_agent="scout",
                 target_agent=target,
                 priority=priority,
-                handoff_id=baton.ids.new("ho", now),
+                handoff_id=deps.ids.new("ho", now),
                 master_task_id=task_id,
-                workflow_id=baton.ids.new("wf", now),
+                workflow_id=deps.ids.new("wf", now),
                 created_at=now,
                 created_by=by.key,
                 updated_at=now,
             )
-            baton.store.commit(self.name, create(new, by, now, agent, settings), [Body({"text": CANARY})])
+            deps.store.commit(self.name, create(new, by, now, agent, settings), [Body({"text": CANARY})])
             made.append(task_id)
         return made
 
-    def bell(self, task_id: str, agent: str = "runner") -> dict[str, str]:
+    def notice(self, task_id: str, agent: str = "runner") -> dict[str, str]:
         return {"workspace": self.name, "agent": agent, "task_id": task_id}
 
     def age(self, task_id: str, seconds: float) -> None:
@@ -138,16 +138,16 @@ Workspaces = Callable[..., Tenant]
 
 def new_workspace(deployed: Deployed, *, sources: int = 0, **settings: Any) -> Tenant:
     """A workspace whose approvals take effect at once, unless ``settings`` say otherwise."""
-    baton, name = deployed.baton, f"w-{uuid4().hex[:10]}"
-    made = bootstrap(baton, name, "alice", new_tokens=False, demo=False)
+    deps, name = deployed.deps, f"w-{uuid4().hex[:10]}"
+    made = bootstrap(deps, name, "alice", new_tokens=False, demo=False)
     human = Principal(name, Kind.HUMAN, "alice", frozenset({ACT_AS}))
-    change_settings(baton, human, {"dispatch_delay_seconds": 0, **settings})
+    change_settings(deps, human, {"dispatch_delay_seconds": 0, **settings})
     others = {f"source-{number}": {"name": f"Source {number}"} for number in range(sources)}
     for slug, values in (AGENTS | others).items():
-        register_agent(baton, human, slug, values)
+        register_agent(deps, human, slug, values)
 
     def speaker(kind: Kind, subject: str, scopes: frozenset[str] = frozenset()) -> Client:
-        return deployed.client(issue_token(baton, human, TokenRequest(kind=kind, subject=subject, scopes=scopes))[1])
+        return deployed.client(issue_token(deps, human, TokenRequest(kind=kind, subject=subject, scopes=scopes))[1])
 
     return Tenant(
         deployed=deployed,

@@ -12,12 +12,21 @@ from typing import Any
 from baton.adapters.dynamodb.table import from_wire
 from baton.domain.alert import Severity
 from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
-from baton.domain.events import facts
-from baton.domain.idempotency import Once
+from baton.domain.events import state_fields
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Kind
 from baton.domain.route import Mode
 from baton.domain.task import State, Task
-from baton.ports import Also, Body, CheckpointKept, Dossier, ErrandDue, HandoffsCounted, InboxPosted, UnderClaim
+from baton.ports import (
+    Body,
+    CheckpointKept,
+    HandoffsCounted,
+    InboxPosted,
+    JobScheduled,
+    OtherTaskChanged,
+    TaskDetails,
+    UnderClaim,
+)
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.change_route import change_route, remove_route
 from baton.services.change_settings import change_settings
@@ -34,13 +43,13 @@ from baton.services.release_review import release_review
 from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
-from support.around import a_checkpoint, a_message, an_errand, slotted
 from support.changes import new, queued, then
 from support.rig import Rig
+from support.task_items import a_checkpoint, a_job, a_message, slotted
 from support.world import World, agent, human, marker_body
 
 AUDITOR, SCOUT, RUNNER = agent("auditor"), agent("scout"), agent("runner")
-ONCE = Once(human(), "/route", "key-1", "hash-1")
+ONCE = IdempotencyKey(human(), "/route", "key-1", "hash-1")
 FAILURE = {"type": "error", "description": "broke"}
 
 
@@ -60,7 +69,7 @@ def capped(world: World) -> None:
     for _ in range(2):
         task_id = world.mark(human()).task_id
         assert task_id
-        cancel_task(world.baton, human(), task_id, None)
+        cancel_task(world.deps, human(), task_id, None)
         world.clock.advance(1)
 
 
@@ -73,7 +82,7 @@ def review_of(world: World) -> str:
 
 def just_approved(world: World) -> str:
     task_id = world.needing()
-    approve_task(world.baton, human(), task_id, None)
+    approve_task(world.deps, human(), task_id, None)
     return task_id
 
 
@@ -96,15 +105,15 @@ def hard_claim_to_beat(world: World) -> Claimed:
 def lost_lease(world: World) -> Any:
     world.ready(target_agent="runner")
     claimer = Claimer(by=RUNNER, agent="runner", worker="w", lease_seconds=60)
-    claim = claim_next(world.baton, claimer)
+    claim = claim_next(world.deps, claimer)
     assert claim
     world.clock.advance(3_600)
     return claim
 
 
-def alerted(world: World, task_id: str | None = None, once: Once | None = None) -> str:
+def alerted(world: World, task_id: str | None = None, idempotency_key: IdempotencyKey | None = None) -> str:
     request = AlertRequest(kind="disk-full", severity=Severity.INFO, message="full", task_id=task_id)
-    return raise_alert(world.baton, SCOUT, request, once).id
+    return raise_alert(world.deps, SCOUT, request, idempotency_key).id
 
 
 def unclaimed(world: World) -> None:
@@ -113,22 +122,24 @@ def unclaimed(world: World) -> None:
 
 
 def routed(world: World, _: Any = None) -> Any:
-    return change_route(world.baton, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT})
+    return change_route(world.deps, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT})
 
 
 def token_to_revoke(world: World) -> str:
-    return issue_token(world.baton, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))[0].id
+    return issue_token(world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))[0].id
 
 
-def mark(by: Any = SCOUT, once: Once | None = ONCE, **changes: Any) -> Callable[[World, Any], Any]:
-    return lambda world, _: create_handoff_marker(world.baton, by, marker_body(**changes), once)
+def mark(by: Any = SCOUT, idempotency_key: IdempotencyKey | None = ONCE, **changes: Any) -> Callable[[World, Any], Any]:
+    return lambda world, _: create_handoff_marker(world.deps, by, marker_body(**changes), idempotency_key)
 
 
 def on_claim(
-    verb: Callable[..., Any], *given: Any, once: Once | None = None, **more: Any
+    verb: Callable[..., Any], *given: Any, idempotency_key: IdempotencyKey | None = None, **more: Any
 ) -> Callable[[World, Any], Any]:
     def act(world: World, claim: Claimed) -> Any:
-        return verb(world.baton, AUDITOR, claim.dossier.task.id, claim.claim_id, *given, once=once, **more)
+        return verb(
+            world.deps, AUDITOR, claim.details.task.id, claim.claim_id, *given, idempotency_key=idempotency_key, **more
+        )
 
     return act
 
@@ -144,7 +155,11 @@ def write_both(world: World, parent: Task) -> None:
     world.store.commit(
         parent.workspace,
         then(parent, state=State.DONE, claim=None),
-        [Also(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))), kept, InboxPosted(a_message())],
+        [
+            OtherTaskChanged(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))),
+            kept,
+            InboxPosted(a_message()),
+        ],
     )
 
 
@@ -152,7 +167,7 @@ def write_others(world: World, parent: Task) -> None:
     """The same without a change of the task itself."""
     child = new("task_child", parent_id=parent.id)
     under = UnderClaim(parent.id, parent.claim.claim_id if parent.claim else "")
-    world.store.commit(parent.workspace, None, [under, ErrandDue(an_errand(task_id=parent.id)), Also(child)])
+    world.store.commit(parent.workspace, None, [under, JobScheduled(a_job(task_id=parent.id)), OtherTaskChanged(child)])
 
 
 def nothing(_world: World) -> None:
@@ -162,92 +177,92 @@ def nothing(_world: World) -> None:
 CLAIMER = Claimer(by=AUDITOR, agent="auditor", worker="worker-1")
 USE_CASES: dict[str, UseCase] = {
     "marker": UseCase(nothing, mark()),
-    "marker without key": UseCase(nothing, mark(once=None), keyed=False),
+    "marker without key": UseCase(nothing, mark(idempotency_key=None), keyed=False),
     "marker by a human": UseCase(nothing, mark(human())),
     "marker for an agent that is run": UseCase(nothing, mark(target_agent="runner")),
     "duplicate": UseCase(World.mark, mark()),
-    "duplicate without key": UseCase(World.mark, mark(once=None), keyed=False),
+    "duplicate without key": UseCase(World.mark, mark(idempotency_key=None), keyed=False),
     "capped": UseCase(capped, mark()),
-    "capped without key": UseCase(capped, mark(once=None), keyed=False),
+    "capped without key": UseCase(capped, mark(idempotency_key=None), keyed=False),
     "capped again": UseCase(review_of, mark()),
     "text": UseCase(nothing, mark(create_task=False)),
-    "approve": UseCase(World.needing, lambda w, t: approve_task(w.baton, human(), t, 1, ONCE)),
-    "approve without key": UseCase(World.needing, lambda w, t: approve_task(w.baton, human(), t, 1), keyed=False),
-    "approve-next": UseCase(World.needing, lambda w, t: approve_task_next(w.baton, human(), t, 1, ONCE)),
-    "undo": UseCase(just_approved, lambda w, t: undo_approval(w.baton, human(), t, ONCE)),
-    "claim": UseCase(World.ready, lambda w, t: claim_task(w.baton, CLAIMER, t, ONCE)),
-    "claim without key": UseCase(World.ready, lambda w, t: claim_task(w.baton, CLAIMER, t), keyed=False),
-    "claim-next": UseCase(World.ready, lambda w, _: claim_next(w.baton, CLAIMER, ONCE)),
-    "claim-next without key": UseCase(World.ready, lambda w, _: claim_next(w.baton, CLAIMER), keyed=False),
-    "heartbeat": UseCase(claim_to_beat, lambda w, c: renew_claim(w.baton, AUDITOR, _id(c), c.claim_id), beats=True),
+    "approve": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, 1, ONCE)),
+    "approve without key": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, 1), keyed=False),
+    "approve-next": UseCase(World.needing, lambda w, t: approve_task_next(w.deps, human(), t, 1, ONCE)),
+    "undo": UseCase(just_approved, lambda w, t: undo_approval(w.deps, human(), t, ONCE)),
+    "claim": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t, ONCE)),
+    "claim without key": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t), keyed=False),
+    "claim-next": UseCase(World.ready, lambda w, _: claim_next(w.deps, CLAIMER, ONCE)),
+    "claim-next without key": UseCase(World.ready, lambda w, _: claim_next(w.deps, CLAIMER), keyed=False),
+    "heartbeat": UseCase(claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id), beats=True),
     "heartbeat with lease": UseCase(
-        claim_to_beat, lambda w, c: renew_claim(w.baton, AUDITOR, _id(c), c.claim_id, 900), beats=True
+        claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id, 900), beats=True
     ),
     "heartbeat to a deadline": UseCase(
-        hard_claim_to_beat, lambda w, c: renew_claim(w.baton, AUDITOR, _id(c), c.claim_id, 9_000), beats=True
+        hard_claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id, 9_000), beats=True
     ),
     "complete": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h")),
-    "complete with key": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h", once=ONCE)),
+    "complete with key": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h", idempotency_key=ONCE)),
     "fail": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=False)),
-    "fail and retry": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=True, once=ONCE)),
+    "fail and retry": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=True, idempotency_key=ONCE)),
     "release": UseCase(claim_to_beat, on_claim(release_task, "not now", "h")),
-    "resolve": UseCase(World.needing, lambda w, t: resolve_task(w.baton, human(), t, {"x": 1}, "elsewhere", ONCE)),
-    "cancel": UseCase(World.needing, lambda w, t: cancel_task(w.baton, human(), t, "not needed", ONCE)),
-    "cancel without key": UseCase(World.needing, lambda w, t: cancel_task(w.baton, human(), t, None), keyed=False),
-    "release of a review": UseCase(review_of, lambda w, r: release_review(w.baton, human(), r, ONCE)),
+    "resolve": UseCase(World.needing, lambda w, t: resolve_task(w.deps, human(), t, {"x": 1}, "elsewhere", ONCE)),
+    "cancel": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, "not needed", ONCE)),
+    "cancel without key": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, None), keyed=False),
+    "release of a review": UseCase(review_of, lambda w, r: release_review(w.deps, human(), r, ONCE)),
     "registration": UseCase(
         nothing,
-        lambda w, _: register_agent(w.baton, human(), "new", {"name": "New"}, 0),
+        lambda w, _: register_agent(w.deps, human(), "new", {"name": "New"}, 0),
         repeat_may_raise=(VersionConflict,),
     ),
     "registration of a known agent": UseCase(
         nothing,
-        lambda w, _: register_agent(w.baton, human(), "auditor", {"active": False}, 1),
+        lambda w, _: register_agent(w.deps, human(), "auditor", {"active": False}, 1),
         repeat_may_raise=(VersionConflict,),
     ),
     "settings": UseCase(
         nothing,
-        lambda w, _: change_settings(w.baton, human(), {"escalation_cap": 5}, 0),
+        lambda w, _: change_settings(w.deps, human(), {"escalation_cap": 5}, 0),
         repeat_may_raise=(VersionConflict,),
     ),
     "registration from any version": UseCase(
-        nothing, lambda w, _: register_agent(w.baton, human(), "auditor", {"active": False}), keyed=False
+        nothing, lambda w, _: register_agent(w.deps, human(), "auditor", {"active": False}), keyed=False
     ),
     "settings from any version": UseCase(
-        nothing, lambda w, _: change_settings(w.baton, human(), {"escalation_cap": 5}), keyed=False
+        nothing, lambda w, _: change_settings(w.deps, human(), {"escalation_cap": 5}), keyed=False
     ),
     "token": UseCase(
         nothing,
-        lambda w, _: issue_token(w.baton, human(), TokenRequest(kind=Kind.AGENT, subject="scout"), ONCE)[0],
+        lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.AGENT, subject="scout"), ONCE)[0],
         repeat_may_raise=(SecretAlreadyShown,),
     ),
-    "revocation": UseCase(token_to_revoke, lambda w, t: revoke_token(w.baton, human(), t)),
-    "alert": UseCase(nothing, lambda w, _: alerted(w, once=ONCE)),
+    "revocation": UseCase(token_to_revoke, lambda w, t: revoke_token(w.deps, human(), t)),
+    "alert": UseCase(nothing, lambda w, _: alerted(w, idempotency_key=ONCE)),
     "alert without key": UseCase(nothing, lambda w, _: alerted(w), keyed=False),
     "alert about a task": UseCase(World.needing, lambda w, t: alerted(w, t, ONCE)),
     "alert about a task without key": UseCase(World.needing, alerted, keyed=False),
-    "acknowledgement": UseCase(alerted, lambda w, a: acknowledge_alert(w.baton, human(), a, "mine", ONCE)),
-    "acknowledgement without key": UseCase(alerted, lambda w, a: acknowledge_alert(w.baton, human(), a, "mine")),
-    "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.baton, human(), a, None, ONCE)),
-    "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.baton, human(), a)),
+    "acknowledgement": UseCase(alerted, lambda w, a: acknowledge_alert(w.deps, human(), a, "mine", ONCE)),
+    "acknowledgement without key": UseCase(alerted, lambda w, a: acknowledge_alert(w.deps, human(), a, "mine")),
+    "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a, None, ONCE)),
+    "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a)),
     "route": UseCase(
         nothing,
-        lambda w, _: change_route(w.baton, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT}, 0),
+        lambda w, _: change_route(w.deps, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT}, 0),
         repeat_may_raise=(VersionConflict,),
     ),
     "route from any version": UseCase(routed, routed, keyed=False),
     "removal of a route": UseCase(
-        routed, lambda w, _: remove_route(w.baton, human(), "audit"), repeat_may_raise=(Unknown,)
+        routed, lambda w, _: remove_route(w.deps, human(), "audit"), repeat_may_raise=(Unknown,)
     ),
-    "sweep of what nobody takes": UseCase(unclaimed, lambda w, _: sweep(w.baton).failed),
+    "sweep of what nobody takes": UseCase(unclaimed, lambda w, _: sweep(w.deps).failed),
     "shared write": UseCase(parent_of, write_both, keyed=False),
     "shared write without a change": UseCase(parent_of, write_others, keyed=False),
-    "sweep of a lost lease": UseCase(lost_lease, lambda w, _: sweep(w.baton).failed),
+    "sweep of a lost lease": UseCase(lost_lease, lambda w, _: sweep(w.deps).failed),
 }
 
 
 def _id(claim: Claimed) -> str:
-    return claim.dossier.task.id
+    return claim.details.task.id
 
 
 # What two runs of the same story must have in common: everything but ids, times and hashes.
@@ -266,11 +281,11 @@ _TIMES = re.compile(r"_(ms|at)$")
 def plain(value: Any) -> Any:
     """A text that is the same for two runs of the same story."""
     if isinstance(value, Claimed):
-        return plain((value.dossier, value.claim_id))
-    if isinstance(value, Dossier):
-        papers = (value.body, value.output, value.failure)
-        body, output, failure = (_CHANCE.sub("*", json.dumps(each, sort_keys=True)) for each in papers)
-        return _CHANCE.sub("*", json.dumps(facts(value.task))), value.task.version, body, output, failure
+        return plain((value.details, value.claim_id))
+    if isinstance(value, TaskDetails):
+        outcomes = (value.body, value.output, value.failure)
+        body, output, failure = (_CHANCE.sub("*", json.dumps(each, sort_keys=True)) for each in outcomes)
+        return _CHANCE.sub("*", json.dumps(state_fields(value.task))), value.task.version, body, output, failure
     if isinstance(value, tuple):
         return tuple(map(plain, value))
     return _CHANCE.sub("*", re.sub(r"datetime\.datetime\([^()]*\)", "*", repr(value)))

@@ -10,13 +10,13 @@ from baton.domain.agent import Approval, Runtime
 from baton.domain.events import replay
 from baton.domain.principal import ACT_AS, Kind, Principal
 from baton.domain.task import Task
-from baton.ports import Baton, Store, Trackers
+from baton.ports import Deps, Store, Trackers
 from baton.services.approve_task import approve_task
 from baton.services.claim_task import Claimed, Claimer, claim_next
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.register_agent import register_agent
 from support.clock import FakeClock
-from support.ports import MemoryCallbackKey, MemoryDoorbell, MemorySecrets, MemoryTrackerBell, NoTrackers
+from support.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
 from support.store import InMemoryStore
 
 WORKSPACE = "acme"
@@ -52,22 +52,22 @@ class World:
 
     store: Store = field(default_factory=InMemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
-    doorbell: MemoryDoorbell = field(default_factory=MemoryDoorbell)
+    dispatch_queue: FakeDispatchQueue = field(default_factory=FakeDispatchQueue)
     logged: list[dict[str, Any]] = field(default_factory=list)
     trackers: Trackers = field(default_factory=NoTrackers)
-    tracker_bell: MemoryTrackerBell = field(default_factory=MemoryTrackerBell)
-    baton: Baton = field(init=False)
+    tracker_queue: FakeTrackerQueue = field(default_factory=FakeTrackerQueue)
+    deps: Deps = field(init=False)
 
     def __post_init__(self) -> None:
-        self.baton = Baton(
+        self.deps = Deps(
             store=self.store,
-            doorbell=self.doorbell,
+            dispatch_queue=self.dispatch_queue,
             clock=self.clock,
             ids=RandomIds(),
             trackers=self.trackers,
-            tracker_bell=self.tracker_bell,
-            secrets=MemorySecrets(),
-            callback_key=MemoryCallbackKey(),
+            tracker_queue=self.tracker_queue,
+            secrets=FakeSecrets(),
+            callback_key=FakeCallbackKey(),
             public_url="https://baton.example",
             log=lambda message, **fields: self.logged.append({"message": message, **fields}),
         )
@@ -80,12 +80,12 @@ class World:
             "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
         }
         for slug, values in agents.items():
-            register_agent(self.baton, human(workspace), slug, values)
+            register_agent(self.deps, human(workspace), slug, values)
         return self
 
     def mark(self, by: Principal | None = None, **changes: Any) -> MarkerAnswer:
         body = marker_body(**changes)
-        return create_handoff_marker(self.baton, by or human(), body)
+        return create_handoff_marker(self.deps, by or human(), body)
 
     def needing(self, by: Principal | None = None, **changes: Any) -> str:
         """A task that waits for approval."""
@@ -97,7 +97,7 @@ class World:
         """A task that may be claimed now."""
         task_id = self.needing(**changes)
         if self.task(task_id).state == "needs":
-            approve_task(self.baton, human(), task_id, None)
+            approve_task(self.deps, human(), task_id, None)
         self.clock.advance(3)
         return task_id
 
@@ -108,7 +108,7 @@ class World:
 
     def claim(self, slug: str = "auditor", lease_seconds: int = 300, worker: str = "worker-1") -> Claimed:
         claimer = Claimer(by=agent(slug), agent=slug, worker=worker, lease_seconds=lease_seconds)
-        claimed = claim_next(self.baton, claimer)
+        claimed = claim_next(self.deps, claimer)
         assert claimed is not None
         return claimed
 

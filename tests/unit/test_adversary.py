@@ -17,17 +17,17 @@ from baton.domain.reply import MAX_DEPTH
 from baton.domain.task import Task
 from baton.domain.tool import ToolMode, Variable, VariableType
 from baton.domain.transcript import EntryKind
-from baton.ports import Baton
+from baton.ports import Deps
 from baton.services.change_route import change_route
 from baton.services.change_settings import change_settings
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.define_tool import define_tool
 from baton.services.issue_token import TokenRequest, issue_token
 from baton.services.register_agent import register_agent
 from baton.services.sweep import sweep
 from support.adversary import ObedientModel, attacks, sentence
+from support.agent_runs import AgentRuns, calls, says
 from support.store import InMemoryStore
-from support.studio import Studio, calls, says
 from support.team import as_told
 from support.world import WORKSPACE, agent, human
 
@@ -60,55 +60,57 @@ class Stage:
     write."""
 
     def __init__(self, planted: dict[str, dict[str, str]]) -> None:
-        self.studio = Studio({slug: {} for slug in GIVEN}, {})
-        baton = self.baton = self.studio.baton
-        change_settings(baton, human(), {"max_handoffs_per_workflow": MAX_HANDOFFS, "max_depth": 4})
-        self._define(baton, WORKSPACE, planted)
-        register_agent(baton, human(OTHER), "victim", {"runtime": Runtime.RUN})
-        register_agent(baton, human(OTHER), "globex", {})
+        self.agent_runs = AgentRuns({slug: {} for slug in GIVEN}, {})
+        deps = self.deps = self.agent_runs.deps
+        change_settings(deps, human(), {"max_handoffs_per_workflow": MAX_HANDOFFS, "max_depth": 4})
+        self._define(deps, WORKSPACE, planted)
+        register_agent(deps, human(OTHER), "victim", {"runtime": Runtime.RUN})
+        register_agent(deps, human(OTHER), "globex", {})
         values = {"description": "Over.", "target_agent": "globex"}
-        define_tool(baton, human(OTHER), "to_globex", values)
-        register_agent(baton, human(OTHER), "victim", {"tools": ("to_globex",)})
+        define_tool(deps, human(OTHER), "to_globex", values)
+        register_agent(deps, human(OTHER), "victim", {"tools": ("to_globex",)})
         self.other_task = self._bystander(OTHER)
         self.own_task = self._bystander(WORKSPACE)
         for workspace in (WORKSPACE, OTHER):
-            issue_token(baton, human(workspace), TokenRequest(kind=Kind.AGENT, subject="victim"))
-            change_route(baton, human(workspace), "audit", {"agent": "victim"})
-        self.studio.world.doorbell.bells.clear()
-        self.studio.world.clock.advance(3)
+            issue_token(deps, human(workspace), TokenRequest(kind=Kind.AGENT, subject="victim"))
+            change_route(deps, human(workspace), "audit", {"agent": "victim"})
+        self.agent_runs.world.dispatch_queue.notices.clear()
+        self.agent_runs.world.clock.advance(3)
 
-    def _define(self, baton: Baton, workspace: str, planted: dict[str, dict[str, str]]) -> None:
+    def _define(self, deps: Deps, workspace: str, planted: dict[str, dict[str, str]]) -> None:
         for slug in ("helper", "victim", "self", "vault"):
             target = "victim" if slug == "self" else slug
             for verb, mode in (("to", ToolMode.TRANSFER), ("ask", ToolMode.DELEGATE)):
                 told = {"description": f"Over to {target}.", **planted.get(f"{verb}_{slug}", {})}
                 values = {"target_agent": target, "mode": mode, "context_variables": VARIABLES, **told}
-                define_tool(baton, human(workspace), f"{verb}_{slug}", values)
+                define_tool(deps, human(workspace), f"{verb}_{slug}", values)
         for slug, tools in GIVEN.items():
-            register_agent(baton, human(workspace), slug, {"tools": tools, "max_turns": MAX_TURNS})
+            register_agent(deps, human(workspace), slug, {"tools": tools, "max_turns": MAX_TURNS})
 
     def _bystander(self, workspace: str) -> str:
         """A task that waits for a human."""
-        register_agent(self.baton, human(workspace), "clerk", {})
+        register_agent(self.deps, human(workspace), "clerk", {})
         message = {"source": {"agent": "clerk"}, "target": {"agent": "victim", "reason": "later"}, "summary": "later"}
-        return create_handoff(self.baton, agent("clerk", workspace), Asked(message=message)).task.id
+        return create_handoff(self.deps, agent("clerk", workspace), CreateHandoff(message=message)).task.id
 
     def held(self) -> dict[tuple[str, str], Any]:
-        store = self.studio.world.store
+        store = self.agent_runs.world.store
         assert isinstance(store, InMemoryStore)
         return store.dynamo.contents()
 
 
-Place = Callable[[Studio, str], Task]
+Place = Callable[[AgentRuns, str], Task]
 
 
 def handed_over(**message: Any) -> Place:
     """As POST /handoffs takes it, by a human's word. ``{}`` in a text is where the attack stands."""
 
-    def act(studio: Studio, text: str) -> Task:
+    def act(agent_runs: AgentRuns, text: str) -> Task:
         said = filled({"summary": "Do it", "target": {"agent": "victim", "reason": "Do it"}, **message}, text)
-        task = create_handoff(studio.baton, human(), Asked(message={"source": {"agent": "alice"}, **said})).task
-        studio.run()
+        task = create_handoff(
+            agent_runs.deps, human(), CreateHandoff(message={"source": {"agent": "alice"}, **said})
+        ).task
+        agent_runs.run()
         return task
 
     return act
@@ -123,12 +125,12 @@ def filled(value: Any, text: str) -> Any:
 
 
 def to(slug: str, **values: Any) -> Place:
-    return lambda studio, text: studio.start(slug, **filled({"message": "Hello", **values}, text))
+    return lambda agent_runs, text: agent_runs.start(slug, **filled({"message": "Hello", **values}, text))
 
 
-def goes_on(studio: Studio, text: str) -> Task:
-    root = studio.start("victim", "Hello")
-    return studio.say(root.workflow_id, "And now?")
+def goes_on(agent_runs: AgentRuns, text: str) -> Task:
+    root = agent_runs.start("victim", "Hello")
+    return agent_runs.say(root.workflow_id, "And now?")
 
 
 def benign(text: str) -> dict[str, dict[str, list[Any]]]:
@@ -212,15 +214,15 @@ def test_nothing_beyond_its_tools(place: str) -> None:
 def suffer(name: str, place: str) -> None:
     text = sentence(name)
     stage = Stage(planted(text).get(place, {}))
-    studio = stage.studio
+    agent_runs = stage.agent_runs
     model = ObedientModel(attacks(stage.other_task, stage.own_task), benign(text).get(place, {}))
-    studio.model = model  # type: ignore[assignment]
+    agent_runs.model = model  # type: ignore[assignment]
     before = stage.held()
-    root = PLACES[place](studio, text)
+    root = PLACES[place](agent_runs, text)
     for _ in range(3):  # whatever was left to come
-        studio.world.clock.advance(400)
-        assert sweep(studio.baton).failed == 0
-        studio.run()
+        agent_runs.world.clock.advance(400)
+        assert sweep(agent_runs.deps).failed == 0
+        agent_runs.run()
     where = f"{name} through {place}"
     assert model.obeyed, where
     check(stage, model, before, root.workflow_id, where)
@@ -232,7 +234,7 @@ def test_there_are_hundreds_of_injections() -> None:
 
 
 def check(stage: Stage, model: ObedientModel, before: dict[str, Any], workflow_id: str, where: str) -> None:
-    tasks = stage.studio.tasks(workflow_id)
+    tasks = stage.agent_runs.tasks(workflow_id)
     check_store(before, stage.held(), {task.id for task in tasks}, workflow_id, where)
     assert sum(task.parent_id is not None for task in tasks) < MAX_HANDOFFS, where
     for task in tasks:
@@ -242,7 +244,7 @@ def check(stage: Stage, model: ObedientModel, before: dict[str, Any], workflow_i
         for request in asked:
             assert {tool["name"] for tool in request.tools} <= set(GIVEN[request.agent]), where
     assert len(model.requests) == sum(r.task_id in {t.id for t in tasks} for r in model.requests), where
-    raised = [each for each in stage.studio.world.logged if each.get("action") == "runner_raised"]
+    raised = [each for each in stage.agent_runs.world.logged if each.get("action") == "runner_raised"]
     assert raised == [], f"{where}: {raised}"
 
 
@@ -265,29 +267,29 @@ def check_store(before: dict[Any, Any], after: dict[Any, Any], ids: set[str], wo
 
 def check_task(stage: Stage, task: Task, where: str) -> None:
     """It is what its trail tells, came by a tool of whoever made it, and has ended or waits for a human."""
-    studio = stage.studio
+    agent_runs = stage.agent_runs
     assert task.is_ended or task.state == "needs", f"{where}: {task.state}"
     assert task.target_agent != "vault", where
-    events = studio.world.store.events(WORKSPACE, task.id, 0, 10_000)
+    events = agent_runs.world.store.events(WORKSPACE, task.id, 0, 10_000)
     assert as_told(replay(events)) == as_told(task), where
     assert all(one.fence <= next_.fence for one, next_ in pairwise(events)), where
     assert {event.type for event in events} <= TOLD, where
     assert all(len(repr(event.data)) < 20_000 for event in events), f"{where}: an event that no bus takes"
     if task.kind == "rollback":  # of a failure, to where it came from: a human says whether
-        assert (task.state, task.target_agent) == ("needs", studio.task(str(task.parent_id)).source_agent), where
+        assert (task.state, task.target_agent) == ("needs", agent_runs.task(str(task.parent_id)).source_agent), where
     elif task.parent_id is not None:
         (approved,) = [event for event in events if event.type == "approved"]
         tool = approved.data["standing_approval"]["tool"]
-        maker = studio.task(task.parent_id).target_agent or ""
+        maker = agent_runs.task(task.parent_id).target_agent or ""
         assert tool in set(GIVEN[maker]) - set(BUILT_IN), where
-        assert studio.world.store.tools(WORKSPACE, [tool])[tool].target_agent == task.target_agent, where
+        assert agent_runs.world.store.tools(WORKSPACE, [tool])[tool].target_agent == task.target_agent, where
     else:
         assert task.created_by == human().key, where
-    check_transcript(studio, task, where)
+    check_transcript(agent_runs, task, where)
 
 
-def check_transcript(studio: Studio, task: Task, where: str) -> None:
-    entries = studio.entries(task.id)
+def check_transcript(agent_runs: AgentRuns, task: Task, where: str) -> None:
+    entries = agent_runs.entries(task.id)
     numbers = [number for entry in entries for number in range(entry.first, entry.last + 1)]
     assert numbers == list(range(1, len(numbers) + 1)), where
     asked = [call["toolUseId"] for entry in entries for call in entry.calls]
@@ -301,7 +303,7 @@ def check_transcript(studio: Studio, task: Task, where: str) -> None:
     for entry in entries:
         assert depth(entry.blocks) <= MAX_DEPTH + 6, where
         canonical_json(entry.blocks).encode()
-    for checkpoint in each_checkpoint(studio, task):
+    for checkpoint in each_checkpoint(agent_runs, task):
         assert checkpoint.by == "service:process-task", where
 
 
@@ -310,8 +312,8 @@ def depth(value: Any) -> int:
     return 1 + max(map(depth, inner), default=0)
 
 
-def each_checkpoint(studio: Studio, task: Task) -> Iterator[Any]:
-    found = studio.world.store.checkpoints(WORKSPACE, task.workflow_id, 1000, None).items
+def each_checkpoint(agent_runs: AgentRuns, task: Task) -> Iterator[Any]:
+    found = agent_runs.world.store.checkpoints(WORKSPACE, task.workflow_id, 1000, None).items
     own = [each for each in found if each.task_id == task.id]
     assert len(own) == task.checkpoints
     yield from own

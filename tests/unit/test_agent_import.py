@@ -8,11 +8,11 @@ import pytest
 
 from baton.domain.agent import MAX_AGENTS, MAX_TYPES, Agent, Approval
 from baton.domain.errors import Busy, HumanNeeded, InvalidInput, KeyReused, LimitReached, NameTaken
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Principal
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.tasks import TARGET, an_agent
 from support.world import WORKSPACE, World, agent, human, service
 
@@ -33,14 +33,14 @@ SOURCE: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def once(by: Principal | None = None, body: str = "hash") -> Once:
-    return Once(by or human(), "POST /agents/import", "key-1", body)
+def idempotency_key(by: Principal | None = None, body: str = "hash") -> IdempotencyKey:
+    return IdempotencyKey(by or human(), "POST /agents/import", "key-1", body)
 
 
 def told(
-    world: World, declared: Any, by: Principal | None = None, key: Once | None = None
+    world: World, declared: Any, by: Principal | None = None, key: IdempotencyKey | None = None
 ) -> list[tuple[str, str, int]]:
-    found = import_agents(world.baton, by or human(), declared, key)
+    found = import_agents(world.deps, by or human(), declared, key)
     return [(each.slug, str(each.status), each.version) for each in found]
 
 
@@ -88,7 +88,7 @@ def test_a_service_ends_a_standing_approval_only_where_it_changes_something(worl
 
 
 def test_an_agent_that_was_switched_off_stays_off(world: World) -> None:
-    register_agent(world.baton, human(), "auditor", {"active": False})
+    register_agent(world.deps, human(), "auditor", {"active": False})
     told(world, {"auditor": {"accepts": ("code",)}})
     assert registered(world, "auditor").active is False
 
@@ -125,7 +125,7 @@ def test_what_is_wrong_is_named_and_nothing_was_written(world: World, declared: 
 
 
 def test_all_names_are_looked_at_before_the_first_is_written(world: World) -> None:
-    register_agent(world.baton, human(), "scout", {"aliases": ("zeta",)})
+    register_agent(world.deps, human(), "scout", {"aliases": ("zeta",)})
     before = world.store.roster(WORKSPACE)
     with pytest.raises(NameTaken):
         told(world, {"alpha": {}, "auditor": {"accepts": ("code",)}, "zeta": {}})
@@ -148,7 +148,7 @@ def test_somebody_elses_change_in_the_middle_is_kept_and_the_import_goes_on() ->
     world = World(store=store).settle()
 
     def in_the_middle() -> None:
-        store.before["save_agent"] = lambda: register_agent(world.baton, human(name="bob"), "qa", {"description": "b"})
+        store.before["save_agent"] = lambda: register_agent(world.deps, human(name="bob"), "qa", {"description": "b"})
 
     store.after["save_agent"] = in_the_middle
     assert told(world, SOURCE) == [
@@ -164,12 +164,17 @@ def test_somebody_elses_change_in_the_middle_is_kept_and_the_import_goes_on() ->
 def test_a_name_taken_in_the_middle_ends_the_import_and_repeating_it_does_no_harm() -> None:
     store = HookedStore()
     world = World(store=store).settle()
-    store.after["save_agent"] = lambda: register_agent(world.baton, human(), "scout", {"aliases": ("ciso",)})
+    store.after["save_agent"] = lambda: register_agent(world.deps, human(), "scout", {"aliases": ("ciso",)})
     with pytest.raises(NameTaken):
-        told(world, SOURCE, key=once())
+        told(world, SOURCE, key=idempotency_key())
     assert registered(world, "architect").version == 1
-    register_agent(world.baton, human(), "scout", {"aliases": ()})
-    assert [each[1] for each in told(world, SOURCE, key=once())] == ["unchanged", "created", "created", "created"]
+    register_agent(world.deps, human(), "scout", {"aliases": ()})
+    assert [each[1] for each in told(world, SOURCE, key=idempotency_key())] == [
+        "unchanged",
+        "created",
+        "created",
+        "created",
+    ]
 
 
 def test_an_import_that_was_interrupted_goes_on_when_it_is_sent_again() -> None:
@@ -181,25 +186,30 @@ def test_an_import_that_was_interrupted_goes_on_when_it_is_sent_again() -> None:
 
     store.after["save_agent"] = gone
     with pytest.raises(Busy):
-        told(world, SOURCE, key=once())
-    assert [each[1] for each in told(world, SOURCE, key=once())] == ["unchanged", "created", "created", "created"]
+        told(world, SOURCE, key=idempotency_key())
+    assert [each[1] for each in told(world, SOURCE, key=idempotency_key())] == [
+        "unchanged",
+        "created",
+        "created",
+        "created",
+    ]
 
 
 def test_a_repeat_with_the_same_key_gets_the_first_answer_and_changes_nothing(world: World) -> None:
-    first = told(world, SOURCE, key=once())
-    register_agent(world.baton, human(), "qa", {"accepts": ()})
+    first = told(world, SOURCE, key=idempotency_key())
+    register_agent(world.deps, human(), "qa", {"accepts": ()})
     before = world.store.roster(WORKSPACE)
-    assert told(world, SOURCE, key=once()) == first
+    assert told(world, SOURCE, key=idempotency_key()) == first
     assert world.store.roster(WORKSPACE) == before
     with pytest.raises(KeyReused):
-        told(world, {}, key=once(body="another"))
+        told(world, {}, key=idempotency_key(body="another"))
 
 
 def test_of_two_imports_at_once_with_one_key_both_get_the_same_answer() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     first: list[Any] = []
-    store.before["commit"] = lambda: first.append(told(world, SOURCE, key=once()))
-    second = told(world, SOURCE, key=once())
+    store.before["commit"] = lambda: first.append(told(world, SOURCE, key=idempotency_key()))
+    second = told(world, SOURCE, key=idempotency_key())
     assert first == [second]
     assert [agent.version for agent in world.store.roster(WORKSPACE)] == [1] * 7

@@ -10,7 +10,7 @@ import pytest
 
 from baton.domain.alert import MAX_PER_HOUR, Alert, AlertState, Severity, system_alert
 from baton.domain.errors import HumanNeeded, InvalidInput, KeyReused, TooManyAlerts, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Principal
 from baton.domain.task import Flag
 from baton.services.approve_task import approve_task
@@ -21,9 +21,9 @@ from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
 from baton.services.sweep import sweep
 from support.changes import then
-from support.crew import StillClock, at_once
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.tasks import a_new_task
+from support.threads import StillClock, at_once
 from support.world import WORKSPACE, World, agent, human, service
 
 AUDITOR, ALICE, BOB = agent("auditor"), human(), human(name="bob")
@@ -36,16 +36,18 @@ def asked(**changes: Any) -> AlertRequest:
     return AlertRequest(**{**usual, **changes})
 
 
-def raised(world: World, by: Principal = AUDITOR, once: Once | None = None, **changes: Any) -> Alert:
-    return raise_alert(world.baton, by, asked(**changes), once)
+def raised(
+    world: World, by: Principal = AUDITOR, idempotency_key: IdempotencyKey | None = None, **changes: Any
+) -> Alert:
+    return raise_alert(world.deps, by, asked(**changes), idempotency_key)
 
 
 def found(world: World, state: AlertState | None = None, task_id: str | None = None) -> list[Alert]:
-    return list(list_alerts(world.baton, human(), state, task_id, 100, None).items)
+    return list(list_alerts(world.deps, human(), state, task_id, 100, None).items)
 
 
-def a_key(by: Principal = AUDITOR, key: str = "key-1", body_hash: str = "hash-1") -> Once:
-    return Once(by, "POST /alerts", key, body_hash)
+def a_key(by: Principal = AUDITOR, key: str = "key-1", body_hash: str = "hash-1") -> IdempotencyKey:
+    return IdempotencyKey(by, "POST /alerts", key, body_hash)
 
 
 # Raising
@@ -73,7 +75,7 @@ def test_an_alert_about_another_workspaces_task_is_refused_like_one_about_none(w
     messages = set()
     for named in (task_id, "task_nope"):
         with pytest.raises(Unknown) as refused:
-            raise_alert(world.baton, agent("auditor", "other"), asked(task_id=named))
+            raise_alert(world.deps, agent("auditor", "other"), asked(task_id=named))
         messages.add(refused.value.message)
     assert len(messages) == 1
     assert world.store.alerts("other", 10, None).items == ()
@@ -88,21 +90,21 @@ def test_what_baton_itself_raises_is_nobody_elses_to_raise(world: World, kind: s
 
 
 def test_a_repeat_with_its_key_is_answered_as_the_first_and_raises_nothing(world: World) -> None:
-    first = raised(world, once=a_key())
-    resolve_alert(world.baton, ALICE, first.id)
+    first = raised(world, idempotency_key=a_key())
+    resolve_alert(world.deps, ALICE, first.id)
     world.clock.advance(60)
-    assert raised(world, once=a_key()) == first
+    assert raised(world, idempotency_key=a_key()) == first
     assert len(found(world)) == 1
     with pytest.raises(KeyReused):
-        raised(world, once=a_key(body_hash="hash-2"))
+        raised(world, idempotency_key=a_key(body_hash="hash-2"))
 
 
 def test_two_with_one_key_at_once_raise_one() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     ids = []
-    store.before["commit"] = lambda: ids.append(raised(world, once=a_key()).id)
-    ids.append(raised(world, once=a_key()).id)
+    store.before["commit"] = lambda: ids.append(raised(world, idempotency_key=a_key()).id)
+    ids.append(raised(world, idempotency_key=a_key()).id)
     assert ids[0] == ids[1]
     assert len(found(world)) == 1
 
@@ -128,7 +130,7 @@ def test_a_caller_raises_so_many_in_an_hour_of_the_clock_and_no_more(world: Worl
 
 def test_no_more_get_in_however_many_come_at_once(world: World) -> None:
     flood(world, count=MAX_PER_HOUR - 5)
-    world.baton = replace(world.baton, clock=StillClock(world.clock.now()), log=lambda *_, **__: None)
+    world.deps = replace(world.deps, clock=StillClock(world.clock.now()), log=lambda *_, **__: None)
     answers = at_once(64, lambda: raised(world))
     assert sum(isinstance(answer, Alert) for answer in answers) == 5
     assert {type(answer) for answer in answers} == {Alert, TooManyAlerts}
@@ -138,7 +140,7 @@ def test_no_more_get_in_however_many_come_at_once(world: World) -> None:
 def test_dealing_with_a_mad_agents_alerts_lets_it_raise_no_more(world: World) -> None:
     flood(world)
     for alert in found(world):
-        resolve_alert(world.baton, ALICE, alert.id)
+        resolve_alert(world.deps, ALICE, alert.id)
     with pytest.raises(TooManyAlerts):
         raised(world)
 
@@ -148,29 +150,29 @@ def test_a_mad_agent_keeps_nobody_else_from_raising(world: World) -> None:
     for by in (agent("scout"), human(name="auditor"), ALICE):
         assert raised(world, by).raised_by == by.key
     world.settle("other")
-    assert raise_alert(world.baton, agent("auditor", "other"), asked()).workspace == "other"
+    assert raise_alert(world.deps, agent("auditor", "other"), asked()).workspace == "other"
 
 
 def test_a_mad_agent_keeps_the_system_from_nothing(world: World) -> None:
     flood(world)
     task_id = world.ready()
     world.clock.advance(3_600)
-    sweep(world.baton)
+    sweep(world.deps)
     assert [alert.kind for alert in found(world, task_id=task_id)] == [Flag.UNCLAIMED]
 
 
 def test_a_repeat_of_the_last_one_is_answered_and_not_counted(world: World) -> None:
     flood(world, count=MAX_PER_HOUR - 1)
-    last = raised(world, once=a_key())
-    assert raised(world, once=a_key()) == last
+    last = raised(world, idempotency_key=a_key())
+    assert raised(world, idempotency_key=a_key()) == last
 
 
 def test_a_refused_alert_leaves_its_key_free(world: World) -> None:
     flood(world)
     with pytest.raises(TooManyAlerts):
-        raised(world, once=a_key())
+        raised(world, idempotency_key=a_key())
     world.clock.advance(3_600)
-    assert raised(world, once=a_key()).raised_at == world.clock.now()
+    assert raised(world, idempotency_key=a_key()).raised_at == world.clock.now()
 
 
 # The system's
@@ -179,7 +181,7 @@ def test_a_refused_alert_leaves_its_key_free(world: World) -> None:
 def test_a_flag_of_a_task_is_an_alert_from_the_same_moment_on(world: World) -> None:
     task_id = world.ready()
     world.clock.advance(3_600)
-    sweep(world.baton)
+    sweep(world.deps)
     assert world.task(task_id).flags == {Flag.UNCLAIMED}
     (alert,) = found(world, AlertState.OPEN)
     assert (alert.kind, alert.task_id, alert.raised_by) == (Flag.UNCLAIMED, task_id, "service:sweeper")
@@ -192,25 +194,25 @@ def test_no_alert_without_its_flag_and_no_flag_without_its_alert() -> None:
     task_id = world.ready()
     world.clock.advance(3_600)
     store.before["commit"] = lambda: world.claim()
-    assert sweep(world.baton).reasons["changed_meanwhile"] == 1
+    assert sweep(world.deps).reasons["changed_meanwhile"] == 1
     assert (world.task(task_id).flags, found(world)) == (frozenset(), [])
 
 
 def test_a_flag_that_stays_raises_one_alert_however_often_it_is_looked_at(world: World) -> None:
     task_id = world.needing(target_agent="runner")
     if world.task(task_id).state == "needs":
-        approve_task(world.baton, ALICE, task_id, None)
-    register_agent(world.baton, ALICE, "runner", {"active": False})
+        approve_task(world.deps, ALICE, task_id, None)
+    register_agent(world.deps, ALICE, "runner", {"active": False})
     for _ in range(5):
         world.clock.advance(3_600)
-        sweep(world.baton)
+        sweep(world.deps)
     assert sorted(alert.kind for alert in found(world)) == [Flag.UNCLAIMED, Flag.UNDELIVERABLE]
 
 
 def test_a_claim_clears_the_flag_and_leaves_the_alert_to_a_human(world: World) -> None:
     task_id = world.ready()
     world.clock.advance(3_600)
-    sweep(world.baton)
+    sweep(world.deps)
     world.claim()
     assert world.task(task_id).flags == frozenset()
     assert [alert.kind for alert in found(world, AlertState.OPEN)] == [Flag.UNCLAIMED]
@@ -220,7 +222,7 @@ def test_an_alert_names_whose_doing_it_was(world: World) -> None:
     world.ready()
     for _ in range(10):
         claimed = world.claim()
-        release_task(world.baton, AUDITOR, claimed.dossier.task.id, claimed.claim_id, "can't", "hash")
+        release_task(world.deps, AUDITOR, claimed.details.task.id, claimed.claim_id, "can't", "hash")
     (alert,) = found(world)
     assert (alert.kind, alert.raised_by) == (Flag.RELEASED_TOO_OFTEN, "agent:auditor")
 
@@ -243,32 +245,32 @@ def test_an_alert_is_acknowledged_and_then_resolved_with_who_and_when(world: Wor
     alert = raised(world)
     world.clock.advance(60)
     at_first = world.clock.now()
-    seen = acknowledge_alert(world.baton, ALICE, alert.id, "on it")
+    seen = acknowledge_alert(world.deps, ALICE, alert.id, "on it")
     assert (seen.state, seen.acknowledged_by, seen.acknowledged_at) == ("acknowledged", "human:alice", at_first)
     world.clock.advance(60)
-    done = resolve_alert(world.baton, BOB, alert.id)
+    done = resolve_alert(world.deps, BOB, alert.id)
     assert (done.state, done.resolved_by, done.resolved_at) == ("resolved", "human:bob", world.clock.now())
     assert (done.acknowledged_by, done.acknowledged_at, done.note) == ("human:alice", at_first, "on it")
     assert world.store.alert(WORKSPACE, alert.id) == done
 
 
 def test_an_open_alert_may_be_resolved_at_once(world: World) -> None:
-    done = resolve_alert(world.baton, ALICE, raised(world).id, "was nothing")
+    done = resolve_alert(world.deps, ALICE, raised(world).id, "was nothing")
     assert (done.state, done.acknowledged_at, done.note) == ("resolved", None, "was nothing")
 
 
 @pytest.mark.parametrize("verb", HANDLE)
 def test_who_was_first_stays(world: World, verb: str) -> None:
     alert = raised(world)
-    first = HANDLE[verb](world.baton, ALICE, alert.id, "mine")
+    first = HANDLE[verb](world.deps, ALICE, alert.id, "mine")
     world.clock.advance(60)
-    assert HANDLE[verb](world.baton, BOB, alert.id, "no, mine") == first
+    assert HANDLE[verb](world.deps, BOB, alert.id, "no, mine") == first
     assert world.store.alert(WORKSPACE, alert.id) == first
 
 
 def test_what_is_resolved_is_not_acknowledged_afterwards(world: World) -> None:
-    done = resolve_alert(world.baton, ALICE, raised(world).id)
-    assert acknowledge_alert(world.baton, BOB, done.id, "late") == done
+    done = resolve_alert(world.deps, ALICE, raised(world).id)
+    assert acknowledge_alert(world.deps, BOB, done.id, "late") == done
 
 
 @pytest.mark.parametrize("verb", HANDLE)
@@ -276,7 +278,7 @@ def test_what_is_resolved_is_not_acknowledged_afterwards(world: World) -> None:
 def test_only_a_human_deals_with_an_alert(world: World, verb: str, by: Principal) -> None:
     alert = raised(world)
     with pytest.raises(HumanNeeded):
-        HANDLE[verb](world.baton, by, alert.id)
+        HANDLE[verb](world.deps, by, alert.id)
     assert world.store.alert(WORKSPACE, alert.id) == alert
 
 
@@ -285,8 +287,8 @@ def test_of_two_humans_at_once_one_is_first(verb: str) -> None:
     store = HookedStore()
     world = World(store=store).settle()
     alert = raised(world)
-    store.before["commit"] = lambda: HANDLE[verb](world.baton, BOB, alert.id, "bob's")
-    answered = HANDLE[verb](world.baton, ALICE, alert.id, "alice's")
+    store.before["commit"] = lambda: HANDLE[verb](world.deps, BOB, alert.id, "bob's")
+    answered = HANDLE[verb](world.deps, ALICE, alert.id, "alice's")
     assert answered == world.store.alert(WORKSPACE, alert.id)
     assert (answered.note, answered.version) == ("bob's", 2)
 
@@ -295,20 +297,22 @@ def test_a_resolution_and_an_acknowledgement_at_once_lose_neither() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     alert = raised(world)
-    store.before["commit"] = lambda: acknowledge_alert(world.baton, BOB, alert.id)
-    done = resolve_alert(world.baton, ALICE, alert.id)
+    store.before["commit"] = lambda: acknowledge_alert(world.deps, BOB, alert.id)
+    done = resolve_alert(world.deps, ALICE, alert.id)
     assert (done.acknowledged_by, done.resolved_by, done.version) == ("human:bob", "human:alice", 3)
 
 
 @pytest.mark.parametrize("verb", HANDLE)
 def test_a_verb_repeated_with_its_key_is_answered_as_the_first_time(world: World, verb: str) -> None:
     alert = raised(world)
-    once = Once(ALICE, f"POST /alerts/{alert.id}/{verb}", "key", "hash")
-    first = HANDLE[verb](world.baton, ALICE, alert.id, "mine", once)
-    resolve_alert(world.baton, BOB, alert.id)
-    assert HANDLE[verb](world.baton, ALICE, alert.id, "mine", once) == first
+    idempotency_key = IdempotencyKey(ALICE, f"POST /alerts/{alert.id}/{verb}", "key", "hash")
+    first = HANDLE[verb](world.deps, ALICE, alert.id, "mine", idempotency_key)
+    resolve_alert(world.deps, BOB, alert.id)
+    assert HANDLE[verb](world.deps, ALICE, alert.id, "mine", idempotency_key) == first
     with pytest.raises(KeyReused):
-        HANDLE[verb](world.baton, ALICE, alert.id, "other", Once(ALICE, once.route, "key", "hash-2"))
+        HANDLE[verb](
+            world.deps, ALICE, alert.id, "other", IdempotencyKey(ALICE, idempotency_key.route, "key", "hash-2")
+        )
 
 
 @pytest.mark.parametrize("verb", HANDLE)
@@ -317,7 +321,7 @@ def test_another_workspaces_alert_is_unknown_like_one_that_never_was(world: Worl
     messages = set()
     for by, asked_for in ((human("other"), alert.id), (ALICE, "alert_nope")):
         with pytest.raises(Unknown) as refused:
-            HANDLE[verb](world.baton, by, asked_for)
+            HANDLE[verb](world.deps, by, asked_for)
         messages.add(refused.value.message)
     assert len(messages) == 1
     assert world.store.alert(WORKSPACE, alert.id) == alert
@@ -334,7 +338,7 @@ def some_of_each(world: World) -> dict[AlertState, list[str]]:
         alert = raised(world)
         state = list(AlertState)[number % 3]
         if state is not AlertState.OPEN:
-            HANDLE["acknowledge" if state is AlertState.ACKNOWLEDGED else "resolve"](world.baton, ALICE, alert.id)
+            HANDLE["acknowledge" if state is AlertState.ACKNOWLEDGED else "resolve"](world.deps, ALICE, alert.id)
         made[state].insert(0, alert.id)
     return made
 
@@ -346,7 +350,7 @@ def test_alerts_of_a_state_are_listed_newest_first_page_by_page(world: World, st
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = list_alerts(world.baton, human(), state, None, limit, cursor)
+        page = list_alerts(world.deps, human(), state, None, limit, cursor)
         assert len(page.items) <= limit
         seen += [alert.id for alert in page.items]
         cursor = page.cursor
@@ -361,8 +365,8 @@ def test_open_alerts_are_found_without_reading_those_that_were_dealt_with(world:
     for by in (AUDITOR, agent("scout"), ALICE):
         for _ in range(50):
             world.clock.advance(milliseconds=1)
-            resolve_alert(world.baton, ALICE, raised(world, by).id)
-    page = list_alerts(world.baton, human(), AlertState.OPEN, None, 1, None)
+            resolve_alert(world.deps, ALICE, raised(world, by).id)
+    page = list_alerts(world.deps, human(), AlertState.OPEN, None, 1, None)
     assert [alert.id for alert in page.items] == [oldest.id]
 
 
@@ -373,7 +377,7 @@ def test_alerts_of_a_task_are_found_by_it_and_by_state(world: World) -> None:
     raised(world)
     world.clock.advance(milliseconds=1)
     second = raised(world, task_id=mine)
-    resolve_alert(world.baton, ALICE, first.id)
+    resolve_alert(world.deps, ALICE, first.id)
     assert [alert.id for alert in found(world, task_id=mine)] == [second.id, first.id]
     assert [alert.id for alert in found(world, AlertState.OPEN, mine)] == [second.id]
     assert [alert.id for alert in found(world, AlertState.RESOLVED, mine)] == [first.id]

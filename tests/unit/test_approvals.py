@@ -10,12 +10,12 @@ import pytest
 
 from baton.domain.agent import Approval
 from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Kind, Principal
 from baton.domain.route import Mode
 from baton.domain.task import Task
 from baton.services.approve_many import Approval as ToApprove
-from baton.services.approve_many import Approved, approve_many
+from baton.services.approve_many import ApprovalResult, approve_many
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.change_route import change_route
 from baton.services.change_settings import change_settings
@@ -65,17 +65,17 @@ def test_no_verb_of_a_humans_is_taken_from_anybody_else(by: Principal) -> None:
     task = team.ask(B, by=agent(A)).task
     now = team.world.clock.now()
     acts: list[Callable[[], object]] = [
-        lambda: approve_task(team.baton, by, task.id, None),
-        lambda: approve_task_next(team.baton, by, task.id, None),
-        lambda: approve_many(team.baton, by, [ToApprove(task.id)]),
-        lambda: undo_approval(team.baton, by, task.id),
-        lambda: defer_task(team.baton, by, task.id, now, None),
-        lambda: dismiss_task(team.baton, by, task.id, "no"),
-        lambda: split_task(team.baton, by, task.id, [{"summary": "1"}, {"summary": "2"}], None),
-        lambda: release_review(team.baton, by, "review_x"),
-        lambda: change_settings(team.baton, by, {"dispatch_delay_seconds": 0}),
-        lambda: change_route(team.baton, by, "audit", {"agent": B}),
-        lambda: register_agent(team.baton, by, B, {"approval": Approval.AUTO}),
+        lambda: approve_task(team.deps, by, task.id, None),
+        lambda: approve_task_next(team.deps, by, task.id, None),
+        lambda: approve_many(team.deps, by, [ToApprove(task.id)]),
+        lambda: undo_approval(team.deps, by, task.id),
+        lambda: defer_task(team.deps, by, task.id, now, None),
+        lambda: dismiss_task(team.deps, by, task.id, "no"),
+        lambda: split_task(team.deps, by, task.id, [{"summary": "1"}, {"summary": "2"}], None),
+        lambda: release_review(team.deps, by, "review_x"),
+        lambda: change_settings(team.deps, by, {"dispatch_delay_seconds": 0}),
+        lambda: change_route(team.deps, by, "audit", {"agent": B}),
+        lambda: register_agent(team.deps, by, B, {"approval": Approval.AUTO}),
     ]
     for act in acts:
         with pytest.raises(HumanNeeded):
@@ -87,8 +87,8 @@ def test_a_human_of_another_workspace_is_nobody_here() -> None:
     team = waiting()
     task = team.ask(B, by=agent(A)).task
     with pytest.raises(Unknown):
-        approve_task(team.baton, human("globex"), task.id, None)
-    (answer,) = approve_many(team.baton, human("globex"), [ToApprove(task.id)])
+        approve_task(team.deps, human("globex"), task.id, None)
+    (answer,) = approve_many(team.deps, human("globex"), [ToApprove(task.id)])
     assert isinstance(answer.refusal, Unknown)
 
 
@@ -107,8 +107,8 @@ PATHS: dict[str, Callable[[Team], object]] = {
     "a continuation": lambda team: team.complete(at_work(team), to=B, **FORGED),
     "a rollback": lambda team: team.fail(at_work(team), back_to=B, **FORGED),
     "a rejection": lambda team: team.reject(team.take(B, approved(team, team.ask(B, under=at_work(team)).task).id)),
-    "a retry": lambda team: retry_handoff(team.baton, agent(A), failed_below(team)),
-    "a retry by a service": lambda team: retry_handoff(team.baton, service(), failed_below(team)),
+    "a retry": lambda team: retry_handoff(team.deps, agent(A), failed_below(team)),
+    "a retry by a service": lambda team: retry_handoff(team.deps, service(), failed_below(team)),
     "a route to be dispatched": lambda team: routed(team, Mode.DISPATCH),
     "a route to next": lambda team: routed(team, Mode.NEXT),
     "a route for a human": lambda team: routed(team, Mode.MANUAL),
@@ -116,14 +116,14 @@ PATHS: dict[str, Callable[[Team], object]] = {
     "a transfer of what a human works on": lambda team: team.transfer(team.take(B, by_hand(team), human()), C),
     "a delegation of what a human works on": lambda team: team.delegate(team.take(B, by_hand(team), human()), C),
     "a split": lambda team: split_task(
-        team.baton, human(), team.ask(B, by=agent(A)).task.id, [{"summary": "1", **FORGED}, {"summary": "2"}], None
+        team.deps, human(), team.ask(B, by=agent(A)).task.id, [{"summary": "1", **FORGED}, {"summary": "2"}], None
     ),
 }
 
 
 def approved(team: Team, task: Task) -> Task:
     if task.state == "needs":
-        approve_task(team.baton, human(), task.id, None)
+        approve_task(team.deps, human(), task.id, None)
         team.later()
     return team.task(task.id)
 
@@ -135,7 +135,7 @@ def failed_below(team: Team) -> str:
 
 
 def routed(team: Team, mode: Mode) -> object:
-    change_route(team.baton, human(), "audit", {"agent": B, "mode": mode})
+    change_route(team.deps, human(), "audit", {"agent": B, "mode": mode})
     return team.ask(None, by=agent(A), work_type="audit", mode="next")
 
 
@@ -162,7 +162,7 @@ def test_what_no_human_asked_for_waits_for_one(path: str) -> None:
 def test_a_standing_approval_is_named_with_its_version_and_who_gave_it(path: str) -> None:
     team = waiting()
     for slug in (A, B, C):
-        register_agent(team.baton, human(name="boss"), slug, {"approval": Approval.AUTO})
+        register_agent(team.deps, human(name="boss"), slug, {"approval": Approval.AUTO})
     PATHS[path](team)
     newest = [task for task in team.tasks() if task.created_at == max(each.created_at for each in team.tasks())]
     for task in newest:
@@ -177,14 +177,14 @@ def test_a_standing_approval_is_named_with_its_version_and_who_gave_it(path: str
 
 def test_a_services_change_of_an_agent_ends_its_standing_approval() -> None:
     team = Team(A, B)
-    register_agent(team.baton, service(), B, {"description": "harmless"})
+    register_agent(team.deps, service(), B, {"description": "harmless"})
     assert team.ask(B, by=agent(A)).task.state == "needs"
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_what_a_human_asks_for_is_approved_by_the_asking(mode: Mode) -> None:
     team = waiting()
-    change_route(team.baton, human(), "audit", {"agent": B, "mode": mode})
+    change_route(team.deps, human(), "audit", {"agent": B, "mode": mode})
     task = team.ask(None, work_type="audit").task
     assert task.state == {Mode.DISPATCH: "delegated", Mode.NEXT: "next", Mode.MANUAL: "needs"}[mode]
     if mode is not Mode.MANUAL:
@@ -197,9 +197,9 @@ def test_releasing_what_the_guard_stopped_is_an_approval_by_who_released_it() ->
     team.set(max_depth=1)
     halt = team.pass_on(at_work(team), B, "handoff", "on")
     assert isinstance(halt, Halt)
-    _, dossier = release_review(team.baton, human(name="boss"), halt.review_id)
-    told = team.events(dossier.task.id)[1]
-    assert (dossier.task.state, told.principal_id, dossier.task.created_by) == ("delegated", "boss", "agent:anna")
+    _, details = release_review(team.deps, human(name="boss"), halt.review_id)
+    told = team.events(details.task.id)[1]
+    assert (details.task.state, told.principal_id, details.task.created_by) == ("delegated", "boss", "agent:anna")
 
 
 # What was seen
@@ -211,10 +211,10 @@ def test_the_revision_seen_is_told_and_another_is_refused(verb: str) -> None:
     task = team.ask(B, by=agent(A)).task
     later = team.world.clock.now().replace(year=2027)
     acts: dict[str, Callable[[int | None], object]] = {
-        "approve": lambda seen: approve_task(team.baton, human(), task.id, seen),
-        "approve-next": lambda seen: approve_task_next(team.baton, human(), task.id, seen),
-        "defer": lambda seen: defer_task(team.baton, human(), task.id, later, seen),
-        "split": lambda seen: split_task(team.baton, human(), task.id, [{"summary": "1"}, {"summary": "2"}], seen),
+        "approve": lambda seen: approve_task(team.deps, human(), task.id, seen),
+        "approve-next": lambda seen: approve_task_next(team.deps, human(), task.id, seen),
+        "defer": lambda seen: defer_task(team.deps, human(), task.id, later, seen),
+        "split": lambda seen: split_task(team.deps, human(), task.id, [{"summary": "1"}, {"summary": "2"}], seen),
     }
     for wrong in (0, 2):
         with pytest.raises(RevisionChanged):
@@ -232,8 +232,8 @@ def test_notes_and_duplicates_that_arrive_meanwhile_are_in_nobodys_way(world: Wo
         answer = world.mark(agent("scout"), escalation_reason=f"again {number}")
         assert answer.duplicate_of == task_id
     assert len(world.store.notes(WORKSPACE, task_id, 10)) == 5
-    defer_task(world.baton, human(), task_id, world.clock.now().replace(year=2027), seen)
-    assert approve_task(world.baton, human(), task_id, seen).task.state == "delegated"
+    defer_task(world.deps, human(), task_id, world.clock.now().replace(year=2027), seen)
+    assert approve_task(world.deps, human(), task_id, seen).task.state == "delegated"
 
 
 # Many at once
@@ -242,7 +242,7 @@ def test_notes_and_duplicates_that_arrive_meanwhile_are_in_nobodys_way(world: Wo
 def test_each_of_many_has_an_answer_of_its_own_and_a_repeat_gets_the_same_ones() -> None:
     team = waiting()
     tasks = [team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(4)]
-    dismiss_task(team.baton, human(), tasks[3], "no")
+    dismiss_task(team.deps, human(), tasks[3], "no")
     asked = [
         ToApprove(tasks[0], revision=1),
         ToApprove(tasks[1], revision=7),
@@ -251,54 +251,54 @@ def test_each_of_many_has_an_answer_of_its_own_and_a_repeat_gets_the_same_ones()
         ToApprove("task_of_nobody"),
         ToApprove(tasks[0]),
     ]
-    once = Once(human(), "/tasks/approve", "key-1", "h")
-    first = approve_many(team.baton, human(), asked, once)
+    idempotency_key = IdempotencyKey(human(), "/tasks/approve", "key-1", "h")
+    first = approve_many(team.deps, human(), asked, idempotency_key)
     refusals = [None, RevisionChanged, None, TaskEnded, Unknown, NotAllowed]
     assert [each.refusal and type(each.refusal) for each in first] == refusals
-    assert [each.dossier and str(each.dossier.task.state) for each in first[:3]] == ["delegated", None, "next"]
+    assert [each.details and str(each.details.task.state) for each in first[:3]] == ["delegated", None, "next"]
     assert [each.task_id for each in first] == [each.task_id for each in asked]
     team.later()
     team.complete(team.take(B, tasks[0]))
-    again = approve_many(team.baton, human(), asked, once)
+    again = approve_many(team.deps, human(), asked, idempotency_key)
     assert [each.refusal and type(each.refusal) for each in again][:5] == refusals[:5]
     assert [told(each) for each in again[:3]] == [told(each) for each in first[:3]]
     assert team.world.trail(tasks[0]).count("approved") == 1
 
 
-def told(answer: Approved) -> Any:
-    return answer.dossier and as_told(answer.dossier.task)
+def told(answer: ApprovalResult) -> Any:
+    return answer.details and as_told(answer.details.task)
 
 
 def test_what_the_first_call_did_not_get_to_is_done_by_its_repeat() -> None:
     team = waiting()
     tasks = [team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(3)]
-    once = Once(human(), "/tasks/approve", "key-1", "h")
-    approve_many(team.baton, human(), [ToApprove(each) for each in tasks[:1]], once)
-    answers = approve_many(team.baton, human(), [ToApprove(each) for each in tasks], once)
-    assert all(each.dossier for each in answers)
+    idempotency_key = IdempotencyKey(human(), "/tasks/approve", "key-1", "h")
+    approve_many(team.deps, human(), [ToApprove(each) for each in tasks[:1]], idempotency_key)
+    answers = approve_many(team.deps, human(), [ToApprove(each) for each in tasks], idempotency_key)
+    assert all(each.details for each in answers)
     assert [team.world.trail(each).count("approved") for each in tasks] == [1, 1, 1]
 
 
 def test_a_key_that_comes_with_another_list_approves_nothing() -> None:
     team = waiting()
     one, other = (team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(2))
-    approve_many(team.baton, human(), [ToApprove(one)], Once(human(), "/approvals", "key-1", "one"))
+    approve_many(team.deps, human(), [ToApprove(one)], IdempotencyKey(human(), "/approvals", "key-1", "one"))
     both = [ToApprove(one), ToApprove(other)]
     with pytest.raises(KeyReused):
-        approve_many(team.baton, human(), both, Once(human(), "/approvals", "key-1", "both"))
+        approve_many(team.deps, human(), both, IdempotencyKey(human(), "/approvals", "key-1", "both"))
     assert team.task(other).state == "needs"
 
 
 def test_what_was_refused_is_refused_to_the_exact_repeat_whatever_has_changed() -> None:
     team = waiting()
     task = team.ask(B, "work", by=agent(A)).task
-    once = Once(human(), "/approvals", "key-1", "h")
+    idempotency_key = IdempotencyKey(human(), "/approvals", "key-1", "h")
     asked = [ToApprove(task.id, revision=7), ToApprove("task_of_nobody")]
-    first = approve_many(team.baton, human(), asked, once)
-    approve_task(team.baton, human(), task.id, None)
+    first = approve_many(team.deps, human(), asked, idempotency_key)
+    approve_task(team.deps, human(), task.id, None)
     team.later()
     team.complete(team.take(B, task.id))
-    again = approve_many(team.baton, human(), asked, once)
+    again = approve_many(team.deps, human(), asked, idempotency_key)
     for one, other in zip(first, again, strict=True):
         assert one.refusal is not None
         assert other.refusal is not None

@@ -1,4 +1,4 @@
-"""What people do to pages in Notion, and what comes of it here (domain/page_news.py has the rule)."""
+"""What people do to pages in Notion, and what comes of it here (domain/page_changes.py has the rule)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from baton.domain.errors import (
     Unknown,
     WebhookInstalled,
 )
-from baton.domain.mirror import Sync
+from baton.domain.page_sync import Sync
 from baton.domain.task import Flag, State
-from baton.ports import MirrorSaved
+from baton.ports import PageSyncSaved
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.complete_task import complete_task
 from baton.services.end_task import cancel_task
 from baton.services.open_webhook import open_webhook, remove_webhook, webhook_of
-from baton.services.receive_webhook import Delivery, Received, receive_webhook
+from baton.services.receive_webhook import Received, WebhookDelivery, receive_webhook
 from fake_notion import SELECT, STATUS, Fault
 from support.notion import Hook, NotionWorld
 from support.team import Team
@@ -103,7 +103,7 @@ def test_any_other_status_changes_no_task_and_stays_until_the_task_moves_on(
     now = world.page(task_id).status
     world.minutes(15)
     assert world.page(task_id).status == now
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     world.sync()
     assert world.page(task_id).status == "Cancelled"
 
@@ -138,11 +138,11 @@ def test_what_befalls_a_task_without_changing_its_state_writes_nothing_over_what
 
 def test_a_worker_whose_task_was_closed_in_notion_is_refused(world: NotionWorld, hook: Hook) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     world.sync()
     say(world, task_id, status="Done")
     with pytest.raises(StaleClaim):
-        complete_task(world.baton, agent("auditor"), task_id, claimed.claim_id, None, "h")
+        complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, None, "h")
     assert world.task(task_id).state is State.DONE
 
 
@@ -159,10 +159,10 @@ def test_a_closing_that_was_never_reported_is_learnt_before_anything_is_written_
 
 def test_whoever_ends_a_task_first_wins_and_the_other_side_follows(world: NotionWorld, hook: Hook) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     world.sync()
     world.notion.fault = lambda _method, _path: Fault(status=503)
-    complete_task(world.baton, agent("auditor"), task_id, claimed.claim_id, {"summary": "first"}, "h")
+    complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, {"summary": "first"}, "h")
     world.clock.advance(60)
     world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Cancelled")
     world.notion.fault = None
@@ -188,7 +188,7 @@ def test_a_reopened_page_reopens_nothing_and_is_answered_once(world: NotionWorld
 
 def test_a_trashed_page_stops_the_mirror_but_not_the_task_until_it_is_restored(world: NotionWorld, hook: Hook) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     world.sync()
     page = world.page(task_id)
     world.notion.trash(page.id, by=world.notion.person)
@@ -199,7 +199,7 @@ def test_a_trashed_page_stops_the_mirror_but_not_the_task_until_it_is_restored(w
     world.notion.restore(page.id, by=world.notion.person)
     world.sync()
     assert world.row(task_id).status is Sync.OK
-    complete_task(world.baton, agent("auditor"), task_id, claimed.claim_id, None, "h")
+    complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, None, "h")
     world.sync()
     assert page.status == "Done"
     assert len(world.notion.pages) == 1
@@ -208,7 +208,7 @@ def test_a_trashed_page_stops_the_mirror_but_not_the_task_until_it_is_restored(w
 def test_a_page_deleted_for_good_is_given_up_and_never_made_again(world: NotionWorld) -> None:
     task_id = world.needing()
     world.notion.delete(world.page(task_id).id)
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     world.minutes(10)
     assert world.row(task_id).status is Sync.DEAD
     assert world.notion.pages == {}
@@ -223,7 +223,7 @@ def test_without_a_webhook_a_closing_is_learnt_by_reconciling(world: NotionWorld
 
 
 def test_reconciling_looks_at_an_edit_once_and_never_at_our_own(world: NotionWorld) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
     world.sync()
     world.minutes(12)
     assert world.row(task_id).looks == 0
@@ -238,8 +238,8 @@ def test_reconciling_looks_at_an_edit_once_and_never_at_our_own(world: NotionWor
 def test_the_handshake_is_opened_by_a_human_for_ten_minutes(world: NotionWorld) -> None:
     for by in (agent("scout"), service()):
         with pytest.raises(HumanNeeded):
-            open_webhook(world.baton, by)
-    _, address = open_webhook(world.baton, human())
+            open_webhook(world.deps, by)
+    _, address = open_webhook(world.deps, human())
     world.clock.advance(599)
     assert shake(world, address, "secret_first") is Received.INSTALLED
     _, late = reopened(world)
@@ -250,49 +250,49 @@ def test_the_handshake_is_opened_by_a_human_for_ten_minutes(world: NotionWorld) 
 
 def shake(world: NotionWorld, address: str, token: Any) -> Received:
     content = {"verification_token": token}
-    return receive_webhook(world.baton, address, Delivery(json.dumps(content).encode(), content, None))
+    return receive_webhook(world.deps, address, WebhookDelivery(json.dumps(content).encode(), content, None))
 
 
 def reopened(world: NotionWorld) -> tuple[Any, str]:
-    remove_webhook(world.baton, human())
-    return open_webhook(world.baton, human())
+    remove_webhook(world.deps, human())
+    return open_webhook(world.deps, human())
 
 
 def test_an_installed_token_is_never_overwritten(world: NotionWorld) -> None:
-    _, address = open_webhook(world.baton, human())
+    _, address = open_webhook(world.deps, human())
     shake(world, address, "secret_first")
     assert shake(world, address, "secret_first") is Received.INSTALLED
     with pytest.raises(HandshakeClosed):
         shake(world, address, "secret_of_somebody_else")
     with pytest.raises(WebhookInstalled):
-        open_webhook(world.baton, human())
-    assert webhook_of(world.baton, human()).token == "secret_first"
+        open_webhook(world.deps, human())
+    assert webhook_of(world.deps, human()).token == "secret_first"
 
 
 def test_only_the_latest_address_is_known_and_none_once_it_was_taken_down(world: NotionWorld) -> None:
-    _, first = open_webhook(world.baton, human())
-    _, second = open_webhook(world.baton, human())
+    _, first = open_webhook(world.deps, human())
+    _, second = open_webhook(world.deps, human())
     with pytest.raises(Unknown):
         shake(world, first, "secret_first")
     shake(world, second, "secret_second")
-    remove_webhook(world.baton, human())
+    remove_webhook(world.deps, human())
     for address in (second, "", "acme", "acme.", "other." + second.partition(".")[2], "acme." + "0" * 64, "ä.ö"):
         with pytest.raises(Unknown):
             shake(world, address, "secret_second")
     with pytest.raises(Unknown):
-        webhook_of(world.baton, human())
+        webhook_of(world.deps, human())
 
 
 def test_no_webhook_without_a_tracker(world: NotionWorld) -> None:
-    change_settings(world.baton, human(), {"tracker": None})
+    change_settings(world.deps, human(), {"tracker": None})
     with pytest.raises(NoTracker):
-        open_webhook(world.baton, human())
+        open_webhook(world.deps, human())
 
 
 def deliver(world: NotionWorld, hook: Hook, event: dict[str, Any], **changes: str) -> Received:
     body, headers = world.notion.signed(event)
     signature = changes.get("signature", headers["X-Notion-Signature"])
-    return receive_webhook(world.baton, hook.address, Delivery(body, event, signature))
+    return receive_webhook(world.deps, hook.address, WebhookDelivery(body, event, signature))
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def test_a_forged_delivery_changes_nothing(world: NotionWorld, hook: Hook, closi
         with pytest.raises(BadSignature):
             deliver(world, hook, event, signature=forged)
     with pytest.raises(BadSignature):
-        receive_webhook(world.baton, hook.address, Delivery(body + b" ", event, signature))
+        receive_webhook(world.deps, hook.address, WebhookDelivery(body + b" ", event, signature))
     world.sync()
     assert world.row(task_id).looks == 0
 
@@ -324,7 +324,7 @@ def test_before_the_handshake_nothing_is_believed(world: NotionWorld, closing: t
     _, address = reopened(world)
     body, headers = world.notion.signed(event)
     with pytest.raises(BadSignature):
-        receive_webhook(world.baton, address, Delivery(body, event, headers["X-Notion-Signature"]))
+        receive_webhook(world.deps, address, WebhookDelivery(body, event, headers["X-Notion-Signature"]))
 
 
 def test_a_replayed_delivery_is_seen_to_once(
@@ -377,7 +377,7 @@ def test_a_burst_of_deliveries_costs_one_look(world: NotionWorld, hook: Hook) ->
 
 
 def test_our_own_writes_come_back_as_nothing(world: NotionWorld, hook: Hook) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
     world.sync()
     assert set(hook.received) == {Received.INSTALLED, Received.NOT_A_PERSON}
     assert world.row(task_id).looks == 0
@@ -409,13 +409,13 @@ def test_while_nobody_can_tell_who_closed_a_page_it_is_left_alone_and_says_why(w
     world.notion.fault = no_users
     say(world, task_id, status="Done")
     assert world.task(task_id).state is State.NEEDS
-    approve_task(world.baton, human(), task_id, None)
+    approve_task(world.deps, human(), task_id, None)
     world.clock.advance(3)
     world.claim()
     world.sync()
     assert (world.row(task_id).status, world.page(task_id).status) == (Sync.DENIED, "Done")
     assert "users" in world.row(task_id).message
-    assert world.store.gate(WORKSPACE).failures == 0  # nothing else is kept back
+    assert world.store.circuit(WORKSPACE).failures == 0  # nothing else is kept back
     world.notion.fault = None
     world.minutes(20)
     assert world.task(task_id).state is State.DONE
@@ -426,7 +426,7 @@ def test_a_person_who_sets_a_status_after_a_sender_died_keeps_it(world: NotionWo
     world.sync()
     row, now = world.row(task_id), world.clock.now()
     dead = replace(row.held("send_of_the_dead", now, 20), version=row.version + 1)
-    world.store.commit(WORKSPACE, None, [MirrorSaved(dead)])
+    world.store.commit(WORKSPACE, None, [PageSyncSaved(dead)])
     say(world, task_id, status="Blocked")
     world.minutes(15)
     assert world.row(task_id).status is Sync.OK
@@ -441,7 +441,7 @@ def test_a_change_that_came_while_its_page_was_being_made_is_shown_at_once(world
         if (method, path) == ("POST", "/v1/pages") and not cancelled:
             (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
             cancelled.append(task.id)
-            cancel_task(world.baton, human(), task.id, None)
+            cancel_task(world.deps, human(), task.id, None)
             world.sync()  # its bell finds the row held
         return None
 

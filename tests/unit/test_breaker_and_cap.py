@@ -17,7 +17,7 @@ from baton.services.fail_task import fail_task
 from baton.services.register_agent import register_agent
 from baton.services.sweep import sweep
 from support.clock import NOON
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.tasks import MS
 from support.world import WORKSPACE, World, agent, human
 
@@ -27,12 +27,12 @@ WEEK = 7 * 86_400
 def closed(world: World, **changes: Any) -> str:
     """A task of the direction that is created and closed at once."""
     task_id = world.needing(**changes)
-    cancel_task(world.baton, human(), task_id, "closed")
+    cancel_task(world.deps, human(), task_id, "closed")
     return task_id
 
 
 def direction(world: World, source: str = "scout", target: str = "auditor") -> Direction:
-    held = world.store.marker_facts(WORKSPACE, (source, target), None)[1]
+    held = world.store.marker_inputs(WORKSPACE, (source, target), None)[1]
     assert held is not None
     return held
 
@@ -74,17 +74,17 @@ def test_the_new_reason_and_url_are_kept_as_a_note_and_the_task_is_not_touched(w
 def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
     def complete() -> None:
         claimed = world.claimed()
-        complete_task(world.baton, agent("auditor"), claimed.dossier.task.id, claimed.claim_id, None, "h")
+        complete_task(world.deps, agent("auditor"), claimed.details.task.id, claimed.claim_id, None, "h")
 
     def fail() -> None:
         claimed = world.claimed()
-        task_id, failure = claimed.dossier.task.id, {"type": "error", "description": "x"}
-        fail_task(world.baton, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+        task_id, failure = claimed.details.task.id, {"type": "error", "description": "x"}
+        fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
 
     def resolve() -> None:
-        resolve_task(world.baton, human(), world.needing(), None, None)
+        resolve_task(world.deps, human(), world.needing(), None, None)
 
-    change_settings(world.baton, human(), {"escalation_cap": 20})
+    change_settings(world.deps, human(), {"escalation_cap": 20})
     for number, end in enumerate((complete, fail, resolve, lambda: closed(world)), start=1):
         end()
         assert [entry.closed for entry in direction(world).escalations] == [True] * number
@@ -93,9 +93,9 @@ def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
 def test_a_task_that_comes_back_stays_open(world: World) -> None:
     claimed = world.claimed()
     world.clock.advance(300)
-    sweep(world.baton)
+    sweep(world.deps)
     assert direction(world).escalations[0].closed is False
-    assert world.mark(agent("scout")).duplicate_of == claimed.dossier.task.id
+    assert world.mark(agent("scout")).duplicate_of == claimed.details.task.id
 
 
 def test_an_open_task_older_than_the_window_prevents_nothing_to_the_millisecond(world: World) -> None:
@@ -107,7 +107,7 @@ def test_an_open_task_older_than_the_window_prevents_nothing_to_the_millisecond(
 
 
 def test_with_scope_any_a_closed_task_still_prevents_a_duplicate(world: World) -> None:
-    change_settings(world.baton, human(), {"breaker_scope": "any"})
+    change_settings(world.deps, human(), {"breaker_scope": "any"})
     first = closed(world)
     assert world.mark(agent("scout")).duplicate_of == first
     world.clock.advance(WEEK, milliseconds=-1)
@@ -143,7 +143,7 @@ def test_two_in_the_window_and_the_third_goes_to_a_human(world: World) -> None:
 
 @pytest.mark.parametrize("cap", [1, 3, 20])
 def test_the_cap_is_a_setting(world: World, cap: int) -> None:
-    change_settings(world.baton, human(), {"escalation_cap": cap})
+    change_settings(world.deps, human(), {"escalation_cap": cap})
     for _ in range(cap):
         closed(world)
     assert world.mark(agent("scout")).review_id
@@ -151,7 +151,7 @@ def test_the_cap_is_a_setting(world: World, cap: int) -> None:
 
 
 def test_the_window_is_a_setting(world: World) -> None:
-    change_settings(world.baton, human(), {"handoff_window_days": 1, "escalation_cap": 1})
+    change_settings(world.deps, human(), {"handoff_window_days": 1, "escalation_cap": 1})
     closed(world)
     world.clock.advance(86_400, milliseconds=-1)
     assert world.mark(agent("scout")).review_id
@@ -179,7 +179,7 @@ def test_in_every_window_of_a_long_time_there_are_at_most_two(world: World) -> N
         answer = world.mark(agent("scout"))
         if answer.task_id:
             created.append(world.clock.now())
-            cancel_task(world.baton, human(), answer.task_id, None)
+            cancel_task(world.deps, human(), answer.task_id, None)
     assert len(created) > 50
     week = timedelta(days=7)
     assert all(later - earlier >= week for earlier, later in zip(created, created[2:], strict=False))
@@ -219,7 +219,7 @@ def test_directions_are_apart_both_ways_and_by_target(world: World) -> None:
 
 def test_agents_whose_names_begin_alike_have_windows_of_their_own(world: World) -> None:
     for slug, name in (("client", "Client"), ("client-repo", "Client Repo"), ("client-repo-auditor", "Client Repo A")):
-        register_agent(world.baton, human(), slug, {"name": name})
+        register_agent(world.deps, human(), slug, {"name": name})
     for target in ("Client", "Client Repo", "Client Repo A", "client-repo-auditor"):
         answers = [world.mark(agent("scout"), target_agent=target) for _ in range(2)]
         if target == "client-repo-auditor":  # another name of the third
@@ -246,7 +246,7 @@ def test_a_text_only_call_touches_neither_breaker_nor_cap(world: World) -> None:
     before = direction(world)
     assert world.mark(agent("scout"), create_task=False).duplicate_of is None
     assert world.store.notes(WORKSPACE, first, 10) == ()
-    cancel_task(world.baton, human(), first, None)
+    cancel_task(world.deps, human(), first, None)
     closed(world)
     assert world.mark(agent("scout"), create_task=False).review_id is None
     assert len(direction(world).escalations) == len(before.escalations) + 1
@@ -274,6 +274,6 @@ def test_an_escalation_that_ends_between_reading_and_commit_stays_closed() -> No
     world = World(store=store).settle()
     old = world.needing()
     world.clock.advance(WEEK)
-    store.before["commit"] = lambda: cancel_task(world.baton, human(), old, None)
+    store.before["commit"] = lambda: cancel_task(world.deps, human(), old, None)
     new = world.needing()
     assert {entry.task_id: entry.closed for entry in direction(world).escalations} == {old: True, new: False}

@@ -16,8 +16,8 @@ from baton.services.cancel_descendants import cancel_descendants
 from baton.services.end_task import cancel_task
 from baton.services.sweep import sweep
 from baton.services.wait_for_callback import answer_callback, wait_for_callback
-from support.crew import race
 from support.team import Team
+from support.threads import race
 from support.world import WORKSPACE, human
 
 A, B = "anna", "bert"
@@ -26,19 +26,23 @@ A, B = "anna", "bert"
 def calling(team: Team | None = None) -> tuple[Team, Task, str]:
     team = team or Team(A, B)
     leg = team.begin(A)
-    dossier, token = team.wait(leg)
-    assert (dossier.task.state, dossier.task.claim, dossier.task.attempt) == ("waiting", None, 0)
-    return team, dossier.task, token
+    details, token = team.wait(leg)
+    assert (details.task.state, details.task.claim, details.task.attempt) == ("waiting", None, 0)
+    return team, details.task, token
 
 
 def test_what_is_posted_goes_to_the_next_claimer_with_the_word_for_it() -> None:
     team, task, token = calling()
-    answer_callback(team.baton, token, {"answer": 42})
+    answer_callback(team.deps, token, {"answer": 42})
     assert team.task(task.id).state == "delegated"
     leg = team.take(A, task.id)
     assert leg.claimed is not None
-    brought = leg.claimed.dossier.brought or {}
-    assert (brought["callback"], brought["interaction_id"], leg.task.attempt) == ({"answer": 42}, "interaction", 1)
+    resume_payload = leg.claimed.details.resume_payload or {}
+    assert (resume_payload["callback"], resume_payload["interaction_id"], leg.task.attempt) == (
+        {"answer": 42},
+        "interaction",
+        1,
+    )
     told = next(event for event in team.events(task.id) if event.type == "resumed")
     assert (told.principal_kind, told.principal_id, told.data["by"]) == ("service", "callback", "callback")
     team.check()
@@ -48,41 +52,41 @@ def test_where_it_came_from_is_where_it_goes_back_to() -> None:
     team = Team(B)
     team.register(A, approval="manual")
     task = team.ask(A, by=team.begin(B).by, under=team.held_by(B, team.tasks()[0].id)).task
-    approve_task_next(team.baton, human(), task.id, None)
+    approve_task_next(team.deps, human(), task.id, None)
     _, token = team.wait(team.take(A, task.id))
-    answer_callback(team.baton, token, None)
+    answer_callback(team.deps, token, None)
     assert team.task(task.id).state == "next"
 
 
 @pytest.mark.parametrize("content", [None, {}, [], "", 0, {"a": [1, 2]}])
 def test_the_exact_repeat_is_taken_and_another_answer_is_not(content: object) -> None:
     team, task, token = calling()
-    answer_callback(team.baton, token, content)
+    answer_callback(team.deps, token, content)
     after = team.task(task.id)
-    answer_callback(team.baton, token, content)
+    answer_callback(team.deps, token, content)
     assert team.task(task.id) == after
     with pytest.raises(CallbackUsed):
-        answer_callback(team.baton, token, {"another": True})
+        answer_callback(team.deps, token, {"another": True})
     leg = team.take(A, task.id)
-    answer_callback(team.baton, token, content)
+    answer_callback(team.deps, token, content)
     team.complete(leg)
-    answer_callback(team.baton, token, content)
+    answer_callback(team.deps, token, content)
     with pytest.raises(CallbackUsed):
-        answer_callback(team.baton, token, {"another": True})
+        answer_callback(team.deps, token, {"another": True})
 
 
 def test_each_wait_has_an_address_of_its_own() -> None:
     team, task, first = calling()
-    answer_callback(team.baton, first, 1)
+    answer_callback(team.deps, first, 1)
     _, second = team.wait(team.take(A, task.id))
     assert first != second
     with pytest.raises(CallbackUsed):
-        answer_callback(team.baton, first, 2)
+        answer_callback(team.deps, first, 2)
     assert team.task(task.id).state == "waiting"
-    answer_callback(team.baton, second, 2)
+    answer_callback(team.deps, second, 2)
     for content in (1, 2):
         with pytest.raises(CallbackUsed):
-            answer_callback(team.baton, first, content)
+            answer_callback(team.deps, first, content)
 
 
 def test_no_address_is_taken_that_was_not_given_out() -> None:
@@ -111,27 +115,27 @@ def test_no_address_is_taken_that_was_not_given_out() -> None:
     ]
     for each in forged:
         with pytest.raises(Unknown):
-            answer_callback(team.baton, each, {"forged": True})
+            answer_callback(team.deps, each, {"forged": True})
     assert team.task(task.id).state == "waiting"
 
 
 def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() -> None:
     team = Team(A)
     until = team.world.clock.now() + timedelta(minutes=10)
-    dossier, token = team.wait(team.begin(A), until)
+    details, token = team.wait(team.begin(A), until)
     team.world.clock.time = until - timedelta(milliseconds=1)
-    sweep(team.baton)
-    assert team.task(dossier.task.id).state == "waiting"
+    sweep(team.deps)
+    assert team.task(details.task.id).state == "waiting"
     team.world.clock.time = until
-    assert sweep(team.baton).reasons == {"callback_missed": 1}
-    leg = team.take(A, dossier.task.id)
+    assert sweep(team.deps).reasons == {"callback_missed": 1}
+    leg = team.take(A, details.task.id)
     assert leg.claimed is not None
-    brought = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
-    assert leg.claimed.dossier.brought == brought
+    resume_payload = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
+    assert leg.claimed.details.resume_payload == resume_payload
     assert "callback_missed" in leg.task.flags
     assert [alert.kind for alert in team.world.store.alerts(WORKSPACE, 10, None).items] == ["callback_missed"]
     with pytest.raises(CallbackUsed):
-        answer_callback(team.baton, token, {"late": True})
+        answer_callback(team.deps, token, {"late": True})
 
 
 def test_a_task_that_waits_in_vain_again_and_again_ends_with_a_human() -> None:
@@ -141,7 +145,7 @@ def test_a_task_that_waits_in_vain_again_and_again_ends_with_a_human() -> None:
         assert (leg.task.state, leg.task.attempt) == ("claimed", 1)
         team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
         team.world.clock.advance(600)
-        assert sweep(team.baton).reasons == {"callback_missed": 1}
+        assert sweep(team.deps).reasons == {"callback_missed": 1}
         if team.task(leg.task.id).state == "needs":
             break
         leg = team.take(A, leg.task.id)
@@ -158,7 +162,7 @@ def test_a_checkpoint_lets_a_task_wait_in_vain_ten_times_more() -> None:
         team.checkpoint(leg)
         team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
         team.world.clock.advance(600)
-        sweep(team.baton)
+        sweep(team.deps)
         leg = team.take(A, leg.task.id)
     assert leg.task.state == "claimed"
 
@@ -171,8 +175,8 @@ def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bo
     leg = team.begin(A)
     until = team.world.clock.now() + timedelta(seconds=ahead)
     if is_allowed:
-        dossier, _ = team.wait(leg, until)
-        assert dossier.task.wake_at == until
+        details, _ = team.wait(leg, until)
+        assert details.task.wake_at == until
     else:
         with pytest.raises(InvalidInput):
             team.wait(leg, until)
@@ -181,15 +185,15 @@ def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bo
 
 def test_the_address_of_a_cancelled_task_is_used() -> None:
     team, task, token = calling()
-    cancel_task(team.baton, human(), task.id, None)
+    cancel_task(team.deps, human(), task.id, None)
     with pytest.raises(CallbackUsed):
-        answer_callback(team.baton, token, {})
+        answer_callback(team.deps, token, {})
 
 
 def test_asking_for_the_address_again_gives_the_same_one() -> None:
     team = Team(A)
     leg = team.begin(A)
-    answers = {wait_for_callback(team.baton, *leg.where, "interaction", None, "h")[1] for _ in range(3)}
+    answers = {wait_for_callback(team.deps, *leg.where, "interaction", None, "h")[1] for _ in range(3)}
     assert len(answers) == 1
 
 
@@ -209,7 +213,7 @@ def test_of_answers_that_come_at_once_with_a_cancel_and_the_sweeper_one_counts()
         trail = team.world.trail(task.id)
         assert trail.count("resumed") <= 1
         assert trail[-1] == "cancelled"
-        assert cancel_descendants(team.baton, WORKSPACE, task.id)
+        assert cancel_descendants(team.deps, WORKSPACE, task.id)
         first[trail[4]] += 1
         team.check()
     assert len(first) > 1

@@ -16,16 +16,16 @@ from baton.domain.principal import Principal
 from baton.domain.task import Policy
 from baton.services.cancel_descendants import cancel_descendants
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task, reject_task
 from baton.services.retry_handoff import retry_handoff
 from baton.services.sweep import sweep
 from baton.services.transfer_task import transfer_task
-from support.crew import race
-from support.moments import Moments
+from support.call_hooks import CallHooks
 from support.team import Leg, Team
+from support.threads import race
 from support.world import WORKSPACE, World, agent, human
 
 SLUGS = ("anna", "bert", "carl", "dora", "emil", "finn", "gina", "hugo")
@@ -37,27 +37,27 @@ def target(slug: str) -> dict[str, Any]:
     return {"target": {"agent": slug, "reason": "go on"}}
 
 
-def handoff(baton: Any, leg: Leg) -> object:
+def handoff(deps: Any, leg: Leg) -> object:
     message = {"source": {"agent": leg.by.id}, **target(OTHER)}
-    return create_handoff(baton, leg.by, Asked(message=message, claim_id=leg.claim_id))
+    return create_handoff(deps, leg.by, CreateHandoff(message=message, claim_id=leg.claim_id))
 
 
-def complete(baton: Any, leg: Leg) -> object:
+def complete(deps: Any, leg: Leg) -> object:
     going_on = {"continuation": {"suggested_next": OTHER, "reason": "go on"}}
-    return complete_task(baton, *leg.where, {"late": 1}, "h", completion=going_on)
+    return complete_task(deps, *leg.where, {"late": 1}, "h", completion=going_on)
 
 
-def fail(baton: Any, leg: Leg) -> object:
-    return fail_task(baton, *leg.where, FAILURE, "h", retryable=False, rollback_request={"target_agent": OTHER})
+def fail(deps: Any, leg: Leg) -> object:
+    return fail_task(deps, *leg.where, FAILURE, "h", retryable=False, rollback_request={"target_agent": OTHER})
 
 
-def reject(baton: Any, leg: Leg) -> object:
-    return reject_task(baton, *leg.where, "no", "h", rollback_request={"target_agent": OTHER})
+def reject(deps: Any, leg: Leg) -> object:
+    return reject_task(deps, *leg.where, "no", "h", rollback_request={"target_agent": OTHER})
 
 
-def delegate(baton: Any, leg: Leg) -> object:
+def delegate(deps: Any, leg: Leg) -> object:
     branches = [{"call_id": str(number), **target(OTHER)} for number in range(3)]
-    return delegate_task(baton, *leg.where, branches, Policy.ALL, None, "h")
+    return delegate_task(deps, *leg.where, branches, Policy.ALL, None, "h")
 
 
 # What a worker may be doing; those that say something of the work are kept if they come too late.
@@ -66,10 +66,10 @@ DEEDS: dict[str, tuple[Callable[[Any, Leg], object], bool]] = {
     "complete": (complete, True),
     "fail": (fail, True),
     "reject": (
-        lambda baton, leg: reject_task(baton, *leg.where, "no", "h", rollback_request={"target_agent": OTHER}),
+        lambda deps, leg: reject_task(deps, *leg.where, "no", "h", rollback_request={"target_agent": OTHER}),
         True,
     ),
-    "transfer": (lambda baton, leg: transfer_task(baton, *leg.where, target(OTHER), "h"), True),
+    "transfer": (lambda deps, leg: transfer_task(deps, *leg.where, target(OTHER), "h"), True),
     "delegate": (delegate, False),
 }
 
@@ -87,7 +87,7 @@ def family(team: Team, only: str | None = None) -> tuple[Leg, dict[str, Leg]]:
 
 def quiet(team: Team) -> None:
     for _ in range(3):
-        assert sweep(team.baton).failed == 0
+        assert sweep(team.deps).failed == 0
 
 
 def nobody_is_open(team: Team, children: dict[str, Leg]) -> Counter[str]:
@@ -100,7 +100,7 @@ def nobody_is_open(team: Team, children: dict[str, Leg]) -> Counter[str]:
             continue  # it was done in time
         for _ in range(2):
             with pytest.raises(StaleClaim):
-                act(team.baton, leg)
+                act(team.deps, leg)
         late = team.world.store.late_results(WORKSPACE, leg.task.id)
         assert [each.claim_fence for each in late] == ([1] if is_kept else [])
         refused[deed] += 1
@@ -138,18 +138,18 @@ def test_nobody_escapes_a_cancel_at_any_moment_of_a_descendants_deed(deed: str) 
     moment, calls, came_too_late = 0, [""], 0
     while len(calls) >= moment:
         moment += 1
-        store = Moments()
+        store = CallHooks()
         team = Team(*SLUGS, world=World(store=store))  # type: ignore[arg-type]
         root, children = family(team)
-        store.begin(before={moment: partial(cancel_task, team.baton, human(), root.task.id, "stop")})
+        store.begin(before={moment: partial(cancel_task, team.deps, human(), root.task.id, "stop")})
         try:
-            act(team.baton, children[deed])
+            act(team.deps, children[deed])
         except StaleClaim:
             came_too_late += 1
         calls = store.calls
         store.begin()
         if len(calls) < moment:
-            cancel_task(team.baton, human(), root.task.id, "stop")
+            cancel_task(team.deps, human(), root.task.id, "stop")
         nobody_is_open(team, children)
     assert 0 < came_too_late < moment
 
@@ -162,16 +162,16 @@ def test_nobody_escapes_a_deed_at_any_moment_of_the_cancel(deed: str, is_alone: 
     moment, calls = 0, [""]
     while len(calls) >= moment:
         moment += 1
-        store = Moments()
+        store = CallHooks()
         team = Team(*SLUGS, world=World(store=store))  # type: ignore[arg-type]
         root, children = family(team, deed if is_alone else None)
 
         def do(team: Team = team, children: dict[str, Leg] = children) -> None:
             with suppress(StaleClaim):
-                act(team.baton, children[deed])
+                act(team.deps, children[deed])
 
         store.begin(before={moment: do})
-        cancel_task(team.baton, human(), root.task.id, "stop")
+        cancel_task(team.deps, human(), root.task.id, "stop")
         calls = store.calls
         store.begin()
         quiet(team)
@@ -187,12 +187,12 @@ def test_three_levels_at_work_all_end_and_all_late_results_are_kept_beside_the_t
         for slug in slugs:
             above = parent or legs[1 if slug == "dora" else 2]
             legs.append(team.take(slug, team.ask(slug, under=above).task.id))
-    cancel_task(team.baton, human(), root.task.id, "stop")
+    cancel_task(team.deps, human(), root.task.id, "stop")
     assert {task.state for task in team.tasks()} == {"cancelled"}
     for leg in legs:
         for output in ({"v": 1}, {"v": 2}):
             with pytest.raises(StaleClaim):
-                complete_task(team.baton, *leg.where, output, str(output))
+                complete_task(team.deps, *leg.where, output, str(output))
         (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
         assert (late.verb, late.agent, late.content["output"]) == ("complete", leg.by.id, {"v": 1})
         told = team.events(leg.task.id)[-1]
@@ -207,9 +207,9 @@ def test_three_levels_at_work_all_end_and_all_late_results_are_kept_beside_the_t
 def test_a_strangers_late_word_is_not_kept(stranger: Principal) -> None:
     team = Team(*SLUGS)
     root = team.begin(TOP)
-    cancel_task(team.baton, human(), root.task.id, None)
+    cancel_task(team.deps, human(), root.task.id, None)
     with pytest.raises((StaleClaim, Unknown)):
-        complete_task(team.baton, stranger, root.task.id, root.claim_id, {"forged": 1}, "h")
+        complete_task(team.deps, stranger, root.task.id, root.claim_id, {"forged": 1}, "h")
     assert team.world.store.late_results(WORKSPACE, root.task.id) == ()
 
 
@@ -220,8 +220,8 @@ def test_the_creator_may_cancel_and_what_ended_before_stays_as_it_ended() -> Non
     below = team.take("carl", team.ask("carl", under=child).task.id)
     done = team.complete(team.take("dora", team.ask("dora", under=child).task.id)).task
     team.complete(root)
-    cancel_task(team.baton, agent(TOP), child.task.id, "not needed any more")
+    cancel_task(team.deps, agent(TOP), child.task.id, "not needed any more")
     assert team.task(root.task.id).state == "done"
     assert team.task(done.id) == done
     assert team.task(below.task.id).state == "cancelled"
-    assert cancel_descendants(team.baton, WORKSPACE, child.task.id)
+    assert cancel_descendants(team.deps, WORKSPACE, child.task.id)

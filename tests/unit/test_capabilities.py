@@ -93,7 +93,7 @@ def test_a_part_of_a_split_goes_to_nobody_who_cant_do_it_and_is_its_askers_still
     whole = team.ask("mia", by=agent("anna")).task
     wanted = {"expectations": {"deliverables": [{"type": "code", "description": "it"}]}}
     with pytest.raises(CapabilityMismatch):
-        split_task(team.baton, human(), whole.id, [{"summary": "one"}, {"summary": "two", **wanted}], None)
+        split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two", **wanted}], None)
     assert team.task(whole.id).state == "needs"
-    _, parts = split_task(team.baton, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
+    _, parts = split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
     assert {each.task.created_by for each in parts} == {"agent:anna"}

@@ -234,8 +234,8 @@ def test_lengths_are_rounded_down(given: float, shown: str) -> None:
 
 def test_unknown_and_foreign_workflows_are_unknown(world: World) -> None:
     task = world.task(world.needing())
-    (root,) = workflow_chain(world.baton, human(), task.workflow_id)
+    (root,) = workflow_chain(world.deps, human(), task.workflow_id)
     assert root.task == task
     for workspace, workflow_id in (("acme", "wf_unknown"), ("other", task.workflow_id)):
         with pytest.raises(Unknown):
-            workflow_chain(world.baton, human(workspace), workflow_id)
+            workflow_chain(world.deps, human(workspace), workflow_id)

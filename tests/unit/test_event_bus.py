@@ -11,8 +11,8 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 
 from baton.adapters.eventbridge import MAX_CALL_BYTES, EventBridgeBus
-from baton.domain.published import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, Notice
-from baton.ports import Delivery
+from baton.domain.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, BusEvent
+from baton.ports import PublishResult
 from support.clock import NOON
 
 Answer = Callable[[list[dict[str, Any]]], dict[str, Any]]
@@ -38,8 +38,8 @@ class FakeEvents:
         return self.answer(Entries)
 
 
-def notices(count: int, length: int = 2) -> list[Notice]:
-    return [Notice(f"id-{number}", NOON, json.dumps("x" * length)) for number in range(count)]
+def notices(count: int, length: int = 2) -> list[BusEvent]:
+    return [BusEvent(f"id-{number}", NOON, json.dumps("x" * length)) for number in range(count)]
 
 
 def refused(code: str, status: int = 400) -> ClientError:
@@ -47,7 +47,7 @@ def refused(code: str, status: int = 400) -> ClientError:
     return ClientError(response, "PutEvents")  # type: ignore[arg-type]
 
 
-def published(client: FakeEvents, sent: list[Notice], logged: list[dict[str, Any]] | None = None) -> Delivery:
+def published(client: FakeEvents, sent: list[BusEvent], logged: list[dict[str, Any]] | None = None) -> PublishResult:
     log = [] if logged is None else logged
     return EventBridgeBus(client, "baton-events", lambda _message, **fields: log.append(fields)).publish(sent)
 
@@ -58,7 +58,7 @@ def ids(*numbers: int) -> frozenset[str]:
 
 def test_an_entry_says_whose_it_is_and_when_it_happened() -> None:
     client = FakeEvents()
-    published(client, [Notice("id-0", NOON, '{"version":"1"}')])
+    published(client, [BusEvent("id-0", NOON, '{"version":"1"}')])
     assert client.calls == [
         [
             {
@@ -75,7 +75,7 @@ def test_an_entry_says_whose_it_is_and_when_it_happened() -> None:
 @pytest.mark.parametrize(("count", "calls"), [(0, []), (1, [1]), (10, [10]), (11, [10, 1]), (25, [10, 10, 5])])
 def test_a_call_takes_ten(count: int, calls: list[int]) -> None:
     client = FakeEvents()
-    assert published(client, notices(count)) == Delivery(ids(*range(count)))
+    assert published(client, notices(count)) == PublishResult(ids(*range(count)))
     assert list(map(len, client.calls)) == calls
 
 
@@ -94,7 +94,7 @@ def test_each_result_is_looked_at_by_itself() -> None:
         return {"FailedEntryCount": 2, "Entries": results}
 
     delivery = published(FakeEvents(some), notices(5))
-    assert delivery == Delivery(ids(0, 2, 4), {"id-1": "MalformedDetail", "id-3": "InternalFailure"})
+    assert delivery == PublishResult(ids(0, 2, 4), {"id-1": "MalformedDetail", "id-3": "InternalFailure"})
 
 
 def test_one_entry_that_has_a_call_refused_is_found_and_the_others_are_taken() -> None:
@@ -104,9 +104,9 @@ def test_one_entry_that_has_a_call_refused_is_found_and_the_others_are_taken() -
         return accepting(entries)
 
     sent = notices(12)
-    sent[4] = Notice("id-4", NOON, '"poison"')
+    sent[4] = BusEvent("id-4", NOON, '"poison"')
     client = FakeEvents(strict)
-    assert published(client, sent) == Delivery(ids(*range(4), *range(5, 12)), {"id-4": "ValidationException"})
+    assert published(client, sent) == PublishResult(ids(*range(4), *range(5, 12)), {"id-4": "ValidationException"})
     assert list(map(len, client.calls)) == [10, *[1] * 10, 2]
 
 
@@ -116,20 +116,20 @@ def test_what_holds_for_everybody_is_not_tried_one_by_one(code: str) -> None:
         raise refused(code)
 
     client, logged = FakeEvents(denied), []  # type: ignore[var-annotated]
-    assert published(client, notices(25), logged) == Delivery()
+    assert published(client, notices(25), logged) == PublishResult()
     assert len(client.calls) == 1
     assert logged == [{"action": "bus_away", "error": code}]
 
 
 @pytest.mark.parametrize("error", [ConnectTimeoutError, ReadTimeoutError])
 def test_out_of_reach_ends_it_and_what_was_taken_before_stays_taken(error: type[Exception]) -> None:
-    def once(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    def idempotency_key(entries: list[dict[str, Any]]) -> dict[str, Any]:
         if len(client.calls) == 2:
             raise error(endpoint_url="http://127.0.0.1/")  # type: ignore[call-arg]
         return accepting(entries)
 
-    client = FakeEvents(once)
-    assert published(client, notices(25)) == Delivery(ids(*range(10)))
+    client = FakeEvents(idempotency_key)
+    assert published(client, notices(25)) == PublishResult(ids(*range(10)))
     assert len(client.calls) == 2
 
 

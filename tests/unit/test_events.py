@@ -15,11 +15,11 @@ from baton.domain.events import (
     Event,
     canonical_json,
     chain_hash,
-    facts,
-    from_facts,
     from_snapshot,
     replay,
     snapshot,
+    state_fields,
+    task_from_fields,
 )
 from baton.domain.marker import Priority
 from baton.domain.task import Task
@@ -118,9 +118,9 @@ def test_the_first_entry_is_chained_to_nothing() -> None:
 @pytest.mark.parametrize("state", ["needs", "undoable", "delegated", "next", "claimed", "done", "failed", "cancelled"])
 def test_facts_survive_a_round_trip_through_json(state: str) -> None:
     task = in_state(state).task
-    told = json.loads(json.dumps(facts(task)))
-    again = from_facts(told, updated_at=task.updated_at)
-    assert facts(again) == facts(task)
+    told = json.loads(json.dumps(state_fields(task)))
+    again = task_from_fields(told, updated_at=task.updated_at)
+    assert state_fields(again) == state_fields(task)
     assert again.created_at == task.created_at
     assert type(again.priority) is Priority
 
@@ -164,7 +164,7 @@ def test_canonical_json_is_the_same_for_the_same_value() -> None:
 
 
 def test_a_stored_trail_is_read_from_a_cursor(world: World) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
     whole = world.store.events(WORKSPACE, task_id, 0, 100)
     assert [event.seq for event in whole] == [1, 2, 3]
     assert world.store.events(WORKSPACE, task_id, 1, 1) == whole[1:2]
@@ -196,7 +196,7 @@ def test_what_a_trail_leaves_unsaid_means_what_it_meant_on_the_first_day() -> No
     }
     needed |= {"source_agent": "a", "target_agent": "b", "handoff_id": "ho_1", "master_task_id": "task_1"}
     needed |= {"workflow_id": "wf_1", "created_at": "2026-11-18T12:00:00.000Z", "created_by": "human:alice"}
-    told = facts(from_facts(needed, updated_at=NOON))
+    told = state_fields(task_from_fields(needed, updated_at=NOON))
     unsaid = {name: value for name, value in told.items() if name not in needed}
     assert unsaid.pop("max_attempts") == 3
     assert unsaid.pop("revision") == 1

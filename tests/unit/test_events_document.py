@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from baton.domain.published import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, notice, tellings
+from baton.domain.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, bus_event, outbox_events
 from support.changes import new
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
@@ -23,8 +23,8 @@ def test_the_example_has_the_fields_of_a_notice_in_their_order() -> None:
     found = re.search(r"```json\n(.+?)```", DOCUMENT, re.DOTALL)
     assert found is not None
     shown, change = json.loads(found[1]), new()
-    (telling,) = tellings(change)
-    sent = json.loads(notice(telling, change.task, "u").detail)
+    (outbox_event,) = outbox_events(change)
+    sent = json.loads(bus_event(outbox_event, change.task, "u").detail)
     assert shape(shown) == shape(sent)
     assert list(shown) == list(sent)
     assert list(shown["task"]) == list(sent["task"])

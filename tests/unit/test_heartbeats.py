@@ -17,7 +17,7 @@ from baton.services.release_task import release_task
 from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
 from support.clock import NOON
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.tasks import MS, claimed
 from support.world import World, agent, human
 
@@ -31,10 +31,10 @@ class Working:
         self.store = HookedStore()
         self.world = World(store=self.store).settle()
         claimed = self.world.claimed()
-        self.task_id, self.claim_id = claimed.dossier.task.id, claimed.claim_id
+        self.task_id, self.claim_id = claimed.details.task.id, claimed.claim_id
 
     def beat(self, lease_seconds: int | None = None) -> Claim:
-        return renew_claim(self.world.baton, AUDITOR, self.task_id, self.claim_id, lease_seconds)
+        return renew_claim(self.world.deps, AUDITOR, self.task_id, self.claim_id, lease_seconds)
 
     @property
     def claim(self) -> Claim | None:
@@ -101,7 +101,7 @@ def test_only_the_claimers_own_heartbeat_counts(working: Working, wrong: str) ->
     working.world.clock.advance(100)
     with pytest.raises(Unknown if wrong in {"task", "workspace"} else StaleClaim):
         renew_claim(
-            working.world.baton,
+            working.world.deps,
             {"principal": human(), "workspace": agent("auditor", "other")}.get(wrong, AUDITOR),
             "task_nope" if wrong == "task" else working.task_id,
             "clm_nope" if wrong == "claim" else working.claim_id,
@@ -115,19 +115,19 @@ def test_only_the_claimers_own_heartbeat_counts(working: Working, wrong: str) ->
 def test_between_the_sweepers_reading_and_its_commit(working: Working) -> None:
     working.world.clock.advance(300)
     working.store.before["commit"] = working.beat
-    this = sweep(working.world.baton)
+    this = sweep(working.world.deps)
     assert this.reasons == {"changed_meanwhile": 1}
     claim = working.claim
     assert claim is not None
     assert claim.expires_at == working.world.clock.now() + timedelta(seconds=300)
     assert working.world.trail(working.task_id)[-1] == "handoff_received"
-    complete_task(working.world.baton, AUDITOR, working.task_id, working.claim_id, None, "h")
+    complete_task(working.world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
 
 
 def test_between_the_index_and_the_sweepers_reading(working: Working) -> None:
     working.world.clock.advance(300)
     working.store.before["load"] = working.beat
-    assert sweep(working.world.baton).reasons == {}
+    assert sweep(working.world.deps).reasons == {}
     assert working.claim is not None
     wake_at = working.world.task(working.task_id).wake_at
     assert wake_at == working.claim.expires_at, "the sweeper moves a live claim on"
@@ -137,14 +137,14 @@ def test_after_the_lease_is_over_but_before_the_sweep(working: Working) -> None:
     working.world.clock.advance(10_000)
     claim = working.beat()
     assert claim.expires_at == working.world.clock.now() + timedelta(seconds=300)
-    sweep(working.world.baton)
+    sweep(working.world.deps)
     assert working.claim == claim
-    complete_task(working.world.baton, AUDITOR, working.task_id, working.claim_id, None, "h")
+    complete_task(working.world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
 
 
 def test_after_the_sweep_it_is_too_late(working: Working) -> None:
     working.world.clock.advance(300)
-    sweep(working.world.baton)
+    sweep(working.world.deps)
     with pytest.raises(StaleClaim):
         working.beat()
 
@@ -152,20 +152,20 @@ def test_after_the_sweep_it_is_too_late(working: Working) -> None:
 def test_a_lease_that_is_over_still_holds_the_task_until_the_sweep(working: Working) -> None:
     working.world.clock.advance(10_000)
     with pytest.raises(AlreadyClaimed) as refused:
-        claim_task(working.world.baton, Claimer(by=AUDITOR, agent="auditor", worker="w2"), working.task_id)
+        claim_task(working.world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w2"), working.task_id)
     assert refused.value.fields["agent"] == "auditor"
     assert working.claim_id not in str(refused.value.fields)
-    complete_task(working.world.baton, AUDITOR, working.task_id, working.claim_id, None, "h")
+    complete_task(working.world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
     assert working.world.task(working.task_id).state == "done"
 
 
 VERBS: dict[str, Callable[[Working], object]] = {
-    "complete": lambda w: complete_task(w.world.baton, AUDITOR, w.task_id, w.claim_id, {"ok": 1}, "h"),
+    "complete": lambda w: complete_task(w.world.deps, AUDITOR, w.task_id, w.claim_id, {"ok": 1}, "h"),
     "fail": lambda w: fail_task(
-        w.world.baton, AUDITOR, w.task_id, w.claim_id, {"type": "error", "description": "x"}, "h", retryable=False
+        w.world.deps, AUDITOR, w.task_id, w.claim_id, {"type": "error", "description": "x"}, "h", retryable=False
     ),
-    "release": lambda w: release_task(w.world.baton, AUDITOR, w.task_id, w.claim_id, None, "h"),
-    "cancel": lambda w: cancel_task(w.world.baton, human(), w.task_id, None),
+    "release": lambda w: release_task(w.world.deps, AUDITOR, w.task_id, w.claim_id, None, "h"),
+    "cancel": lambda w: cancel_task(w.world.deps, human(), w.task_id, None),
 }
 
 
@@ -184,7 +184,7 @@ def test_between_another_verbs_reading_and_its_commit_both_succeed(working: Work
 def test_between_anothers_claim_attempt_and_its_answer(working: Working) -> None:
     working.store.after["read_for_claim"] = working.beat
     with pytest.raises(AlreadyClaimed):
-        claim_task(working.world.baton, Claimer(by=AUDITOR, agent="auditor", worker="w2"), working.task_id)
+        claim_task(working.world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w2"), working.task_id)
     assert working.store.after == {}, "it did come in between"
     assert working.claim is not None
 
@@ -193,12 +193,12 @@ def test_the_sweeper_cannot_end_a_claim_made_after_its_reading(working: Working)
     world = working.world
 
     def turnover() -> None:
-        release_task(world.baton, AUDITOR, working.task_id, working.claim_id, None, "h")
+        release_task(world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
         world.claim(worker="worker-2")
 
     world.clock.advance(300)
     working.store.before["commit"] = turnover
-    sweep(world.baton)
+    sweep(world.deps)
     claim = world.task(working.task_id).claim
     assert claim is not None
     assert (claim.worker, claim.fence) == ("worker-2", 2)
@@ -208,11 +208,11 @@ def test_many_heartbeats_keep_a_task_for_as_long_as_they_come(working: Working) 
     for _ in range(50):
         working.world.clock.advance(299)
         working.beat()
-        sweep(working.world.baton)
+        sweep(working.world.deps)
     assert working.claim is not None
     assert working.world.task(working.task_id).fence == 1
     working.world.clock.advance(300)
-    sweep(working.world.baton)
+    sweep(working.world.deps)
     assert working.claim is None
 
 
@@ -221,4 +221,4 @@ def test_a_heartbeat_writes_no_event_and_rings_no_bell(working: Working) -> None
     working.world.clock.advance(5)
     working.beat()
     assert working.world.trail(working.task_id) == trail
-    assert working.world.doorbell.bells == []
+    assert working.world.dispatch_queue.notices == []

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from baton.domain.events import canonical_json
-from baton.domain.history import LEFT_OUT, MAX_EARLIER_TASKS, Conversation, Seen, composed, conversation_in
+from baton.domain.history import LEFT_OUT, MAX_EARLIER_TASKS, Conversation, EarlierTask, composed, conversation_in
 from baton.domain.tool import History, ToolMode
 from baton.domain.transcript import Block, Entry, EntryKind, Message, MessageType, call_id, result
+from support.agent_runs import AgentRuns, calls, says
 from support.clock import NOON
 from support.provider_rules import check_history
-from support.studio import Studio, calls, says
 
 SLACK = 500
 WORDS = st.sampled_from(["Hello", "Go on", "a\nb", '"quoted"', "a\u2028b", "x" * 300, "y" * 3_000])
@@ -37,7 +37,7 @@ def results(turn: int, *blocks: Block, **more: Any) -> Entry:
 
 def note(turn: int) -> Entry:
     told = (Message(MessageType.ERROR, "Only for people."),)
-    return Entry(first=1, kind=EntryKind.NOTE, agent="anna", at=NOON, turn=turn, told=told)
+    return Entry(first=1, kind=EntryKind.NOTE, agent="anna", at=NOON, turn=turn, more_messages=told)
 
 
 def call(name: str, id_: str, given_: Any = None) -> Block:
@@ -82,12 +82,12 @@ def turns(draw: st.DrawFn, task_id: str, turn: int) -> list[Entry]:
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> tuple[Conversation, list[tuple[Seen, list[Entry]]], list[Entry]]:
+def conversations(draw: st.DrawFn) -> tuple[Conversation, list[tuple[EarlierTask, list[Entry]]], list[Entry]]:
     history = draw(st.sampled_from(History))
     earlier = []
     for number in range(0 if history is History.NONE else draw(st.integers(0, 3))):
         task_id = f"task_before{number:010d}"
-        seen = Seen(task_id, draw(st.sampled_from([0, 1, 2, 1_000_000])))
+        seen = EarlierTask(task_id, draw(st.sampled_from([0, 1, 2, 1_000_000])))
         earlier.append((seen, draw(transcripts(task_id))))
     own = draw(transcripts("task_own0000000000"))
     asks = [entry.blocks[0]["text"] for entry in own if entry.kind is EntryKind.ASK]
@@ -167,7 +167,9 @@ def texts(turns_: list[Any]) -> list[tuple[str, str]]:
     return [(turn["role"], block.get("text", "")) for turn in turns_ for block in turn["content"]]
 
 
-BEFORE = [(Seen("task_a", 1), [ask("Hello"), reply(1, thought("hm"), {"text": "One"}), reply(2, {"text": "Two"})])]
+BEFORE = [
+    (EarlierTask("task_a", 1), [ask("Hello"), reply(1, thought("hm"), {"text": "One"}), reply(2, {"text": "Two"})])
+]
 
 
 def test_full_history_is_all_that_was_said_up_to_the_handoff() -> None:
@@ -180,7 +182,7 @@ def test_full_history_is_all_that_was_said_up_to_the_handoff() -> None:
 
 
 def test_the_last_message_comes_after_what_the_user_asked_for() -> None:
-    seen = [(Seen("task_a", 2), BEFORE[0][1])]
+    seen = [(EarlierTask("task_a", 2), BEFORE[0][1])]
     conversation = Conversation("Hello", History.LAST_MESSAGE, (seen[0][0],))
     assert texts(composed(conversation, seen, [], has_tools=True)) == [
         ("user", "Hello"),
@@ -195,7 +197,7 @@ def test_without_history_there_is_only_what_the_user_asked_for() -> None:
 
 def test_where_nothing_was_said_before_the_last_message_is_told_once() -> None:
     """A first reply that delegates: those who are asked see what was said before it."""
-    seen = [(Seen("task_a", 0), BEFORE[0][1])]
+    seen = [(EarlierTask("task_a", 0), BEFORE[0][1])]
     conversation = Conversation("Hello", History.LAST_MESSAGE, (seen[0][0],))
     assert texts(composed(conversation, seen, [], has_tools=True)) == [("user", "Hello")]
 
@@ -211,8 +213,8 @@ def test_its_own_thoughts_are_shown_again_and_those_of_others_never() -> None:
 
 def test_the_same_words_said_twice_are_said_twice() -> None:
     """The second Hello is another message than the first."""
-    conversation = Conversation("Hello", History.FULL, (Seen("task_a", 9),))
-    turns_ = composed(conversation, [(Seen("task_a", 9), BEFORE[0][1])], [ask("Hello")], has_tools=True)
+    conversation = Conversation("Hello", History.FULL, (EarlierTask("task_a", 9),))
+    turns_ = composed(conversation, [(EarlierTask("task_a", 9), BEFORE[0][1])], [ask("Hello")], has_tools=True)
     assert [text for role, text in texts(turns_) if role == "user"] == ["Hello", "Hello"]
 
 
@@ -258,7 +260,7 @@ def test_no_result_reads_like_another_call_where_calls_are_told_in_words(end: st
     ("history", "seen"), [(History.FULL, ["task_a", "task_b"]), (History.LAST_MESSAGE, ["task_b"]), (History.NONE, [])]
 )
 def test_what_a_handoff_lets_through(history: History, seen: list[str]) -> None:
-    before = Conversation("Hello", History.FULL, (Seen("task_a", 3),))
+    before = Conversation("Hello", History.FULL, (EarlierTask("task_a", 3),))
     after = before.handed_on(history, "task_b", 2, "anna", "Be brief.")
     assert [each.task_id for each in after.earlier] == seen
     assert (after.message, after.source, after.instructions) == ("Hello", "anna", "Be brief.")
@@ -266,7 +268,7 @@ def test_what_a_handoff_lets_through(history: History, seen: list[str]) -> None:
 
 
 def test_only_the_newest_tasks_of_a_long_conversation_are_looked_at() -> None:
-    before = Conversation("Hello", History.FULL, tuple(Seen(f"task_{n}", 1) for n in range(MAX_EARLIER_TASKS)))
+    before = Conversation("Hello", History.FULL, tuple(EarlierTask(f"task_{n}", 1) for n in range(MAX_EARLIER_TASKS)))
     after = before.handed_on(History.FULL, "task_new", 1, "anna", "")
     assert (len(after.earlier), after.earlier[-1].task_id) == (MAX_EARLIER_TASKS, "task_new")
 
@@ -276,10 +278,10 @@ def test_a_delegate_sees_what_was_said_before_it_was_asked(history: History) -> 
     agents: dict[str, dict[str, Any]] = {"anna": {"tools": ("ask_bert", "save_checkpoint")}, "bert": {}}
     first = calls(("save_checkpoint", {"step_name": "on", "state": {}}), text="One moment.")
     asking = calls(("ask_bert", {}), text="I ask Bert.")
-    studio = Studio(agents, {"anna": [first, asking, says("Done.")], "bert": [says("B!")]})
-    studio.tool("ask_bert", "bert", mode=ToolMode.DELEGATE, history=history)
-    studio.open().start("anna", "Hello")
-    (request,) = studio.model.asked("bert")
+    agent_runs = AgentRuns(agents, {"anna": [first, asking, says("Done.")], "bert": [says("B!")]})
+    agent_runs.tool("ask_bert", "bert", mode=ToolMode.DELEGATE, history=history)
+    agent_runs.open().start("anna", "Hello")
+    (request,) = agent_runs.model.asked("bert")
     told = str(request.messages)
     assert "I ask Bert." not in told
     assert ("One moment." in told) == (history is not History.NONE)
@@ -287,10 +289,10 @@ def test_a_delegate_sees_what_was_said_before_it_was_asked(history: History) -> 
 
 
 def test_a_conversation_that_goes_on_shows_all_of_it_each_time() -> None:
-    studio = Studio({"anna": {}}, {"anna": [says("One."), says("Two."), says("Three.")]}).open()
-    root = studio.start("anna", "First")
-    studio.say(root.workflow_id, "Second")
-    studio.say(root.workflow_id, "Third")
-    assert [text for _, text in texts(studio.model.requests[-1].messages)] == [
+    agent_runs = AgentRuns({"anna": {}}, {"anna": [says("One."), says("Two."), says("Three.")]}).open()
+    root = agent_runs.start("anna", "First")
+    agent_runs.say(root.workflow_id, "Second")
+    agent_runs.say(root.workflow_id, "Third")
+    assert [text for _, text in texts(agent_runs.model.requests[-1].messages)] == [
         *("First", "One.", "Second", "Two.", "Third"),
     ]

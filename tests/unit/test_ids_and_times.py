@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.adapters.system import RandomIds, SystemClock
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_id, is_slug, sortable_id
 from baton.domain.times import EPOCH, from_ms, parse_rfc3339, rfc3339, to_ms, whole_ms
 from support.clock import NOON
@@ -126,17 +126,20 @@ def test_the_machines_clock_is_aware_and_in_whole_milliseconds() -> None:
 
 def test_a_key_means_one_thing_for_one_caller_in_one_place() -> None:
     asked = [
-        Once(by, route, key, "h")
+        IdempotencyKey(by, route, key, "h")
         for by in (agent("a"), agent("b"), agent("a", "other"), human(name="a"), service())
         for route in ("/x", "/y")
         for key in ("1", "2")
     ]
-    assert len({once.digest for once in asked}) == len(asked)
-    assert Once(agent("a"), "/x", "1", "h").digest == Once(agent("a"), "/x", "1", "another body").digest
+    assert len({idempotency_key.digest for idempotency_key in asked}) == len(asked)
+    assert (
+        IdempotencyKey(agent("a"), "/x", "1", "h").digest
+        == IdempotencyKey(agent("a"), "/x", "1", "another body").digest
+    )
 
 
 def test_no_two_ways_to_split_the_parts_meet() -> None:
     by = agent("a")
-    assert Once(by, "/x", "y1", "h").digest != Once(by, "/xy", "1", "h").digest
-    assert Once(by, '/x","', "y", "h").digest != Once(by, "/x", '","y', "h").digest
-    assert len(Once(by, "/x", "k" * 10_000, "h").digest) == 64
+    assert IdempotencyKey(by, "/x", "y1", "h").digest != IdempotencyKey(by, "/xy", "1", "h").digest
+    assert IdempotencyKey(by, '/x","', "y", "h").digest != IdempotencyKey(by, "/x", '","y', "h").digest
+    assert len(IdempotencyKey(by, "/x", "k" * 10_000, "h").digest) == 64

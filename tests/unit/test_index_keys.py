@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.domain.gate import Gate
-from baton.domain.mirror import opened
+from baton.domain.page_sync import opened
 from baton.domain.task import State
-from baton.domain.workflow import DueErrand, Errand
+from baton.domain.tracker_circuit import TrackerCircuit
+from baton.domain.workflow import BackgroundJob, JobKind
 from support.changes import claimed, new
 from support.clock import NOON
 from support.store import InMemoryStore
@@ -21,32 +21,32 @@ YEARS = [datetime(year, 6, 1, 12, tzinfo=UTC) for year in (2, 1969, 2001, 9998)]
 
 
 def _ready(at: datetime) -> str | None:
-    place = keys.queue_place(new().task.changed(state=State.DELEGATED, ready_at=at))
+    place = keys.queue_index_key(new().task.changed(state=State.DELEGATED, ready_at=at))
     return place and place.sk
 
 
 def _needing(at: datetime) -> str | None:
-    place = keys.queue_place(replace(new().task, created_at=at, state=State.NEEDS))
+    place = keys.queue_index_key(replace(new().task, created_at=at, state=State.NEEDS))
     return place and place.sk
 
 
 def _waking(at: datetime) -> str | None:
-    place = keys.wake_place(new().task.changed(wake_at=at))
+    place = keys.wake_index_key(new().task.changed(wake_at=at))
     return place and place.sk
 
 
 def _claim(at: datetime) -> str | None:
-    place = keys.wake_place(claimed(InMemoryStore()).changed(wake_at=at))
+    place = keys.wake_index_key(claimed(InMemoryStore()).changed(wake_at=at))
     return place and place.sk
 
 
 def _mirror(at: datetime) -> str | None:
-    place = keys.mirror_place(replace(opened(new().task, None, 0), due_at=at))
+    place = keys.page_sync_index_key(replace(opened(new().task, None, 0), due_at=at))
     return place and place.sk
 
 
 def _gate(at: datetime) -> str | None:
-    place = keys.gate_place(Gate(workspace="acme", wake_at=at))
+    place = keys.tracker_circuit_index_key(TrackerCircuit(workspace="acme", wake_at=at))
     return place and place.sk
 
 
@@ -56,12 +56,12 @@ PLACES: dict[str, Callable[[datetime], str | None]] = {
     "a task that is looked at again": _waking,
     "a claim": _claim,
     "an errand": lambda at: (
-        keys.errand_place(DueErrand(kind=Errand.JOIN, task_id="task_1", stamp="s", at=at, data={})).sk
+        keys.job_index_key(BackgroundJob(kind=JobKind.JOIN, task_id="task_1", stamp="s", at=at, data={})).sk
     ),
     "a page to send": _mirror,
     "a tracker": _gate,
-    "what is due": lambda at: keys.due_place(at, "task_1"),
-    "an entry that nobody was told of": lambda at: keys.unsent_place("task_1", 1, at).sk,
+    "what is due": lambda at: keys.due_sort_key(at, "task_1"),
+    "an entry that nobody was told of": lambda at: keys.outbox_index_key("task_1", 1, at).sk,
     "an hour of alerts": lambda at: keys.alert_count("acme", "agent:x", max(at, datetime(1970, 1, 1, tzinfo=UTC))).sk,
     "a day's listing": lambda at: keys.tasks_of_day("acme", at.date()),
 }

@@ -10,18 +10,18 @@ import pytest
 
 from baton.domain.errors import InvalidInput
 from baton.domain.task import MAX_RELEASES, Policy, Task
-from baton.ports import Dossier
+from baton.ports import TaskDetails
 from baton.services.cancel_descendants import cancel_descendants
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.fail_task import reject_task
 from baton.services.join_branches import join_branches
 from baton.services.retry_handoff import retry_handoff
 from baton.services.split_task import split_task
 from baton.services.sweep import sweep
-from support.crew import race
 from support.team import Leg, Team
+from support.threads import race
 from support.world import WORKSPACE, agent, human
 
 A, B, C, D = "anna", "bert", "carl", "dora"
@@ -37,16 +37,16 @@ def waiting(
 
 
 def state(team: Team, task: Task) -> str:
-    assert sweep(team.baton).failed == 0
+    assert sweep(team.deps).failed == 0
     return str(team.task(task.id).state)
 
 
-def brought(team: Team, task: Task) -> list[dict[str, Any]]:
+def resume_payload(team: Team, task: Task) -> list[dict[str, Any]]:
     """What the next claimer gets, after it was seen that the task went on once."""
     assert state(team, task) == "delegated"
     assert team.world.trail(task.id).count("resumed") == 1
     leg = team.take(A, task.id)
-    found = leg.claimed.dossier.brought if leg.claimed else None
+    found = leg.claimed.details.resume_payload if leg.claimed else None
     assert found is not None
     assert leg.task.attempt == 1, "waiting is no attempt"
     results: list[dict[str, Any]] = found["results"]
@@ -87,7 +87,7 @@ def test_a_policy_says_when_it_goes_on_and_late_finishers_change_nothing(
         else:
             team.fail(leg)
         assert state(team, task) == ("delegated" if number >= goes_on_after else "waiting")
-    results = brought(team, task)
+    results = resume_payload(team, task)
     wanted = {"d": "done", "f": "failed"}
     known = [wanted[end] if number < goes_on_after else "claimed" for number, end in enumerate(ends)]
     assert [each["state"] for each in results] == known
@@ -109,7 +109,7 @@ def test_a_late_finisher_of_an_earlier_wait_ends_no_later_one() -> None:
     team = Team(A, B, C, D)
     task, (first, late) = waiting(team, B, C, policy=Policy.ANY)
     team.complete(first)
-    brought(team, task)
+    resume_payload(team, task)
     team.delegate(team.held_by(A, task.id), D)
     team.complete(late)
     assert state(team, task) == "waiting"
@@ -134,7 +134,7 @@ def test_the_results_are_of_the_last_task_of_each_branch() -> None:
     team.complete(back, output={"mended": True})
     assert state(team, task) == "waiting", "one was handed on, and is not done"
     team.complete(team.take(D, team.task(twice.task.id).successors[0]), output={"moved": "twice"})
-    results = brought(team, task)
+    results = resume_payload(team, task)
     assert said(results) == [
         ("b0", "done", {"moved": "twice"}),
         ("b1", "done", {"mended": True}),
@@ -147,9 +147,9 @@ def test_failed_rejected_cancelled_and_resolved_branches_are_told_as_what_they_a
     task, (failed, rejected, cancelled, resolved) = waiting(team, B, C, D, B)
     record = team.fail(failed, description="no data").failure
     team.reject(rejected, "not mine")
-    cancel_task(team.baton, human(), cancelled.task.id, "not needed")
-    resolve_task(team.baton, human(), resolved.task.id, {"by": "hand"}, None)
-    results = brought(team, task)
+    cancel_task(team.deps, human(), cancelled.task.id, "not needed")
+    resolve_task(team.deps, human(), resolved.task.id, {"by": "hand"}, None)
+    results = resume_payload(team, task)
     assert said(results) == [
         ("b0", "failed", None),
         ("b1", "rejected", None),
@@ -171,13 +171,13 @@ def test_a_split_branch_has_ended_when_its_last_part_has() -> None:
     assert task.wait is not None
     team.complete(team.take(C))
     _, parts = split_task(
-        team.baton, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"target": {"agent": C}}], None
+        team.deps, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"target": {"agent": C}}], None
     )
     assert state(team, task) == "waiting"
-    resolve_task(team.baton, human(), parts[1].task.id, {"part": 2}, None)
+    resolve_task(team.deps, human(), parts[1].task.id, {"part": 2}, None)
     assert state(team, task) == "waiting"
-    cancel_task(team.baton, human(), parts[0].task.id, "not needed")
-    results = said(brought(team, task))
+    cancel_task(team.deps, human(), parts[0].task.id, "not needed")
+    results = said(resume_payload(team, task))
     assert sorted(results[:2]) == [("b0", "cancelled", None), ("b0", "done", {"part": 2})]
     assert results[2:] == [("b1", "done", None)]
 
@@ -186,7 +186,7 @@ def test_a_branch_whose_rollback_is_stopped_has_ended() -> None:
     team = Team(A, B, C, max_depth=2)
     task, (leg,) = waiting(team, B)
     team.fail(leg, back_to=C)
-    assert said(brought(team, task)) == [("b0", "failed", None)]
+    assert said(resume_payload(team, task)) == [("b0", "failed", None)]
     assert len(team.reviews()) == 1
 
 
@@ -194,10 +194,10 @@ def test_a_retried_branch_is_its_parents_business_no_more() -> None:
     team = Team(A, B, C)
     task, (failed, other) = waiting(team, B, C)
     team.fail(failed)
-    again = retry_handoff(team.baton, human(), failed.task.id).task
+    again = retry_handoff(team.deps, human(), failed.task.id).task
     assert (again.join_parent, again.parent_id) == (None, task.id)
     team.complete(other)
-    assert said(brought(team, task))[0] == ("b0", "failed", None)
+    assert said(resume_payload(team, task))[0] == ("b0", "failed", None)
 
 
 def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
@@ -205,7 +205,7 @@ def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
     task, legs = waiting(team, *[B] * 10)
     for leg in legs:
         team.complete(leg, output={"text": "x" * 100_000})
-    results = brought(team, task)
+    results = resume_payload(team, task)
     assert [each["left_out"] for each in results] == [["output"]] * 10
     assert team.world.store.read(WORKSPACE, results[0]["task_id"]).output == {"text": "x" * 100_000}
 
@@ -227,7 +227,7 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
         (answers,) = race(2, 1, end)
         assert sorted(answers) == [False, True]
         assert team.task(task.id).state == "delegated"
-        assert said(brought(team, task)) == [("b0", "done", {"by": 0}), ("b1", "done", {"by": 1})]
+        assert said(resume_payload(team, task)) == [("b0", "done", {"by": 0}), ("b1", "done", {"by": 1})]
 
 
 def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing() -> None:
@@ -247,7 +247,7 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
         assert not [each for each in answers if isinstance(each, Exception)]
         ends[state(team, task)] += 1
         team.complete(team.take(D, team.task(legs[1].task.id).successors[0]), output={"last": True})
-        results = brought(team, task)
+        results = resume_payload(team, task)
         assert said(results) == [("b0", "done", {"ok": 1}), ("b1", "done", {"last": True}), ("b2", "rejected", None)]
     assert ends == {"waiting": 40}
 
@@ -266,7 +266,7 @@ def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once(
         steps = [end, partial(cancel_task, still, human(), task.id, "stop"), partial(sweep, still)]
         race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
         assert state(team, task) == "cancelled"
-        assert cancel_descendants(team.baton, WORKSPACE, task.id)
+        assert cancel_descendants(team.deps, WORKSPACE, task.id)
         assert team.open() == []
         first[str(team.task(leg.task.id).state)] += 1
     assert set(first) <= {"done", "cancelled"}
@@ -276,10 +276,10 @@ def test_a_child_may_hand_off_beside_its_branch_without_being_waited_for() -> No
     team = Team(A, B, C)
     task, (leg,) = waiting(team, B)
     message = {"source": {"agent": B}, "target": {"agent": C, "reason": "by the way"}}
-    aside = create_handoff(team.baton, agent(B), Asked(message=message, claim_id=leg.claim_id))
-    assert isinstance(aside, Dossier)
+    aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message, claim_id=leg.claim_id))
+    assert isinstance(aside, TaskDetails)
     team.complete(leg)
-    assert said(brought(team, task)) == [("b0", "done", None)]
+    assert said(resume_payload(team, task)) == [("b0", "done", None)]
     assert not team.task(aside.task.id).is_ended
 
 
@@ -292,7 +292,7 @@ def test_a_failure_of_a_branch_that_was_handed_on_goes_back_to_whoever_handed_it
     assert (record["rollback"]["status"], record["rollback"]["target_agent"]) == ("created", B)
     assert state(team, task) == "waiting"
     team.complete(team.take(B, record["rollback"]["task_id"]), output="mended")
-    assert said(brought(team, task)) == [("b0", "done", "mended")]
+    assert said(resume_payload(team, task)) == [("b0", "done", "mended")]
 
 
 def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -> None:
@@ -302,7 +302,7 @@ def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -
         slug = f"agent-{number:02d}"
         leg = team.take(slug, team.transfer(leg, slug).task.successors[0])
     team.complete(leg, output="at last")
-    assert said(brought(team, task)) == [("b0", "done", "at last")]
+    assert said(resume_payload(team, task)) == [("b0", "done", "at last")]
 
 
 def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
@@ -311,13 +311,13 @@ def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
     task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
     assert task.wait is not None
     parts = split_task(
-        team.baton, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"summary": "two"}], None
+        team.deps, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"summary": "two"}], None
     )[1]
-    resolve_task(team.baton, human(), parts[0].task.id, None, None)
-    cancel_task(team.baton, human(), parts[1].task.id, "not needed")
+    resolve_task(team.deps, human(), parts[0].task.id, None, None)
+    cancel_task(team.deps, human(), parts[1].task.id, "not needed")
     assert state(team, task) == "waiting"
     team.complete(team.take(C))
-    assert said(brought(team, task))[-1] == ("b1", "done", None)
+    assert said(resume_payload(team, task))[-1] == ("b1", "done", None)
 
 
 def test_a_split_cancels_nothing_but_the_whole() -> None:
@@ -329,5 +329,5 @@ def test_a_split_cancels_nothing_but_the_whole() -> None:
         team.release(leg)
         if team.task(leg.task.id).state == "delegated":
             leg = team.take(A, leg.task.id)
-    split_task(team.baton, human(), leg.task.id, [{"summary": "one"}, {"summary": "two"}], None)
+    split_task(team.deps, human(), leg.task.id, [{"summary": "one"}, {"summary": "two"}], None)
     assert state(team, child) == "delegated"

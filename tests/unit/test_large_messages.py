@@ -8,7 +8,7 @@ from baton.domain.errors import TooLarge
 from baton.domain.events import canonical_json
 from baton.domain.handoff import MAX_CONTEXT_BYTES, MAX_MESSAGE_BYTES
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.fail_task import fail_task
 from baton.services.retry_handoff import retry_handoff
 from support.world import World, agent, human
@@ -32,8 +32,8 @@ def asked(size: int, expectations: int = 0, source: str = "scout") -> dict[str, 
 
 def test_a_merged_context_has_a_limit_and_so_has_the_record(world: World) -> None:
     with pytest.raises(TooLarge):
-        create_handoff(world.baton, human(), Asked(message=asked(LARGE, 200_000)))
-    made = create_handoff(world.baton, human(), Asked(message=asked(LARGE, 100_000)))
+        create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE, 200_000)))
+    made = create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE, 100_000)))
     assert made.body is not None
     assert len(canonical_json(made.body)) < MAX_MESSAGE_BYTES
     world.clock.advance(4)
@@ -41,17 +41,17 @@ def test_a_merged_context_has_a_limit_and_so_has_the_record(world: World) -> Non
     child = {**asked(0), "source": {"agent": "auditor"}, "target": {"agent": "scout", "reason": "More"}}
     child["context"] = {"variables": {"more": "z" * 50_000}}
     with pytest.raises(TooLarge):
-        create_handoff(world.baton, agent("auditor"), Asked(message=child, claim_id=claimed.claim_id))
-    assert world.task(claimed.dossier.task.id).state == "claimed"
+        create_handoff(world.deps, agent("auditor"), CreateHandoff(message=child, claim_id=claimed.claim_id))
+    assert world.task(claimed.details.task.id).state == "claimed"
 
 
 def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
-    made = create_handoff(world.baton, human(), Asked(message=asked(LARGE)))
+    made = create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE)))
     world.clock.advance(4)
     claimed = world.claim()
     progress = {"completed": ["c" * 200_000], "incomplete": []}
     failure = {"type": "error", "description": "no", "partial_progress": progress}
-    failed = fail_task(world.baton, agent("auditor"), made.task.id, claimed.claim_id, failure, "h", retryable=False)
+    failed = fail_task(world.deps, agent("auditor"), made.task.id, claimed.claim_id, failure, "h", retryable=False)
     assert failed.failure is not None
     rollback = world.store.read("acme", failed.failure["rollback"]["task_id"], with_body=True)
     assert rollback.body is not None
@@ -59,7 +59,7 @@ def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
     assert rollback.body["failure"]["partial_progress"] == progress
     assert len(canonical_json(rollback.body)) < MAX_MESSAGE_BYTES
 
-    again = retry_handoff(world.baton, human(), made.task.id)
+    again = retry_handoff(world.deps, human(), made.task.id)
     assert again.body is not None
     assert again.body["rollback"]["checkpoint_id"] == failed.failure["checkpoint_id"]
     assert "partial_progress" not in again.body["context"]["state"]  # named, but too large to restore
@@ -67,12 +67,12 @@ def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
 
 
 def test_a_continuation_whose_context_grows_too_large_is_refused_and_the_claim_goes_on(world: World) -> None:
-    made = create_handoff(world.baton, human(), Asked(message=asked(LARGE)))
+    made = create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE)))
     world.clock.advance(4)
     claimed = world.claim()
     more = {"suggested_next": "scout", "context_for_next": {"state": {"more": "z" * 50_000}}}
     with pytest.raises(TooLarge):
         complete_task(
-            world.baton, agent("auditor"), made.task.id, claimed.claim_id, None, "h", completion={"continuation": more}
+            world.deps, agent("auditor"), made.task.id, claimed.claim_id, None, "h", completion={"continuation": more}
         )
     assert world.task(made.task.id).state == "claimed"

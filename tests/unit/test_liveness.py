@@ -11,11 +11,11 @@ import pytest
 from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, Unknown
 from baton.domain.liveness import liveness
 from baton.domain.principal import PROCESS_TASK, Principal, system
-from baton.run_ports import Done
+from baton.run_ports import RunSucceeded
 from baton.services.claim_task import Claimer, claim_next, claim_next_waiting, claim_task
 from baton.services.discover_agents import MAX_LOOKS_FOR_CLAIMS, agents_for, seen_agent, seen_agents
 from baton.services.mark_contact import mark_contact
-from baton.services.process_task import Bell, Shift, process_task
+from baton.services.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.register_agent import register_agent
 from support.clock import NOON
 from support.store import InMemoryStore
@@ -69,10 +69,10 @@ def contact(world: World, slug: str = "auditor") -> datetime | None:
 
 
 CLAIMS: dict[str, Callable[[World, str], Any]] = {
-    "next": lambda world, _: claim_next(world.baton, auditor()),
-    "by id": lambda world, task_id: claim_task(world.baton, auditor(), task_id),
-    "waiting": lambda world, _: claim_next_waiting(world.baton, auditor(), 20),
-    "by one who acts for it": lambda world, _: claim_next(world.baton, auditor(service())),
+    "next": lambda world, _: claim_next(world.deps, auditor()),
+    "by id": lambda world, task_id: claim_task(world.deps, auditor(), task_id),
+    "waiting": lambda world, _: claim_next_waiting(world.deps, auditor(), 20),
+    "by one who acts for it": lambda world, _: claim_next(world.deps, auditor(service())),
 }
 
 
@@ -86,7 +86,7 @@ def test_whoever_claims_is_heard_of(world: World, way: str) -> None:
 
 
 def test_asking_for_work_in_vain_is_a_contact_too(world: World) -> None:
-    assert claim_next(world.baton, auditor()) is None
+    assert claim_next(world.deps, auditor()) is None
     assert contact(world) == NOON
 
 
@@ -96,27 +96,29 @@ def test_what_is_refused_is_none(world: World) -> None:
     world.clock.advance(3_600)
     at = contact(world)
     with pytest.raises(AlreadyClaimed):
-        claim_task(world.baton, auditor(), task_id)
-    register_agent(world.baton, human(), "auditor", {"active": False})
+        claim_task(world.deps, auditor(), task_id)
+    register_agent(world.deps, human(), "auditor", {"active": False})
     with pytest.raises(InactiveAgent):
-        claim_next(world.baton, auditor())
+        claim_next(world.deps, auditor())
     with pytest.raises(Unknown):
-        claim_next(world.baton, Claimer(by=agent("ghost"), agent="ghost", worker="w"))
+        claim_next(world.deps, Claimer(by=agent("ghost"), agent="ghost", worker="w"))
     assert world.store.last_contacts(WORKSPACE) == {"auditor": at}
 
 
 def test_batons_own_parts_tell_nothing_of_an_agent(world: World) -> None:
     task_id = world.ready(target_agent="runner")
-    shift = Shift(lease_seconds=60, time_left=lambda: 60.0)
-    process_task(world.baton, Runner(), Bell(workspace=WORKSPACE, agent="runner", task_id=task_id), shift)
+    time_budget = TimeBudget(lease_seconds=60, time_left=lambda: 60.0)
+    process_task(
+        world.deps, Runner(), DispatchNotice(workspace=WORKSPACE, agent="runner", task_id=task_id), time_budget
+    )
     assert world.task(task_id).state == "done"
-    mark_contact(world.baton, system(WORKSPACE, PROCESS_TASK), "runner")
+    mark_contact(world.deps, system(WORKSPACE, PROCESS_TASK), "runner")
     assert contact(world, "runner") is None
 
 
 class Runner:
-    def run(self, _work: Any) -> Done:
-        return Done({})
+    def run(self, _work: Any) -> RunSucceeded:
+        return RunSucceeded({})
 
 
 class Forgetful(InMemoryStore):
@@ -134,9 +136,9 @@ class Forgetful(InMemoryStore):
 def test_a_claim_is_answered_whatever_becomes_of_the_mark(error: Exception) -> None:
     world = World(store=Forgetful(error)).settle()
     task_id = world.ready()
-    claimed = claim_next(world.baton, auditor())
+    claimed = claim_next(world.deps, auditor())
     assert claimed is not None
-    assert claimed.dossier.task.id == task_id
+    assert claimed.details.task.id == task_id
     (line,) = [line for line in world.logged if line.get("action") == "contact_not_marked"]
     assert (line["agent"], line["error"]) == ("auditor", type(error).__name__)
     assert "secret" not in str(world.logged)
@@ -151,29 +153,29 @@ def slugs(found: Any) -> list[str]:
 
 def makers(world: World, **accepts: tuple[str, ...]) -> None:
     for slug, types in accepts.items():
-        register_agent(world.baton, human(), slug, {"accepts": types})
+        register_agent(world.deps, human(), slug, {"accepts": types})
 
 
 def test_all_agents_are_listed_by_slug_with_their_liveness(world: World) -> None:
-    register_agent(world.baton, human(), "scout", {"active": False})
-    claim_next(world.baton, auditor())
+    register_agent(world.deps, human(), "scout", {"active": False})
+    claim_next(world.deps, auditor())
     world.clock.advance(300)
-    mark_contact(world.baton, agent("scout"), "scout")
-    found = seen_agents(world.baton, WORKSPACE)
+    mark_contact(world.deps, agent("scout"), "scout")
+    found = seen_agents(world.deps, WORKSPACE)
     assert [(each.agent.slug, each.liveness.status) for each in found] == [
         ("auditor", "idle"),
         ("runner", "gone"),
         ("scout", "active"),
     ]
     assert found[0].liveness.last_contact_at == NOON
-    assert seen_agent(world.baton, WORKSPACE, "auditor") == found[0]
+    assert seen_agent(world.deps, WORKSPACE, "auditor") == found[0]
     with pytest.raises(Unknown):
-        seen_agent(world.baton, WORKSPACE, "nobody")
+        seen_agent(world.deps, WORKSPACE, "nobody")
 
 
 def test_agents_for_a_kind_of_work_come_best_match_first(world: World) -> None:
     makers(world, half=("code", "else"), whole=("code", "tests"), other=("else",))
-    found = agents_for(world.baton, WORKSPACE, ["accepts:code", "accepts:tests"])
+    found = agents_for(world.deps, WORKSPACE, ["accepts:code", "accepts:tests"])
     assert [(each.agent.slug, each.match, each.score) for each in found] == [
         ("whole", 1.0, 0.7),
         ("auditor", 0.5, 0.35),
@@ -186,15 +188,15 @@ def test_agents_for_a_kind_of_work_come_best_match_first(world: World) -> None:
 def test_a_lively_agent_goes_before_one_that_is_gone_but_not_before_a_far_better_match(world: World) -> None:
     makers(world, absent=("code", "tests"), lively=("code", "tests"), willing=("code",))
     for slug in ("lively", "willing"):
-        mark_contact(world.baton, agent(slug), slug)
-    found = agents_for(world.baton, WORKSPACE, ["accepts:code", "accepts:tests"])[:3]
+        mark_contact(world.deps, agent(slug), slug)
+    found = agents_for(world.deps, WORKSPACE, ["accepts:code", "accepts:tests"])[:3]
     assert [(each.agent.slug, each.score) for each in found] == [("lively", 1.0), ("absent", 0.7), ("willing", 0.65)]
 
 
 def test_inactive_agents_are_offered_to_nobody(world: World) -> None:
     makers(world, whole=("code",))
-    register_agent(world.baton, human(), "whole", {"active": False})
-    assert "whole" not in slugs(agents_for(world.baton, WORKSPACE, ["accepts:code"]))
+    register_agent(world.deps, human(), "whole", {"active": False})
+    assert "whole" not in slugs(agents_for(world.deps, WORKSPACE, ["accepts:code"]))
 
 
 class Looked(InMemoryStore):
@@ -214,14 +216,14 @@ def test_a_listing_looks_for_claims_fifty_times_at_most_and_only_where_it_has_to
     world = World(store=store)
     for number in range(MAX_LOOKS_FOR_CLAIMS + 2):
         store.save_agent(an_agent(f"a-{number:03d}", name=f"A {number}"), store.roster(WORKSPACE))
-    mark_contact(world.baton, agent("a-000"), "a-000")
-    seen_agents(world.baton, WORKSPACE)
+    mark_contact(world.deps, agent("a-000"), "a-000")
+    seen_agents(world.deps, WORKSPACE)
     assert store.looks == [f"a-{number:03d}" for number in range(1, MAX_LOOKS_FOR_CLAIMS + 1)]
 
 
 def test_an_agent_that_holds_a_claim_is_active_however_long_it_works(world: World) -> None:
     world.claimed(lease_seconds=43_200)
     world.clock.advance(7_200)
-    seen = seen_agent(world.baton, WORKSPACE, "auditor").liveness
+    seen = seen_agent(world.deps, WORKSPACE, "auditor").liveness
     assert (seen.status, seen.last_contact_at) == ("active", world.clock.now() - timedelta(hours=2))
-    assert agents_for(world.baton, WORKSPACE, ["accepts:code"])[0].agent.slug == "auditor"
+    assert agents_for(world.deps, WORKSPACE, ["accepts:code"])[0].agent.slug == "auditor"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import CapabilityMismatch, LoopTripped, VersionConflict
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.task import Kind
 from baton.services.register_agent import register_agent
 from baton.services.release_review import release_review
@@ -193,17 +193,17 @@ def test_however_often_an_agent_knocks_there_is_one_entry_that_counts(way: str) 
 def test_a_refusal_that_is_repeated_with_its_key_is_the_same_and_counts_once() -> None:
     team = Team(A, B, max_depth=1)
     leg = team.begin(A)
-    once = Once(leg.by, "/handoffs", "key-1", "h")
+    idempotency_key = IdempotencyKey(leg.by, "/handoffs", "key-1", "h")
     told = []
     for _ in range(3):
         with pytest.raises(LoopTripped) as trip:
-            team.ask(B, under=leg, once=once)
+            team.ask(B, under=leg, idempotency_key=idempotency_key)
         told.append(trip.value.fields)
     assert told[0] == told[1] == told[2]
     assert [review.count for review in team.reviews()] == [1]
-    release_review(team.baton, human(), told[0]["review_id"])
+    release_review(team.deps, human(), told[0]["review_id"])
     with pytest.raises(LoopTripped):
-        team.ask(B, under=leg, once=once)
+        team.ask(B, under=leg, idempotency_key=idempotency_key)
     assert len(team.tasks()) == 2
 
 
@@ -239,16 +239,16 @@ def test_releasing_an_entry_lets_exactly_that_handoff_through(way: str) -> None:
     team = Team(*ring_of(12))
     _, halt = stopped(team, around(*ring_of(12)), way)
     before = {task.id for task in team.tasks()}
-    review, dossier = release_review(team.baton, human(), halt.review_id)
+    review, details = release_review(team.deps, human(), halt.review_id)
     team.later()
     made = [task for task in team.tasks() if task.id not in before]
-    assert [task.id for task in made] == [dossier.task.id]
-    assert (dossier.task.source_agent, dossier.task.target_agent) == ("agent-09", "agent-10")
-    assert (dossier.task.depth, dossier.task.state) == (11, "delegated")
-    assert dossier.task.created_by == "agent:agent-09"
+    assert [task.id for task in made] == [details.task.id]
+    assert (details.task.source_agent, details.task.target_agent) == ("agent-09", "agent-10")
+    assert (details.task.depth, details.task.state) == (11, "delegated")
+    assert details.task.created_by == "agent:agent-09"
     assert not review.is_open
     # The next hop of the same chain is stopped again, in an entry that waits again.
-    leg = team.take("agent-10", dossier.task.id)
+    leg = team.take("agent-10", details.task.id)
     again = team.pass_on(leg, "agent-11", way, "one more")
     assert isinstance(again, Halt)
     assert next(each for each in team.reviews() if each.is_open).id == again.review_id
@@ -265,10 +265,10 @@ def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() ->
         (review,) = team.reviews()
         assert (review.target_agent, review.chain[-1], review.request["reason"]) == (target, target, reason)
     with pytest.raises(VersionConflict):
-        release_review(team.baton, human(), review.id, None, review.version - 1)
+        release_review(team.deps, human(), review.id, None, review.version - 1)
     assert team.reviews() == [review]
-    released, dossier = release_review(team.baton, human(), review.id, None, review.version)
-    assert (dossier.task.target_agent, released.task_id) == (C, dossier.task.id)
+    released, details = release_review(team.deps, human(), review.id, None, review.version)
+    assert (details.task.target_agent, released.task_id) == (C, details.task.id)
 
 
 def test_a_release_keeps_to_the_budget_and_to_what_its_target_declares() -> None:
@@ -278,13 +278,13 @@ def test_a_release_keeps_to_the_budget_and_to_what_its_target_declares() -> None
     with pytest.raises(LoopTripped) as trip:
         team.ask(B, under=leg, expectations=wanted)
     review_id = trip.value.fields["review_id"]
-    register_agent(team.baton, human(), B, {"produces": ("report",)})
+    register_agent(team.deps, human(), B, {"produces": ("report",)})
     with pytest.raises(CapabilityMismatch):
-        release_review(team.baton, human(), review_id)
+        release_review(team.deps, human(), review_id)
     assert team.reviews()[0].is_open
-    register_agent(team.baton, human(), B, {"produces": ("code",)})
-    _, dossier = release_review(team.baton, human(), review_id)
-    assert (dossier.body or {})["budget"] == {"max_handoffs": 40}
+    register_agent(team.deps, human(), B, {"produces": ("code",)})
+    _, details = release_review(team.deps, human(), review_id)
+    assert (details.body or {})["budget"] == {"max_handoffs": 40}
 
 
 def test_ending_verbs_are_never_refused_whatever_the_guard_thinks() -> None:

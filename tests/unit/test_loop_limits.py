@@ -89,17 +89,17 @@ def test_a_workflow_has_as_many_handoffs_as_are_allowed_however_they_came_to_be(
 
 def split_in_two(team: Team) -> Task:
     """A root, as the first of its parts."""
-    register_agent(team.baton, human(), A, {"approval": "manual"})
+    register_agent(team.deps, human(), A, {"approval": "manual"})
     whole = team.ask(A, "too large", by=agent(B)).task
-    _, parts = split_task(team.baton, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
-    register_agent(team.baton, human(), A, {"approval": "auto"})
+    _, parts = split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
+    register_agent(team.deps, human(), A, {"approval": "auto"})
     return parts[0].task
 
 
 def retried(team: Team) -> Task:
     first = team.begin(A)
     team.fail(first)
-    return retry_handoff(team.baton, human(), first.task.id).task
+    return retry_handoff(team.deps, human(), first.task.id).task
 
 
 def second_root(team: Team) -> Task:
@@ -113,7 +113,7 @@ def test_what_a_workflow_began_with_counts_however_it_began(begun: Any, handoffs
     task = begun(team)
     team.later()
     if task.state == "needs":
-        approve_task(team.baton, human(), task.id, None)
+        approve_task(team.deps, human(), task.id, None)
         team.later()
     leg = team.take(A, task.id)
     for number in range(5 - handoffs):
@@ -196,7 +196,7 @@ def test_the_rate_is_the_setting_and_is_of_agents_and_of_who_acts_for_them() -> 
 
 def test_a_route_is_counted_by_the_agent_that_it_leads_to() -> None:
     team = Team(A, B, root_handoffs_per_hour=2)
-    change_route(team.baton, human(), "audit", {"agent": B, "mode": Mode.DISPATCH})
+    change_route(team.deps, human(), "audit", {"agent": B, "mode": Mode.DISPATCH})
     team.ask(None, by=agent(A), work_type="audit")
     team.ask(B, "named", by=agent(A))
     assert refused(team, None, "routed", by=agent(A), work_type="audit").rule == "root_rate"
@@ -207,8 +207,8 @@ def test_releasing_a_root_that_came_too_often_lets_that_one_through() -> None:
     team = Team(A, B, root_handoffs_per_hour=1)
     team.ask(B, "one", by=agent(A))
     trip = refused(team, B, "two", by=agent(A))
-    _, dossier = release_review(team.baton, human(), trip.fields["review_id"])
-    assert (dossier.task.state, dossier.task.title, dossier.task.created_by) == ("delegated", "two", "agent:anna")
+    _, details = release_review(team.deps, human(), trip.fields["review_id"])
+    assert (details.task.state, details.task.title, details.task.created_by) == ("delegated", "two", "agent:anna")
     refused(team, B, "three", by=agent(A))
 
 
@@ -222,12 +222,12 @@ def test_a_retry_says_the_same_again_and_is_stopped_by_every_other_rule() -> Non
     task = team.ask(B, "the same", under=root).task
     for _ in range(2):
         team.fail(team.take(B, task.id))
-        task = retry_handoff(team.baton, agent(A), task.id).task
+        task = retry_handoff(team.deps, agent(A), task.id).task
         team.later()
         assert (task.kind, task.depth, task.parent_id) == (Kind.RETRY, 2, root.task.id)
     team.fail(team.take(B, task.id))
     with pytest.raises(LoopTripped) as trip:
-        retry_handoff(team.baton, agent(A), task.id)
+        retry_handoff(team.deps, agent(A), task.id)
     assert trip.value.rule == "max_handoffs_per_workflow"
     assert len(team.tasks()) == 6
     assert len(team.reviews()) == 2, "the last rollback's and the retry's"
@@ -240,7 +240,7 @@ def test_a_retry_under_a_lowered_depth_is_too_deep() -> None:
     team.fail(leg)
     team.set(max_depth=2)
     with pytest.raises(LoopTripped) as trip:
-        retry_handoff(team.baton, human(), leg.task.id)
+        retry_handoff(team.deps, human(), leg.task.id)
     assert trip.value.rule == "max_depth"
 
 
@@ -278,8 +278,8 @@ def test_a_budget_of_handoffs_holds_to_the_last_one_with_and_without_the_guard(g
     team.ask(B, "two", under=root)
     trip = refused(team, B, "three", under=root)
     assert trip.rule == "budget_max_handoffs"
-    _, dossier = release_review(team.baton, human(), trip.fields["review_id"])
-    assert dossier.task.state == "delegated"
+    _, details = release_review(team.deps, human(), trip.fields["review_id"])
+    assert details.task.state == "delegated"
     refused(team, B, "four", under=root)
 
 
@@ -287,7 +287,7 @@ def test_a_human_splits_what_the_budget_would_not_let_an_agent_do() -> None:
     team = Team(B)
     team.register(A, approval="manual")
     whole = team.ask(A, by=agent(B), budget={"max_handoffs": 2}).task
-    _, parts = split_task(team.baton, human(), whole.id, [{"summary": str(number)} for number in range(10)], None)
+    _, parts = split_task(team.deps, human(), whole.id, [{"summary": str(number)} for number in range(10)], None)
     assert len(parts) == 10
 
 

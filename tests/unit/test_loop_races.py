@@ -7,31 +7,31 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Busy, InvalidInput, LoopTripped
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.task import Policy
-from baton.ports import Dossier
-from baton.services.create_handoff import Asked, create_handoff
+from baton.ports import TaskDetails
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.release_review import release_review
 from baton.services.split_task import split_task
-from support.crew import at_once, race
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.team import Halt, Leg, Team
+from support.threads import at_once, race
 from support.world import World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 THREADS = 16
 
 
-def hand_off(baton: Any, source: str, target: str, number: int, leg: Leg | None = None) -> Dossier:
+def hand_off(deps: Any, source: str, target: str, number: int, leg: Leg | None = None) -> TaskDetails:
     message = {"source": {"agent": source}, "target": {"agent": target, "reason": f"part {number}"}}
-    return create_handoff(baton, agent(source), Asked(message=message, claim_id=leg.claim_id if leg else None))
+    return create_handoff(deps, agent(source), CreateHandoff(message=message, claim_id=leg.claim_id if leg else None))
 
 
 def outcomes(answers: list[Any]) -> tuple[int, int]:
     """How many got through, and how many were stopped; who met too many others may ask again."""
-    assert {type(each) for each in answers} <= {Dossier, LoopTripped, Busy}
-    return sum(isinstance(e, Dossier) for e in answers), sum(isinstance(e, LoopTripped) for e in answers)
+    assert {type(each) for each in answers} <= {TaskDetails, LoopTripped, Busy}
+    return sum(isinstance(e, TaskDetails) for e in answers), sum(isinstance(e, LoopTripped) for e in answers)
 
 
 def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None:
@@ -43,7 +43,7 @@ def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None
         assert made <= 5
         assert len(team.tasks()) == 1 + made
         while made < 5:
-            assert isinstance(hand_off(still, A, B, 99 + made, leg), Dossier)
+            assert isinstance(hand_off(still, A, B, 99 + made, leg), TaskDetails)
             made += 1
         assert isinstance(team.pass_on(leg, B, "handoff", "one too many"), Halt)
         (review,) = team.reviews()
@@ -69,14 +69,16 @@ def test_of_many_who_begin_a_workflow_of_one_name_one_does() -> None:
         team = Team(A, *slugs)
         still = team.still()
 
-        def begin(_: int, runner: int, b: Any = still) -> Dossier:
+        def begin(_: int, runner: int, b: Any = still) -> TaskDetails:
             slug = slugs[runner % len(slugs)]
             said = {"source": {"agent": slug}, "target": {"agent": A, "reason": f"part {runner}"}}
-            return create_handoff(b, agent(slug), Asked(message={**said, "metadata": {"workflow_id": "release-7"}}))
+            return create_handoff(
+                b, agent(slug), CreateHandoff(message={**said, "metadata": {"workflow_id": "release-7"}})
+            )
 
         (answers,) = race(len(slugs), 1, begin)
-        assert {type(each) for each in answers} <= {Dossier, InvalidInput, Busy}
-        assert sum(isinstance(each, Dossier) for each in answers) == len(team.tasks()) == 1
+        assert {type(each) for each in answers} <= {TaskDetails, InvalidInput, Busy}
+        assert sum(isinstance(each, TaskDetails) for each in answers) == len(team.tasks()) == 1
 
 
 def test_of_two_who_begin_a_workflow_of_one_name_the_slower_is_told_so() -> None:
@@ -108,12 +110,12 @@ def test_the_most_branches_and_the_most_parts_fit_into_one_write_with_everything
     team.set(tracker={"database": "0" * 31 + "1"})
     leg = team.begin(A)
     branches = [{"call_id": str(n), "target": {"agent": B, "reason": f"part {n}"}} for n in range(10)]
-    once = Once(leg.by, "/delegate", "key-1", "h")
-    waiting = delegate_task(team.baton, *leg.where, branches, Policy.ALL, None, "h", once).task
+    idempotency_key = IdempotencyKey(leg.by, "/delegate", "key-1", "h")
+    waiting = delegate_task(team.deps, *leg.where, branches, Policy.ALL, None, "h", idempotency_key).task
     assert waiting.wait is not None
     assert len(waiting.wait.branches) == 10
     team.register("dora", approval="manual")
     whole = team.ask("dora", by=agent(C)).task
-    once = Once(human(), "/split", "key-1", "h")
-    _, parts = split_task(team.baton, human(), whole.id, [{"summary": str(n)} for n in range(10)], None, once)
+    idempotency_key = IdempotencyKey(human(), "/split", "key-1", "h")
+    _, parts = split_task(team.deps, human(), whole.id, [{"summary": str(n)} for n in range(10)], None, idempotency_key)
     assert len(parts) == 10

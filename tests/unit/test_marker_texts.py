@@ -144,12 +144,12 @@ def test_the_due_date_is_the_next_business_day_where_the_workspace_is(zone: str,
     ],
 )
 def test_holidays_are_skipped_like_weekends(world: World, holidays: list[str], due: str) -> None:
-    change_settings(world.baton, human(), {"holidays": frozenset(map(date.fromisoformat, holidays))})
+    change_settings(world.deps, human(), {"holidays": frozenset(map(date.fromisoformat, holidays))})
     assert world.task(world.needing()).due_date == date.fromisoformat(due)
 
 
 def test_the_workspaces_time_zone_decides_what_today_is(world: World) -> None:
-    change_settings(world.baton, human(), {"time_zone": "Asia/Tokyo"})
+    change_settings(world.deps, human(), {"time_zone": "Asia/Tokyo"})
     world.clock.time = datetime(2026, 11, 19, 15, tzinfo=UTC)
     task = world.task(world.needing())
     assert task.due_date == date(2026, 11, 23)

@@ -282,8 +282,8 @@ def test_a_refused_marker_writes_and_sends_nothing(world: World, wrong: dict[str
         world.mark(human(), **{"target_agent": "runner", **wrong})
     day = world.clock.now().date()
     assert world.store.tasks_of_day("acme", day, 10, None).items == ()
-    assert world.store.marker_facts("acme", ("scout", "runner"), None)[1].version == 0
-    assert world.doorbell.bells == []
+    assert world.store.marker_inputs("acme", ("scout", "runner"), None)[1].version == 0
+    assert world.dispatch_queue.notices == []
 
 
 def test_an_agent_speaks_only_for_itself_and_a_service_only_with_the_scope(world: World) -> None:

@@ -28,16 +28,16 @@ from support.notion_adapter import (
     Office,
     Tokens,
     always,
-    sheet,
+    page_fields,
     trouble_of,
 )
 
 
 @pytest.fixture
-def office() -> Iterator[Office]:
-    office = Office()
-    yield office
-    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in office.wire.seen)
+def processes() -> Iterator[Office]:
+    processes = Office()
+    yield processes
+    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in processes.wire.seen)
 
 
 # What Notion's answers mean
@@ -64,215 +64,215 @@ def office() -> Iterator[Office]:
     ],
     ids=str,
 )
-def test_each_answer_means_one_thing(office: Office, fault: Fault, writes: Any, reads: Any) -> None:
+def test_each_answer_means_one_thing(processes: Office, fault: Fault, writes: Any, reads: Any) -> None:
     for act, (kind, unclear) in ((CREATE, writes), (LOOK, reads)):
-        office.fake.fault = always(fault, "/v1/pages")
-        trouble = trouble_of(office, act)
+        processes.fake.fault = always(fault, "/v1/pages")
+        trouble = trouble_of(processes, act)
         assert isinstance(trouble, kind)
         assert trouble.unclear is unclear
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"\xff\xfe", b"[]", b"null"])
-def test_an_answer_that_cant_be_read_is_unclear_for_what_was_written(office: Office, body: bytes) -> None:
-    office.wire.instead = lambda one: httpx.Response(200, content=body) if "pages" in one.url.path else None
-    assert trouble_of(office, CREATE).unclear
-    assert len(office.wire.bodies("POST", "/v1/pages")) == 1
-    assert not trouble_of(office, LOOK).unclear
+def test_an_answer_that_cant_be_read_is_unclear_for_what_was_written(processes: Office, body: bytes) -> None:
+    processes.wire.instead = lambda one: httpx.Response(200, content=body) if "pages" in one.url.path else None
+    assert trouble_of(processes, CREATE).unclear
+    assert len(processes.wire.bodies("POST", "/v1/pages")) == 1
+    assert not trouble_of(processes, LOOK).unclear
 
 
 @pytest.mark.parametrize("error", [httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError, httpx.WriteTimeout])
-def test_a_connection_that_breaks_is_unclear_for_what_was_written(office: Office, error: type[Exception]) -> None:
+def test_a_connection_that_breaks_is_unclear_for_what_was_written(processes: Office, error: type[Exception]) -> None:
     def instead(request: httpx.Request) -> httpx.Response | None:
         if "pages" in request.url.path:
             raise error("ntn_ and what was sent")
         return None
 
-    office.wire.instead = instead
-    assert trouble_of(office, CREATE).unclear
-    assert not trouble_of(office, LOOK).unclear
+    processes.wire.instead = instead
+    assert trouble_of(processes, CREATE).unclear
+    assert not trouble_of(processes, LOOK).unclear
 
 
-def test_a_page_that_is_gone_is_told_from_a_database_that_isnt_shared(office: Office) -> None:
-    page = office.page_of()
-    office.fake.unshare(page.id)
+def test_a_page_that_is_gone_is_told_from_a_database_that_isnt_shared(processes: Office) -> None:
+    page = processes.page_of()
+    processes.fake.unshare(page.id)
     acts: list[Callable[[NotionTracker], object]] = [
         lambda tracker: tracker.look(page.id),
-        lambda tracker: tracker.update(page.id, sheet(state=State.DONE)),
+        lambda tracker: tracker.update(page.id, page_fields(state=State.DONE)),
         lambda tracker: tracker.comment(page.id, "x", unless_there=True),
         lambda tracker: tracker.comment(page.id, "x", unless_there=False),
     ]
     for act in acts:
-        assert isinstance(trouble_of(office, act), PageGone)
-    office.fake.unshare(office.database.id)
+        assert isinstance(trouble_of(processes, act), PageGone)
+    processes.fake.unshare(processes.database.id)
     for act in [
         *acts,
         CREATE,
-        lambda tracker: tracker.find(sheet()),
+        lambda tracker: tracker.find(page_fields()),
         lambda tracker: list(tracker.changed_since(NOON)),
     ]:
-        trouble = trouble_of(office, act)
+        trouble = trouble_of(processes, act)
         assert isinstance(trouble, TrackerDenies)
         assert "add the connection under ••• → Connections" in trouble.message
 
 
-def test_what_is_no_page_id_is_no_page(office: Office) -> None:
-    assert isinstance(trouble_of(office, lambda tracker: tracker.look("../users/me")), PageGone)
-    assert office.fake.requests == []
+def test_what_is_no_page_id_is_no_page(processes: Office) -> None:
+    assert isinstance(trouble_of(processes, lambda tracker: tracker.look("../users/me")), PageGone)
+    assert processes.fake.requests == []
 
 
-def test_without_a_token_nothing_is_asked(office: Office) -> None:
-    trouble = trouble_of(office, lambda _: office.tracker("globex").create(sheet()))
+def test_without_a_token_nothing_is_asked(processes: Office) -> None:
+    trouble = trouble_of(processes, lambda _: processes.tracker("globex").create(page_fields()))
     assert (type(trouble).code, trouble.message) == ("tracker_denies", "No Notion token is set: PUT /tracker/token.")
-    office.tokens.is_busy = True
-    assert isinstance(trouble_of(office, CREATE), TrackerAway)
-    assert office.fake.requests == []
+    processes.tokens.is_busy = True
+    assert isinstance(trouble_of(processes, CREATE), TrackerAway)
+    assert processes.fake.requests == []
 
 
 @pytest.mark.parametrize("old", ["ntn_old", "ntn_ü", "ntn_\n"])
-def test_a_token_that_was_replaced_is_read_again_once(office: Office, old: str) -> None:
-    office.tokens.kept["acme"] = old
-    office.tracker().create(sheet())
-    assert (len(office.database.pages), office.tokens.afresh) == (1, 1)
-    office.tokens.kept["acme"] = office.tokens.tokens["acme"] = old
-    assert isinstance(trouble_of(office, CREATE), TrackerDenies)
-    assert office.tokens.afresh == 2
-    office.tokens.tokens["acme"] = None
-    assert trouble_of(office, CREATE).message.startswith("No Notion token is set")
+def test_a_token_that_was_replaced_is_read_again_once(processes: Office, old: str) -> None:
+    processes.tokens.kept["acme"] = old
+    processes.tracker().create(page_fields())
+    assert (len(processes.database.pages), processes.tokens.afresh) == (1, 1)
+    processes.tokens.kept["acme"] = processes.tokens.tokens["acme"] = old
+    assert isinstance(trouble_of(processes, CREATE), TrackerDenies)
+    assert processes.tokens.afresh == 2
+    processes.tokens.tokens["acme"] = None
+    assert trouble_of(processes, CREATE).message.startswith("No Notion token is set")
 
 
-def test_a_missing_capability_is_named(office: Office) -> None:
-    page = office.page_of()
-    office.fake.fault = always(Fault(403), "/v1/comments")
+def test_a_missing_capability_is_named(processes: Office) -> None:
+    page = processes.page_of()
+    processes.fake.fault = always(Fault(403), "/v1/comments")
     for unless_there in (True, False):
-        trouble = trouble_of(office, lambda t, u=unless_there: t.comment(page.id, "x", unless_there=u))  # type: ignore[misc]
+        trouble = trouble_of(processes, lambda t, u=unless_there: t.comment(page.id, "x", unless_there=u))  # type: ignore[misc]
         assert "capabilities to read and to insert comments" in trouble.message
-    office.fake.fault = always(Fault(403), "/v1/users")
-    assert "read user information" in trouble_of(office, lambda tracker: tracker.who(office.fake.person)).message
-    office.fake.fault = None
+    processes.fake.fault = always(Fault(403), "/v1/users")
+    assert "read user information" in trouble_of(processes, lambda tracker: tracker.who(processes.fake.person)).message
+    processes.fake.fault = None
     limit = {"code": "restricted_resource", "message": "no", "additional_data": {"block_limit": 1000}}
-    office.wire.instead = lambda _: httpx.Response(403, json=limit)
-    assert trouble_of(office, CREATE).message.startswith("Notion's Free plan takes no more blocks")
-    office.wire.instead = lambda _: httpx.Response(200, json={"object": "user", "id": office.fake.person})
-    assert "read user information" in trouble_of(office, lambda tracker: tracker.who(office.fake.person)).message
+    processes.wire.instead = lambda _: httpx.Response(403, json=limit)
+    assert trouble_of(processes, CREATE).message.startswith("Notion's Free plan takes no more blocks")
+    processes.wire.instead = lambda _: httpx.Response(200, json={"object": "user", "id": processes.fake.person})
+    assert "read user information" in trouble_of(processes, lambda tracker: tracker.who(processes.fake.person)).message
 
 
 # Repeating
 
 
 @pytest.mark.parametrize("status", [429, 529, 409])
-def test_what_was_asked_to_wait_a_moment_waits_and_is_repeated_once(office: Office, status: int) -> None:
-    office.tracker().problems()
-    office.fake.fault = ScriptedFault(Fault(status, retry_after=1), path="/v1/pages")
-    office.tracker().create(sheet())
-    assert (office.clock.slept, len(office.database.pages)) == ([1.0], 1)
-    office.fake.fault = ScriptedFault(Fault(status, retry_after=1), count=2, path="/v1/pages")
-    assert trouble_of(office, CREATE).retry_after == 1
-    assert len(office.database.pages) == 1
+def test_what_was_asked_to_wait_a_moment_waits_and_is_repeated_once(processes: Office, status: int) -> None:
+    processes.tracker().problems()
+    processes.fake.fault = ScriptedFault(Fault(status, retry_after=1), path="/v1/pages")
+    processes.tracker().create(page_fields())
+    assert (processes.clock.slept, len(processes.database.pages)) == ([1.0], 1)
+    processes.fake.fault = ScriptedFault(Fault(status, retry_after=1), count=2, path="/v1/pages")
+    assert trouble_of(processes, CREATE).retry_after == 1
+    assert len(processes.database.pages) == 1
 
 
 @pytest.mark.parametrize(("retry_after", "seconds"), [(3, 60.0), (40, 60.0), (2, 2.0)])
-def test_a_wait_that_is_too_long_is_left_to_the_caller(office: Office, retry_after: int, seconds: float) -> None:
-    office.fake.fault = always(Fault(429, retry_after=retry_after), "/v1/pages")
-    trouble = trouble_of(office, CREATE, seconds)
-    assert (trouble.retry_after, trouble.unclear, office.clock.slept) == (retry_after, False, [])
+def test_a_wait_that_is_too_long_is_left_to_the_caller(processes: Office, retry_after: int, seconds: float) -> None:
+    processes.fake.fault = always(Fault(429, retry_after=retry_after), "/v1/pages")
+    trouble = trouble_of(processes, CREATE, seconds)
+    assert (trouble.retry_after, trouble.unclear, processes.clock.slept) == (retry_after, False, [])
 
 
 @pytest.mark.parametrize(
     ("given", "meant"),
     [("Wed, 18 Nov 2026 12:00:52 GMT", 10), ("Wed, 18 Nov 2026 11:00:00 GMT", 0), ("soon", None), ("7.5", 7.5)],
 )
-def test_retry_after_is_seconds_or_a_date(office: Office, given: str, meant: float | None) -> None:
+def test_retry_after_is_seconds_or_a_date(processes: Office, given: str, meant: float | None) -> None:
     answer = httpx.Response(429, headers={"Retry-After": given}, json={"code": "rate_limited", "message": "no"})
-    office.wire.instead = lambda _: answer
-    office.clock.sleep = lambda seconds: office.clock.slept.append(seconds)  # type: ignore[method-assign]
-    assert trouble_of(office, CREATE).retry_after == meant
+    processes.wire.instead = lambda _: answer
+    processes.clock.sleep = lambda seconds: processes.clock.slept.append(seconds)  # type: ignore[method-assign]
+    assert trouble_of(processes, CREATE).retry_after == meant
 
 
-def test_readings_are_repeated_once_and_unclear_writings_never(office: Office) -> None:
-    page = office.page_of()
+def test_readings_are_repeated_once_and_unclear_writings_never(processes: Office) -> None:
+    page = processes.page_of()
     for fault in (Fault(500), Fault(503), Fault.refused(), Fault.timeout_before()):
-        office.fake.clear_requests()
-        office.fake.fault = ScriptedFault(fault, path="/v1/pages")
-        assert office.tracker().look(page.id).title == TITLE
-        assert office.asked().count("GET pages") == 2
-        assert 0.1 < office.clock.slept[-1] < 0.5
+        processes.fake.clear_requests()
+        processes.fake.fault = ScriptedFault(fault, path="/v1/pages")
+        assert processes.tracker().look(page.id).title == TITLE
+        assert processes.asked().count("GET pages") == 2
+        assert 0.1 < processes.clock.slept[-1] < 0.5
     for fault in (Fault(500), Fault(503), Fault.timeout_after(), Fault.timeout_before()):
-        office.fake.clear_requests()
-        office.fake.fault = ScriptedFault(fault, path="/v1/pages")
-        assert trouble_of(office, CREATE).unclear
-        assert office.asked().count("POST pages") == 1
+        processes.fake.clear_requests()
+        processes.fake.fault = ScriptedFault(fault, path="/v1/pages")
+        assert trouble_of(processes, CREATE).unclear
+        assert processes.asked().count("POST pages") == 1
 
 
-def test_a_writing_that_never_left_is_repeated(office: Office) -> None:
-    office.fake.fault = ScriptedFault(Fault.refused(), method="POST", path="/v1/pages")
-    office.tracker().create(sheet())
-    assert len(office.database.pages) == 1
+def test_a_writing_that_never_left_is_repeated(processes: Office) -> None:
+    processes.fake.fault = ScriptedFault(Fault.refused(), method="POST", path="/v1/pages")
+    processes.tracker().create(page_fields())
+    assert len(processes.database.pages) == 1
 
 
 # The budget
 
 
-def test_nothing_is_asked_once_the_budget_is_spent(office: Office) -> None:
-    tracker = office.tracker(seconds=3)
-    office.clock.advance(2.96)
+def test_nothing_is_asked_once_the_budget_is_spent(processes: Office) -> None:
+    tracker = processes.tracker(seconds=3)
+    processes.clock.advance(2.96)
     with pytest.raises(TrackerAway, match="no time left") as away:
-        tracker.create(sheet())
-    assert (away.value.unclear, office.fake.requests, office.clock.slept) == (False, [], [])
+        tracker.create(page_fields())
+    assert (away.value.unclear, processes.fake.requests, processes.clock.slept) == (False, [], [])
 
 
-def test_each_step_of_a_request_has_what_is_left(office: Office) -> None:
+def test_each_step_of_a_request_has_what_is_left(processes: Office) -> None:
     def instead(request: httpx.Request) -> httpx.Response | None:
         timeouts = request.extensions["timeout"]
         assert timeouts.get("connect") == pytest.approx(3)
-        office.clock.advance(2)
+        processes.clock.advance(2)
         assert [timeouts.get(step) for step in timeouts] == [pytest.approx(1)] * 4
-        office.clock.advance(1)
+        processes.clock.advance(1)
         timeouts.get("read")
         raise AssertionError
 
-    office.wire.instead = instead
+    processes.wire.instead = instead
     with pytest.raises(TrackerAway, match="didn't answer in time"):
-        office.tracker(seconds=3).look("a" * 32)
-    assert len(office.wire.seen) == 1
+        processes.tracker(seconds=3).look("a" * 32)
+    assert len(processes.wire.seen) == 1
 
 
-def test_no_request_takes_more_than_ten_seconds_of_a_long_budget(office: Office) -> None:
+def test_no_request_takes_more_than_ten_seconds_of_a_long_budget(processes: Office) -> None:
     found: list[float] = []
-    office.wire.instead = lambda request: found.append(request.extensions["timeout"].get("read"))
-    office.tracker(seconds=60).find(sheet())
+    processes.wire.instead = lambda request: found.append(request.extensions["timeout"].get("read"))
+    processes.tracker(seconds=60).find(page_fields())
     assert found == [pytest.approx(10)] * len(found)
     assert found
 
 
-def test_nothing_is_sent_after_a_connection_that_took_too_long(office: Office) -> None:
+def test_nothing_is_sent_after_a_connection_that_took_too_long(processes: Office) -> None:
     def instead(request: httpx.Request) -> httpx.Response | None:
-        office.clock.advance(3.5)
+        processes.clock.advance(3.5)
         request.extensions["timeout"].get("connect")
         raise AssertionError
 
-    office.wire.instead = instead
+    processes.wire.instead = instead
     with pytest.raises(TrackerAway) as away:
-        office.tracker(seconds=3).create(sheet())
+        processes.tracker(seconds=3).create(page_fields())
     assert not away.value.unclear
 
 
-def test_an_answer_that_trickles_in_doesnt_stretch_it(office: Office) -> None:
+def test_an_answer_that_trickles_in_doesnt_stretch_it(processes: Office) -> None:
     class Drip(httpx.SyncByteStream):
         closed = False
 
         def __iter__(self) -> Iterator[bytes]:
             for byte in b'{"id": "' + b"x" * 99 + b'"}':
-                office.clock.advance(0.5)
+                processes.clock.advance(0.5)
                 yield bytes([byte])
 
         def close(self) -> None:
             Drip.closed = True
 
-    office.wire.instead = lambda one: httpx.Response(200, stream=Drip()) if one.url.path == "/v1/pages" else None
-    began = office.clock.time
-    trouble = trouble_of(office, CREATE)
+    processes.wire.instead = lambda one: httpx.Response(200, stream=Drip()) if one.url.path == "/v1/pages" else None
+    began = processes.clock.time
+    trouble = trouble_of(processes, CREATE)
     assert (trouble.unclear, Drip.closed) == (True, True)
-    assert office.clock.time - began <= timedelta(seconds=3.5)
+    assert processes.clock.time - began <= timedelta(seconds=3.5)
 
 
 # Over a real connection
@@ -290,10 +290,10 @@ def served() -> Iterator[tuple[FakeNotion, NotionTrackers, TrackerSettings]]:
 @pytest.mark.parametrize("fault", [Fault.slow(5), Fault.drip(5)], ids=["slow", "drip"])
 def test_a_slow_notion_is_given_up_in_time(served: Any, fault: Fault) -> None:
     fake, trackers, settings = served
-    page = trackers.of("acme", settings, 3).create(sheet()).page
+    page = trackers.of("acme", settings, 3).create(page_fields()).page
     fake.fault = lambda _, path: fault if path == f"/v1/pages/{page.id}" else None
     with pytest.raises(TrackerAway) as away:  # it would answer, but later
-        trackers.of("acme", settings, 0.3).update(page.id, sheet(state=State.DONE))
+        trackers.of("acme", settings, 0.3).update(page.id, page_fields(state=State.DONE))
     assert away.value.unclear
     fake.fault = None
-    assert trackers.of("acme", settings, 3).update(page.id, sheet(state=State.DONE)).status == "Done"
+    assert trackers.of("acme", settings, 3).update(page.id, page_fields(state=State.DONE)).status == "Done"

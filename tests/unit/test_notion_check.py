@@ -13,7 +13,7 @@ from baton.domain.errors import (
     TrackerDenies,
 )
 from baton.domain.tracker import TrackerSettings
-from baton.ports import Problem
+from baton.ports import TrackerProblem
 from fake_notion import SELECT, Fault
 from support.notion_adapter import (
     CLOSING,
@@ -21,63 +21,63 @@ from support.notion_adapter import (
     TITLE_ONLY,
     Office,
     always,
-    sheet,
+    page_fields,
     trouble_of,
 )
 
 
 @pytest.fixture
-def office() -> Iterator[Office]:
-    office = Office()
-    yield office
-    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in office.wire.seen)
+def processes() -> Iterator[Office]:
+    processes = Office()
+    yield processes
+    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in processes.wire.seen)
 
 
 # One process, many workspaces
 
 
-def test_no_request_carries_another_workspaces_token(office: Office) -> None:
-    office.fake.add_connection("ntn_fake_globex")
-    office.tokens.kept["globex"] = "ntn_fake_globex"
-    for workspace, token in (("acme", office.fake.token), ("globex", "ntn_fake_globex")) * 2:
-        office.wire.seen.clear()
-        office.tracker(workspace).look(office.tracker(workspace).create(sheet()).page.id)
-        assert {one.headers["Authorization"] for one in office.wire.seen} == {f"Bearer {token}"}
+def test_no_request_carries_another_workspaces_token(processes: Office) -> None:
+    processes.fake.add_connection("ntn_fake_globex")
+    processes.tokens.kept["globex"] = "ntn_fake_globex"
+    for workspace, token in (("acme", processes.fake.token), ("globex", "ntn_fake_globex")) * 2:
+        processes.wire.seen.clear()
+        processes.tracker(workspace).look(processes.tracker(workspace).create(page_fields()).page.id)
+        assert {one.headers["Authorization"] for one in processes.wire.seen} == {f"Bearer {token}"}
 
 
-def test_another_connections_change_isnt_ours(office: Office) -> None:
-    office.fake.add_connection("ntn_fake_globex")
-    office.tokens.kept["globex"] = "ntn_fake_globex"
-    page = office.page_of()
-    assert office.tracker("acme").look(page.id).by_us
-    assert not office.tracker("globex").look(page.id).by_us
+def test_another_connections_change_isnt_ours(processes: Office) -> None:
+    processes.fake.add_connection("ntn_fake_globex")
+    processes.tokens.kept["globex"] = "ntn_fake_globex"
+    page = processes.page_of()
+    assert processes.tracker("acme").look(page.id).by_us
+    assert not processes.tracker("globex").look(page.id).by_us
 
 
-def test_nothing_of_payloads_and_tokens_is_logged(office: Office, caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_of_payloads_and_tokens_is_logged(processes: Office, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    office.fake.fault = always(Fault(400), "/v1/pages")
-    trouble_of(office, CREATE)
-    office.fake.fault = None
-    office.tracker().create(sheet())
+    processes.fake.fault = always(Fault(400), "/v1/pages")
+    trouble_of(processes, CREATE)
+    processes.fake.fault = None
+    processes.tracker().create(page_fields())
     assert not any(word in caplog.text for word in ("ntn_", "Escalation", "Handoff", "on purpose"))
 
 
 # Problems
 
 
-def told(problems: tuple[Problem, ...]) -> list[tuple[str, str]]:
+def told(problems: tuple[TrackerProblem, ...]) -> list[tuple[str, str]]:
     return [(problem.about, problem.severity) for problem in problems]
 
 
-def test_a_good_database_has_no_problems(office: Office) -> None:
-    office.database.properties["Status"].add_option("Rejected")
-    assert office.tracker().problems() == ()
-    office.use(status_type=SELECT)
-    assert office.tracker().problems() == ()
+def test_a_good_database_has_no_problems(processes: Office) -> None:
+    processes.database.properties["Status"].add_option("Rejected")
+    assert processes.tracker().problems() == ()
+    processes.use(status_type=SELECT)
+    assert processes.tracker().problems() == ()
 
 
-def test_every_problem_is_told_at_once(office: Office) -> None:
-    office.use(
+def test_every_problem_is_told_at_once(processes: Office) -> None:
+    processes.use(
         {
             **TITLE_ONLY,
             "Status": {"type": "status", "options": ["Not started", "Doing"]},
@@ -86,7 +86,7 @@ def test_every_problem_is_told_at_once(office: Office) -> None:
             "Task ID": {"type": "number"},
         }
     )
-    problems = office.tracker().problems()
+    problems = processes.tracker().problems()
     assert {problem.severity for problem in problems} == {"warning"}
     assert [problem.problem for problem in problems] == [
         '"Status" has no option "In progress" (claimed, waiting)',
@@ -105,51 +105,53 @@ def test_every_problem_is_told_at_once(office: Office) -> None:
     assert all(problem.what_to_do.endswith(".") for problem in problems)
 
 
-def test_a_missing_status_is_told(office: Office) -> None:
-    office.use({**TITLE_ONLY, "Status": {"type": "multi_select"}})
-    assert office.tracker().problems()[0].problem == (
+def test_a_missing_status_is_told(processes: Office) -> None:
+    processes.use({**TITLE_ONLY, "Status": {"type": "multi_select"}})
+    assert processes.tracker().problems()[0].problem == (
         '"Status" is of type Multi-select, so pages show no states, and nobody can close a task in Notion'
     )
 
 
-def test_what_keeps_tasks_from_being_mirrored_is_an_error(office: Office) -> None:
-    page = office.fake.add_page(office.database.id, title="x")
-    assert told(office.tracker("globex").problems()) == [("token", "error")]
-    assert told(office.tracker(database="0" * 32).problems()) == [("database", "error")]
-    assert told(office.trackers.of("acme", TrackerSettings(), 3).problems()) == [("database", "error")]
-    [problem] = office.tracker(database=page).problems()
+def test_what_keeps_tasks_from_being_mirrored_is_an_error(processes: Office) -> None:
+    page = processes.fake.add_page(processes.database.id, title="x")
+    assert told(processes.tracker("globex").problems()) == [("token", "error")]
+    assert told(processes.tracker(database="0" * 32).problems()) == [("database", "error")]
+    assert told(processes.trackers.of("acme", TrackerSettings(), 3).problems()) == [("database", "error")]
+    [problem] = processes.tracker(database=page).problems()
     assert (problem.about, problem.problem) == ("database", f"{page} is a page, not a database")
-    office.tokens.kept["acme"] = office.tokens.tokens["acme"] = "ntn_wrong"
-    [problem] = office.tracker().problems()
+    processes.tokens.kept["acme"] = processes.tokens.tokens["acme"] = "ntn_wrong"
+    [problem] = processes.tracker().problems()
     assert (problem.about, problem.problem) == ("token", "Notion refuses the token")
 
 
-def test_a_database_in_the_trash_or_without_a_data_source_is_an_error(office: Office) -> None:
-    path = f"/v1/databases/{office.database.id}"
+def test_a_database_in_the_trash_or_without_a_data_source_is_an_error(processes: Office) -> None:
+    path = f"/v1/databases/{processes.database.id}"
     for extra, word in (({"in_trash": True}, "trash"), ({"data_sources": []}, "no data source")):
-        answer = {**office.database.wire(), **extra}
-        office.wire.instead = lambda one, a=answer: httpx.Response(200, json=a) if one.url.path == path else None  # type: ignore[misc]
-        [problem] = office.tracker().problems()
+        answer = {**processes.database.wire(), **extra}
+        processes.wire.instead = lambda one, a=answer: httpx.Response(200, json=a) if one.url.path == path else None  # type: ignore[misc]
+        [problem] = processes.tracker().problems()
         assert (problem.severity, word in problem.problem) == ("error", True)
-        assert isinstance(trouble_of(office, CREATE), TrackerDenies)
+        assert isinstance(trouble_of(processes, CREATE), TrackerDenies)
 
 
-def test_several_data_sources_are_told_and_the_first_is_used(office: Office) -> None:
-    sources = [{"id": office.database.data_source_id, "name": "Tasks"}, {"id": "b" * 32, "name": "Ideas"}]
-    answer = {**office.database.wire(), "data_sources": sources}
-    path = f"/v1/databases/{office.database.id}"
-    office.wire.instead = lambda one: httpx.Response(200, json=answer) if one.url.path == path else None
-    assert office.tracker().problems()[0].problem == 'The database has 2 data sources; "Tasks", the first, is used'
-    assert office.tracker().create(sheet()).page.id in office.database.pages
+def test_several_data_sources_are_told_and_the_first_is_used(processes: Office) -> None:
+    sources = [{"id": processes.database.data_source_id, "name": "Tasks"}, {"id": "b" * 32, "name": "Ideas"}]
+    answer = {**processes.database.wire(), "data_sources": sources}
+    path = f"/v1/databases/{processes.database.id}"
+    processes.wire.instead = lambda one: httpx.Response(200, json=answer) if one.url.path == path else None
+    assert processes.tracker().problems()[0].problem == 'The database has 2 data sources; "Tasks", the first, is used'
+    assert processes.tracker().create(page_fields()).page.id in processes.database.pages
 
 
-def test_missing_capabilities_are_warned_of(office: Office) -> None:
-    office.database.properties["Status"].add_option("Rejected")
-    office.fake.fault = lambda _, path: Fault(403) if "comments" in path or path.endswith(office.fake.person) else None
-    assert told(office.tracker().problems()) == [("connection", "warning")] * 2
+def test_missing_capabilities_are_warned_of(processes: Office) -> None:
+    processes.database.properties["Status"].add_option("Rejected")
+    processes.fake.fault = lambda _, path: (
+        Fault(403) if "comments" in path or path.endswith(processes.fake.person) else None
+    )
+    assert told(processes.tracker().problems()) == [("connection", "warning")] * 2
 
 
-def test_a_silent_notion_is_no_problem_of_the_database(office: Office) -> None:
-    office.fake.fault = always(Fault(503), "/v1/data_sources")
+def test_a_silent_notion_is_no_problem_of_the_database(processes: Office) -> None:
+    processes.fake.fault = always(Fault(503), "/v1/data_sources")
     with pytest.raises(TrackerAway):
-        office.tracker().problems()
+        processes.tracker().problems()

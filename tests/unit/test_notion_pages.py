@@ -13,7 +13,7 @@ from baton.adapters.notion import texts
 from baton.domain.errors import (
     PageRefused,
 )
-from baton.domain.page_news import Editor
+from baton.domain.page_changes import Editor
 from baton.domain.task import State
 from fake_notion import SELECT, STATUS
 from support.clock import NOON
@@ -23,25 +23,25 @@ from support.notion_adapter import (
     TITLE,
     TITLE_ONLY,
     Office,
-    sheet,
+    page_fields,
 )
 
 
 @pytest.fixture
-def office() -> Iterator[Office]:
-    office = Office()
-    yield office
-    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in office.wire.seen)
+def processes() -> Iterator[Office]:
+    processes = Office()
+    yield processes
+    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in processes.wire.seen)
 
 
 # A new page
 
 
 @pytest.mark.parametrize("status_type", [STATUS, SELECT])
-def test_a_new_page_shows_the_task(office: Office, status_type: str) -> None:
-    office.use(status_type=status_type)
-    made = office.tracker().create(sheet())
-    page = office.fake.pages[made.page.id]
+def test_a_new_page_shows_the_task(processes: Office, status_type: str) -> None:
+    processes.use(status_type=status_type)
+    made = processes.tracker().create(page_fields())
+    page = processes.fake.pages[made.page.id]
     assert (page.title, page.status, page.priority, page.due, page.task_id) == (
         TITLE,
         "Not started",
@@ -59,23 +59,25 @@ def test_a_new_page_shows_the_task(office: Office, status_type: str) -> None:
     assert (made.page.url, made.status, made.without, made.is_denied) == (page.url, "Not started", (), False)
 
 
-def test_properties_and_options_are_found_in_any_case_and_written_in_their_own(office: Office) -> None:
+def test_properties_and_options_are_found_in_any_case_and_written_in_their_own(processes: Office) -> None:
     options = {"type": "status", "options": ["NOT STARTED", "done"]}
-    office.use({"task": {"type": "title"}, "status": options, "PRIORITY": {"type": "select", "options": ["🔴 HIGH"]}})
-    page = office.page_of()
+    processes.use(
+        {"task": {"type": "title"}, "status": options, "PRIORITY": {"type": "select", "options": ["🔴 HIGH"]}}
+    )
+    page = processes.page_of()
     assert (page.title, page.status, page.priority) == (TITLE, "NOT STARTED", "🔴 HIGH")
     assert [option.name for option in page.database.properties["PRIORITY"].options] == ["🔴 HIGH"]
 
 
-def test_of_two_properties_of_one_name_the_one_that_can_be_written_is_taken(office: Office) -> None:
-    office.use({**TITLE_ONLY, "Status": {"type": "checkbox"}, "status": {"type": "select"}})
-    assert office.page_of().values["status"] == "Not started"
+def test_of_two_properties_of_one_name_the_one_that_can_be_written_is_taken(processes: Office) -> None:
+    processes.use({**TITLE_ONLY, "Status": {"type": "checkbox"}, "status": {"type": "select"}})
+    assert processes.page_of().values["status"] == "Not started"
 
 
-def test_what_the_database_has_no_property_for_is_left_out_and_told(office: Office) -> None:
-    office.use(TITLE_ONLY)
-    made = office.tracker().create(sheet(relations={"client": ("a" * 32,)}))
-    assert office.fake.pages[made.page.id].title == TITLE
+def test_what_the_database_has_no_property_for_is_left_out_and_told(processes: Office) -> None:
+    processes.use(TITLE_ONLY)
+    made = processes.tracker().create(page_fields(relations={"client": ("a" * 32,)}))
+    assert processes.fake.pages[made.page.id].title == TITLE
     assert [said.split(" couldn't")[0] for said in made.without] == [
         "The status",
         "The priority",
@@ -89,95 +91,97 @@ def test_what_the_database_has_no_property_for_is_left_out_and_told(office: Offi
     assert made.status is None
 
 
-def test_a_property_of_another_type_is_left_alone(office: Office) -> None:
-    office.use(
+def test_a_property_of_another_type_is_left_alone(processes: Office) -> None:
+    processes.use(
         {**TITLE_ONLY, "Status": {"type": "select"}, "Due": {"type": "rich_text"}, "Priority": {"type": "number"}}
     )
-    assert [said.partition(": ")[2].partition(":")[0] for said in office.tracker().create(sheet()).without] == [
+    assert [
+        said.partition(": ")[2].partition(":")[0] for said in processes.tracker().create(page_fields()).without
+    ] == [
         '"Priority" is of type Number',
         '"Due" is of type Text',
     ]
 
 
-def test_what_there_is_nothing_of_isnt_missed(office: Office) -> None:
-    office.use({**TITLE_ONLY, "Status": {"type": "select"}, "Priority": {"type": "select"}})
-    assert office.tracker().create(sheet(due_date=None)).without == ()
+def test_what_there_is_nothing_of_isnt_missed(processes: Office) -> None:
+    processes.use({**TITLE_ONLY, "Status": {"type": "select"}, "Priority": {"type": "select"}})
+    assert processes.tracker().create(page_fields(due_date=None)).without == ()
 
 
-def test_a_missing_option_is_made_in_a_select_and_left_out_of_a_status(office: Office) -> None:
-    made = office.tracker().create(sheet(state=State.REJECTED))
-    assert office.fake.pages[made.page.id].status == "Not started"
+def test_a_missing_option_is_made_in_a_select_and_left_out_of_a_status(processes: Office) -> None:
+    made = processes.tracker().create(page_fields(state=State.REJECTED))
+    assert processes.fake.pages[made.page.id].status == "Not started"
     [said] = made.without
     assert said == (
         'The status couldn\'t be written: "Status" has no option "Rejected": add it in Notion, or name another in '
         "tracker.statuses.rejected."
     )
-    office.use(status_type=SELECT)
-    assert office.page_of(state=State.REJECTED).status == "Rejected"
+    processes.use(status_type=SELECT)
+    assert processes.page_of(state=State.REJECTED).status == "Rejected"
 
 
 @pytest.mark.parametrize("kind", ["status", "rich_text"])
-def test_a_priority_may_also_be_a_status_or_a_text(office: Office, kind: str) -> None:
-    office.use({**TITLE_ONLY, "Priority": {"type": kind, "options": ["🟢 Low", "🔴 High"]}})
-    value = office.page_of().values["Priority"]
+def test_a_priority_may_also_be_a_status_or_a_text(processes: Office, kind: str) -> None:
+    processes.use({**TITLE_ONLY, "Priority": {"type": kind, "options": ["🟢 Low", "🔴 High"]}})
+    value = processes.page_of().values["Priority"]
     assert (value if kind == "status" else value[0]["plain_text"]) == "🔴 High"
 
 
 @pytest.mark.parametrize("form", ["{database}", "{source}", "https://www.notion.so/acme/Tasks-{database}?v={view}"])
-def test_a_database_is_named_by_its_id_a_data_sources_or_a_pasted_url(office: Office, form: str) -> None:
-    ids = {"database": office.database.id, "source": office.database.data_source_id, "view": "f" * 32}
+def test_a_database_is_named_by_its_id_a_data_sources_or_a_pasted_url(processes: Office, form: str) -> None:
+    ids = {"database": processes.database.id, "source": processes.database.data_source_id, "view": "f" * 32}
     bare = {name: one.replace("-", "") for name, one in ids.items()}
-    made = office.tracker(database=form.format(**bare)).create(sheet())
-    assert made.page.id in office.database.pages
+    made = processes.tracker(database=form.format(**bare)).create(page_fields())
+    assert made.page.id in processes.database.pages
 
 
-def test_the_schema_is_read_once_in_ten_minutes(office: Office) -> None:
+def test_the_schema_is_read_once_in_ten_minutes(processes: Office) -> None:
     for number in range(3):
-        office.tracker().create(sheet(task_id=f"task_{number:026}"))
-    assert office.asked() == ["GET databases", "GET data_sources", *["POST pages"] * 3]
-    office.clock.advance(600)
-    office.tracker().create(sheet())
-    assert office.asked()[-3:] == ["GET databases", "GET data_sources", "POST pages"]
+        processes.tracker().create(page_fields(task_id=f"task_{number:026}"))
+    assert processes.asked() == ["GET databases", "GET data_sources", *["POST pages"] * 3]
+    processes.clock.advance(600)
+    processes.tracker().create(page_fields())
+    assert processes.asked()[-3:] == ["GET databases", "GET data_sources", "POST pages"]
 
 
-def test_a_renamed_property_is_found_under_its_new_name_at_once(office: Office) -> None:
-    office.tracker().create(sheet())
-    properties = office.database.properties
+def test_a_renamed_property_is_found_under_its_new_name_at_once(processes: Office) -> None:
+    processes.tracker().create(page_fields())
+    properties = processes.database.properties
     prop = properties.pop("Name")
     prop.name = "Task"
     properties["Task"] = prop
-    assert office.fake.pages[office.tracker().create(sheet(task_id=OTHER)).page.id].title == TITLE
+    assert processes.fake.pages[processes.tracker().create(page_fields(task_id=OTHER)).page.id].title == TITLE
 
 
-def test_a_property_that_notion_refuses_is_left_out(office: Office) -> None:
+def test_a_property_that_notion_refuses_is_left_out(processes: Office) -> None:
     refusal = "body failed validation: body.properties.Due.date.start should be a valid date."
-    office.wire.refuse(1, 400, refusal)
-    made = office.tracker().create(sheet())
-    assert office.fake.pages[made.page.id].due is None
+    processes.wire.refuse(1, 400, refusal)
+    made = processes.tracker().create(page_fields())
+    assert processes.fake.pages[made.page.id].due is None
     assert made.without == (f"The due date couldn't be written: Notion refuses it: {refusal}",)
 
 
-def test_a_page_that_notion_refuses_whatever_is_left_out_is_refused(office: Office) -> None:
-    office.wire.refuse(99, 400, "body failed validation: " + "x" * 999)
+def test_a_page_that_notion_refuses_whatever_is_left_out_is_refused(processes: Office) -> None:
+    processes.wire.refuse(99, 400, "body failed validation: " + "x" * 999)
     with pytest.raises(PageRefused, match=r"Notion refuses it: body failed validation: x+…\Z") as refused:
-        office.tracker().create(sheet())
+        processes.tracker().create(page_fields())
     assert len(refused.value.message) < 330
-    first, bare = office.wire.bodies("POST", "/v1/pages")
+    first, bare = processes.wire.bodies("POST", "/v1/pages")
     assert (len(first["properties"]), list(bare["properties"])) == (5, ["Name"])
 
 
-def test_a_refusal_in_unknown_words_leaves_a_page_with_its_title_and_text(office: Office) -> None:
-    office.wire.refuse(1, 400, "Something is wrong.")
-    made = office.tracker().create(sheet())
-    page = office.fake.pages[made.page.id]
+def test_a_refusal_in_unknown_words_leaves_a_page_with_its_title_and_text(processes: Office) -> None:
+    processes.wire.refuse(1, 400, "Something is wrong.")
+    made = processes.tracker().create(page_fields())
+    page = processes.fake.pages[made.page.id]
     assert (page.title, page.priority, page.texts[0]) == (TITLE, None, "Escalation from Scribe.")
     assert [said.split(" couldn't")[0] for said in made.without] == ["The status", "The priority", "The due date"]
-    assert [ref.id for ref in office.tracker().find(sheet())] == [page.id]
+    assert [ref.id for ref in processes.tracker().find(page_fields())] == [page.id]
 
 
-def test_links_that_notion_refuses_become_text(office: Office) -> None:
-    office.wire.refuse(1, 400, "Content creation Failed. Fix the following: \nInvalid URL for link.")
-    page = office.fake.pages[office.tracker().create(sheet(url="http://localhost:4566/tasks/1")).page.id]
+def test_links_that_notion_refuses_become_text(processes: Office) -> None:
+    processes.wire.refuse(1, 400, "Content creation Failed. Fix the following: \nInvalid URL for link.")
+    page = processes.fake.pages[processes.tracker().create(page_fields(url="http://localhost:4566/tasks/1")).page.id]
     assert page.texts[1:] == [
         "Source digest: https://digests.test/1",
         f"Open in Baton: http://localhost:4566/tasks/1 · {TASK}",
@@ -188,8 +192,8 @@ def test_links_that_notion_refuses_become_text(office: Office) -> None:
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "https://", "https://a b", "http://[", "https://a/" + "x" * 2000]
 )
-def test_what_is_no_link_is_written_as_text(office: Office, url: str) -> None:
-    page = office.page_of(digest_url=url)
+def test_what_is_no_link_is_written_as_text(processes: Office, url: str) -> None:
+    page = processes.page_of(digest_url=url)
     assert page.texts[1] == f"Source digest: {url}"
     assert not any(item["href"] for item in page.blocks[1].text)
 
@@ -197,40 +201,40 @@ def test_what_is_no_link_is_written_as_text(office: Office, url: str) -> None:
 # Related pages
 
 
-def related(office: Office, count: int, *, shared: bool = True) -> tuple[str, ...]:
-    return tuple(office.fake.add_page(title=f"Client {i}", shared=shared).replace("-", "") for i in range(count))
+def related(processes: Office, count: int, *, shared: bool = True) -> tuple[str, ...]:
+    return tuple(processes.fake.add_page(title=f"Client {i}", shared=shared).replace("-", "") for i in range(count))
 
 
-def test_related_pages_are_linked(office: Office) -> None:
-    clients, projects = related(office, 2), related(office, 1)
-    page = office.page_of(relations={"client": (*clients, clients[0]), "project": projects})
+def test_related_pages_are_linked(processes: Office) -> None:
+    clients, projects = related(processes, 2), related(processes, 1)
+    page = processes.page_of(relations={"client": (*clients, clients[0]), "project": projects})
     assert {name: [one.replace("-", "") for one in ids] for name, ids in page.relations.items()} == {
         "Client": list(clients),
         "Project": list(projects),
     }
 
 
-def test_pages_that_arent_shared_are_left_out_and_the_others_linked(office: Office) -> None:
-    shared, hidden = related(office, 1), related(office, 2, shared=False)
-    made = office.tracker().create(sheet(relations={"client": (*hidden, *shared)}))
-    assert [one.replace("-", "") for one in office.fake.pages[made.page.id].relations["Client"]] == list(shared)
+def test_pages_that_arent_shared_are_left_out_and_the_others_linked(processes: Office) -> None:
+    shared, hidden = related(processes, 1), related(processes, 2, shared=False)
+    made = processes.tracker().create(page_fields(relations={"client": (*hidden, *shared)}))
+    assert [one.replace("-", "") for one in processes.fake.pages[made.page.id].relations["Client"]] == list(shared)
     assert made.is_denied
     assert made.without == (
         "2 Client pages couldn't be linked: share them with the connection under ••• → Connections.",
     )
 
 
-def test_after_three_refusals_for_their_sake_no_pages_are_linked(office: Office) -> None:
-    shared, hidden = related(office, 1), related(office, 4, shared=False)
-    made = office.tracker().create(sheet(relations={"client": (*hidden, *shared)}))
-    assert office.fake.pages[made.page.id].relations["Client"] == []
+def test_after_three_refusals_for_their_sake_no_pages_are_linked(processes: Office) -> None:
+    shared, hidden = related(processes, 1), related(processes, 4, shared=False)
+    made = processes.tracker().create(page_fields(relations={"client": (*hidden, *shared)}))
+    assert processes.fake.pages[made.page.id].relations["Client"] == []
     assert made.without[0].startswith("5 Client pages couldn't be linked")
-    assert office.asked().count("POST pages") == 4
+    assert processes.asked().count("POST pages") == 4
 
 
-def test_a_refusal_that_names_no_page_leaves_them_all_out(office: Office) -> None:
-    office.wire.refuse(1, 404, "Could not find page. Make sure the relevant pages are shared.")
-    made = office.tracker().create(sheet(relations={"project": related(office, 1)}))
+def test_a_refusal_that_names_no_page_leaves_them_all_out(processes: Office) -> None:
+    processes.wire.refuse(1, 404, "Could not find page. Make sure the relevant pages are shared.")
+    made = processes.tracker().create(page_fields(relations={"project": related(processes, 1)}))
     assert made.without == (
         "1 Project page couldn't be linked: share them with the connection under ••• → Connections.",
     )
@@ -239,20 +243,20 @@ def test_a_refusal_that_names_no_page_leaves_them_all_out(office: Office) -> Non
 # Long and odd texts
 
 
-def test_a_long_text_arrives_whole_in_pieces_that_notion_takes(office: Office) -> None:
+def test_a_long_text_arrives_whole_in_pieces_that_notion_takes(processes: Office) -> None:
     text = "naïve 👩🏽‍💻🇩🇪 e\u0301\n" * 1_500
-    page = office.page_of(text=text)
+    page = processes.page_of(text=text)
     assert page.texts[0] == text
     assert all(texts.units(item["plain_text"]) <= 2_000 for item in page.blocks[0].text)
 
 
-def test_a_text_is_cut_after_90_000_characters(office: Office) -> None:
-    text = office.page_of(text="x" * 90_001).texts[0]
+def test_a_text_is_cut_after_90_000_characters(processes: Office) -> None:
+    text = processes.page_of(text="x" * 90_001).texts[0]
     assert (len(text), text[-1]) == (90_000, "…")
 
 
-def test_control_characters_and_half_characters_are_left_out(office: Office) -> None:
-    page = office.page_of(title="a\x00b\x7fc", text="one\ntwo\x08\x1b\ud83dthree\t", digest_url=None)
+def test_control_characters_and_half_characters_are_left_out(processes: Office) -> None:
+    page = processes.page_of(title="a\x00b\x7fc", text="one\ntwo\x08\x1b\ud83dthree\t", digest_url=None)
     assert (page.title, page.texts[0]) == ("abc", "one\ntwothree\t")
 
 
@@ -260,13 +264,13 @@ def test_control_characters_and_half_characters_are_left_out(office: Office) -> 
     "cluster", ["😀", "e\u0301", "👩🏽‍💻", "👍🏽", "❤️", "🇩🇪"], ids=lambda text: "+".join(f"{ord(c):x}" for c in text)
 )
 def test_texts_are_cut_between_what_is_seen_as_characters(cluster: str) -> None:
-    for shift in range(12):
-        text = "x" * shift + cluster * 30
+    for time_budget in range(12):
+        text = "x" * time_budget + cluster * 30
         pieces = texts.pieces(text, 20)
         assert "".join(pieces) == text
         assert all(0 < texts.units(piece) <= 20 for piece in pieces)
         assert not any(unicodedata.category(piece[0]).startswith("M") or piece[0] in "\u200d🏽" for piece in pieces)
-        if shift == 0:
+        if time_budget == 0:
             assert all(piece.startswith(cluster) and piece.endswith(cluster) for piece in pieces)
 
 
@@ -280,152 +284,152 @@ def test_a_run_of_marks_without_end_is_cut_all_the_same() -> None:
 # The page again
 
 
-def test_a_page_is_found_by_its_task_id(office: Office) -> None:
-    mine = office.page_of()
-    office.page_of(task_id=OTHER)
-    assert [ref.id for ref in office.tracker().find(sheet())] == [mine.id]
+def test_a_page_is_found_by_its_task_id(processes: Office) -> None:
+    mine = processes.page_of()
+    processes.page_of(task_id=OTHER)
+    assert [ref.id for ref in processes.tracker().find(page_fields())] == [mine.id]
 
 
-def test_a_page_that_is_older_than_its_property_is_found_by_its_title(office: Office) -> None:
-    office.fake.add_page(office.database.id, title=TITLE, task_id=OTHER)
-    page = office.page_of()
-    office.fake.edit(page.id, task_id="")
-    assert [ref.id for ref in office.tracker().find(sheet())] == [page.id]
+def test_a_page_that_is_older_than_its_property_is_found_by_its_title(processes: Office) -> None:
+    processes.fake.add_page(processes.database.id, title=TITLE, task_id=OTHER)
+    page = processes.page_of()
+    processes.fake.edit(page.id, task_id="")
+    assert [ref.id for ref in processes.tracker().find(page_fields())] == [page.id]
 
 
-def test_without_a_property_pages_that_name_the_task_come_first_and_other_tasks_not_at_all(office: Office) -> None:
-    office.use(TITLE_ONLY)
-    unsigned = office.fake.add_page(office.database.id, title=TITLE)
-    other = office.page_of(task_id=OTHER, text=f"As in {TASK}.")
-    mine = office.page_of(text=f"After {OTHER}.")
-    mentioning = office.fake.add_page(office.database.id, title=TITLE)
-    office.fake.write(mentioning, f"about {OTHER}")
-    trashed = office.page_of()
-    office.fake.trash(trashed.id)
-    office.fake.add_page(office.database.id, title=TITLE, created_at=NOON - timedelta(minutes=12))
-    found = [ref.id for ref in office.tracker().find(sheet())]
+def test_without_a_property_pages_that_name_the_task_come_first_and_other_tasks_not_at_all(processes: Office) -> None:
+    processes.use(TITLE_ONLY)
+    unsigned = processes.fake.add_page(processes.database.id, title=TITLE)
+    other = processes.page_of(task_id=OTHER, text=f"As in {TASK}.")
+    mine = processes.page_of(text=f"After {OTHER}.")
+    mentioning = processes.fake.add_page(processes.database.id, title=TITLE)
+    processes.fake.write(mentioning, f"about {OTHER}")
+    trashed = processes.page_of()
+    processes.fake.trash(trashed.id)
+    processes.fake.add_page(processes.database.id, title=TITLE, created_at=NOON - timedelta(minutes=12))
+    found = [ref.id for ref in processes.tracker().find(page_fields())]
     assert found == [mine.id, unsigned]
     assert other.id not in found
 
 
-def test_every_page_of_results_is_read(office: Office) -> None:
-    office.use(TITLE_ONLY)
+def test_every_page_of_results_is_read(processes: Office) -> None:
+    processes.use(TITLE_ONLY)
     for _ in range(101):
-        office.fake.write(office.fake.add_page(office.database.id, title=TITLE), OTHER)
-    mine = office.page_of()
-    assert [ref.id for ref in office.tracker().find(sheet())] == [mine.id]
+        processes.fake.write(processes.fake.add_page(processes.database.id, title=TITLE), OTHER)
+    mine = processes.page_of()
+    assert [ref.id for ref in processes.tracker().find(page_fields())] == [mine.id]
 
 
 @pytest.mark.parametrize("seconds", [0, 17, 59])
-def test_notions_whole_minutes_hide_no_page(office: Office, seconds: int) -> None:
-    office.use(TITLE_ONLY)
-    office.clock.time = NOON + timedelta(seconds=seconds)
-    page = office.page_of()
-    assert [ref.id for ref in office.tracker().find(sheet(created_at=office.clock.now()))] == [page.id]
+def test_notions_whole_minutes_hide_no_page(processes: Office, seconds: int) -> None:
+    processes.use(TITLE_ONLY)
+    processes.clock.time = NOON + timedelta(seconds=seconds)
+    page = processes.page_of()
+    assert [ref.id for ref in processes.tracker().find(page_fields(created_at=processes.clock.now()))] == [page.id]
 
 
 @pytest.mark.parametrize("status_type", [STATUS, SELECT])
-def test_an_update_writes_the_status_and_nothing_else(office: Office, status_type: str) -> None:
-    office.use(status_type=status_type)
-    page = office.page_of()
-    office.fake.edit(page.id, title="Renamed", priority="🟢 Low", due="2026-12-01")
-    made = office.tracker().update(page.id, sheet(state=State.CLAIMED))
+def test_an_update_writes_the_status_and_nothing_else(processes: Office, status_type: str) -> None:
+    processes.use(status_type=status_type)
+    page = processes.page_of()
+    processes.fake.edit(page.id, title="Renamed", priority="🟢 Low", due="2026-12-01")
+    made = processes.tracker().update(page.id, page_fields(state=State.CLAIMED))
     assert (page.title, page.status, page.priority, page.due) == ("Renamed", "In progress", "🟢 Low", "2026-12-01")
     assert (made.page.id, made.status, made.without) == (page.id, "In progress", ())
-    assert office.wire.bodies("PATCH", f"/v1/pages/{page.id}") == [
+    assert processes.wire.bodies("PATCH", f"/v1/pages/{page.id}") == [
         {"properties": {"Status": {status_type: {"name": "In progress"}}}}
     ]
 
 
 @pytest.mark.parametrize("properties", [TITLE_ONLY, {**TITLE_ONLY, "Status": {"type": "status", "options": ["Open"]}}])
-def test_an_update_without_a_place_for_it_changes_nothing(office: Office, properties: dict[str, Any]) -> None:
-    office.use(properties)
-    page = office.page_of()
-    office.fake.clear_requests()
-    made = office.tracker().update(page.id, sheet(state=State.DONE))
-    assert office.asked() == ["GET pages"]
+def test_an_update_without_a_place_for_it_changes_nothing(processes: Office, properties: dict[str, Any]) -> None:
+    processes.use(properties)
+    page = processes.page_of()
+    processes.fake.clear_requests()
+    made = processes.tracker().update(page.id, page_fields(state=State.DONE))
+    assert processes.asked() == ["GET pages"]
     assert made.status == page.status
     assert made.without[0].startswith("The status was left as it is: ")
 
 
-def test_an_option_that_was_taken_away_meanwhile_leaves_the_status_as_it_is(office: Office) -> None:
-    page = office.page_of()
-    office.database.properties["Status"].options.pop(2)  # Done
-    made = office.tracker().update(page.id, sheet(state=State.DONE))
+def test_an_option_that_was_taken_away_meanwhile_leaves_the_status_as_it_is(processes: Office) -> None:
+    page = processes.page_of()
+    processes.database.properties["Status"].options.pop(2)  # Done
+    made = processes.tracker().update(page.id, page_fields(state=State.DONE))
     assert (made.status, page.status) == ("Not started", "Not started")
     assert 'no option "Done"' in made.without[0]
 
 
-def test_a_page_in_the_trash_is_refused_with_what_to_do(office: Office) -> None:
-    page = office.page_of()
-    office.fake.trash(page.id)
+def test_a_page_in_the_trash_is_refused_with_what_to_do(processes: Office) -> None:
+    page = processes.page_of()
+    processes.fake.trash(page.id)
     with pytest.raises(PageRefused, match="in Notion's trash: restore it there"):
-        office.tracker().update(page.id, sheet(state=State.DONE))
-    assert office.tracker().look(page.id).in_trash
+        processes.tracker().update(page.id, page_fields(state=State.DONE))
+    assert processes.tracker().look(page.id).in_trash
 
 
-def test_a_comment_is_made_once_if_it_must_be(office: Office) -> None:
-    page, text = office.page_of(), "Done by agent auditor.\n" + "😀" * 2_500
+def test_a_comment_is_made_once_if_it_must_be(processes: Office) -> None:
+    page, text = processes.page_of(), "Done by agent auditor.\n" + "😀" * 2_500
     for i in range(101):
-        office.fake.comment(page.id, f"Chatter {i}")
+        processes.fake.comment(page.id, f"Chatter {i}")
     for _ in range(2):
-        office.tracker().comment(page.id, text, unless_there=True)
+        processes.tracker().comment(page.id, text, unless_there=True)
     assert page.comment_texts[101:] == [text]
-    office.tracker().comment(page.id, text, unless_there=False)
+    processes.tracker().comment(page.id, text, unless_there=False)
     assert page.comment_texts[101:] == [text, text]
 
 
 # What people do there
 
 
-def test_a_page_is_seen_as_it_is(office: Office) -> None:
-    page = office.page_of()
-    ours = office.tracker().look(page.id)
-    office.clock.advance(60)
-    office.fake.edit(page.id, status="Done")
-    theirs = office.tracker().look(page.id)
-    assert (ours.by_us, ours.status, ours.edited_by) == (True, "Not started", office.fake.bot_id)
-    assert (theirs.by_us, theirs.status, theirs.edited_by) == (False, "Done", office.fake.person)
+def test_a_page_is_seen_as_it_is(processes: Office) -> None:
+    page = processes.page_of()
+    ours = processes.tracker().look(page.id)
+    processes.clock.advance(60)
+    processes.fake.edit(page.id, status="Done")
+    theirs = processes.tracker().look(page.id)
+    assert (ours.by_us, ours.status, ours.edited_by) == (True, "Not started", processes.fake.bot_id)
+    assert (theirs.by_us, theirs.status, theirs.edited_by) == (False, "Done", processes.fake.person)
     assert (theirs.title, theirs.url, theirs.page_id) == (TITLE, page.url, page.id)
     assert (theirs.created_at, theirs.edited_at) == (NOON, NOON + timedelta(minutes=1))
-    assert office.asked().count("GET users") == 1
+    assert processes.asked().count("GET users") == 1
 
 
 @pytest.mark.parametrize("properties", [TITLE_ONLY, {**TITLE_ONLY, "Status": {"type": "select"}}])
-def test_a_missing_or_empty_status_is_none(office: Office, properties: dict[str, Any]) -> None:
-    office.use(properties)
-    assert office.tracker().look(office.fake.add_page(office.database.id, title="x")).status is None
+def test_a_missing_or_empty_status_is_none(processes: Office, properties: dict[str, Any]) -> None:
+    processes.use(properties)
+    assert processes.tracker().look(processes.fake.add_page(processes.database.id, title="x")).status is None
 
 
-def test_people_are_told_from_bots_and_asked_for_once(office: Office) -> None:
-    bot = office.fake.add_user("bot", "Automation")
+def test_people_are_told_from_bots_and_asked_for_once(processes: Office) -> None:
+    bot = processes.fake.add_user("bot", "Automation")
     for _ in range(2):
-        assert office.tracker().who(office.fake.person) == Editor(office.fake.person, True, "Robin Person")
-        assert not office.tracker().who(bot).is_person
-        assert office.tracker().who("0" * 32) == Editor("0" * 32, is_person=False)
-        assert office.tracker().who("no id") == Editor("no id", is_person=False)
-    assert office.asked() == ["GET users"] * 4  # who isn't known may be, next time
+        assert processes.tracker().who(processes.fake.person) == Editor(processes.fake.person, True, "Robin Person")
+        assert not processes.tracker().who(bot).is_person
+        assert processes.tracker().who("0" * 32) == Editor("0" * 32, is_person=False)
+        assert processes.tracker().who("no id") == Editor("no id", is_person=False)
+    assert processes.asked() == ["GET users"] * 4  # who isn't known may be, next time
 
 
-def test_changed_pages_come_the_longest_ago_first_and_page_by_page(office: Office) -> None:
-    ids = [office.fake.add_page(office.database.id, title=str(i)) for i in range(150)]
-    office.clock.advance(60)
-    office.fake.edit(ids[0], title="edited")
-    office.fake.trash(ids[1])
-    changed = office.tracker().changed_since(NOON + timedelta(seconds=30))
-    assert office.asked() == []
+def test_changed_pages_come_the_longest_ago_first_and_page_by_page(processes: Office) -> None:
+    ids = [processes.fake.add_page(processes.database.id, title=str(i)) for i in range(150)]
+    processes.clock.advance(60)
+    processes.fake.edit(ids[0], title="edited")
+    processes.fake.trash(ids[1])
+    changed = processes.tracker().changed_since(NOON + timedelta(seconds=30))
+    assert processes.asked() == []
     first = next(changed)
-    assert office.asked().count("POST data_sources") == 1
+    assert processes.asked().count("POST data_sources") == 1
     seen = [first.page_id, *(page.page_id for page in changed)]
     assert (len(seen), set(seen), seen[-1]) == (149, set(ids) - {ids[1]}, ids[0])
-    since = office.clock.now() + timedelta(seconds=10)  # within the minute
-    assert [page.title for page in office.tracker().changed_since(since)] == ["edited"]
+    since = processes.clock.now() + timedelta(seconds=10)  # within the minute
+    assert [page.title for page in processes.tracker().changed_since(since)] == ["edited"]
 
 
-def test_new_pages_are_found_by_how_their_titles_begin(office: Office) -> None:
+def test_new_pages_are_found_by_how_their_titles_begin(processes: Office) -> None:
     for title in ("Handoff: A → B", "Groceries", "Handoff: C → D"):
-        office.clock.advance(60)
-        office.fake.add_page(office.database.id, title=title)
-    office.fake.add_page(office.database.id, title="Handoff: old", created_at=NOON - timedelta(days=1))
-    found = office.tracker().created_since(NOON, "Handoff: ")
+        processes.clock.advance(60)
+        processes.fake.add_page(processes.database.id, title=title)
+    processes.fake.add_page(processes.database.id, title="Handoff: old", created_at=NOON - timedelta(days=1))
+    found = processes.tracker().created_since(NOON, "Handoff: ")
     assert [page.title for page in found] == ["Handoff: A → B", "Handoff: C → D"]

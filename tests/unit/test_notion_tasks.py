@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain.mirror import Sync
+from baton.domain.page_sync import Sync
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
 from baton.services.complete_task import complete_task
@@ -58,13 +58,13 @@ def test_at_the_cap_nothing_is_made_until_a_human_lets_it_through(world: NotionW
     for _ in range(2):
         answer = world.mark(agent("scout"))
         assert answer.task_id
-        cancel_task(world.baton, human(), answer.task_id, None)
+        cancel_task(world.deps, human(), answer.task_id, None)
     capped = world.mark(agent("scout"))
     assert capped.review_id
     assert len(world.notion.pages) == 2
-    _, dossier = release_review(world.baton, human(), capped.review_id)
+    _, details = release_review(world.deps, human(), capped.review_id)
     world.sync()
-    assert world.page(dossier.task.id).status == "Not started"
+    assert world.page(details.task.id).status == "Not started"
 
 
 def test_text_only_never_reaches_notion(world: NotionWorld) -> None:
@@ -76,7 +76,7 @@ def test_text_only_never_reaches_notion(world: NotionWorld) -> None:
 def test_a_page_follows_its_task_and_tells_how_it_ended(world: NotionWorld) -> None:
     answer = world.mark(agent("scout"))
     assert answer.task_id
-    approve_task(world.baton, human(), answer.task_id, None)
+    approve_task(world.deps, human(), answer.task_id, None)
     world.clock.advance(3)
     before = len(world.notion.requests)
     world.sync()
@@ -85,7 +85,7 @@ def test_a_page_follows_its_task_and_tells_how_it_ended(world: NotionWorld) -> N
     world.sync()
     assert world.page(answer.task_id).status == "In progress"
     output = {"summary": "All 14 repositories are green again"}
-    complete_task(world.baton, agent("auditor"), answer.task_id, claimed.claim_id, output, "h")
+    complete_task(world.deps, agent("auditor"), answer.task_id, claimed.claim_id, output, "h")
     world.sync()
     page = world.page(answer.task_id)
     assert page.status == "Done"
@@ -96,9 +96,9 @@ def test_a_page_follows_its_task_and_tells_how_it_ended(world: NotionWorld) -> N
 
 def test_a_failure_is_told_on_the_page(world: NotionWorld) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     failure = {"type": "blocker", "description": "No access to the repository"}
-    fail_task(world.baton, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
     world.sync()
     assert world.page(task_id).status == "Failed"
     (comment,) = world.page(task_id).comment_texts
@@ -109,10 +109,10 @@ def test_a_connection_that_may_not_comment_keeps_nothing_else_back(world: Notion
     no = Fault(status=403, code="restricted_resource")
     world.notion.fault = lambda _method, path: no if path.startswith("/v1/comments") else None
     task_id = world.needing()
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     world.sync()
     assert world.page(task_id).status == "Cancelled"
-    assert (world.row(task_id).status, world.store.gate(WORKSPACE).failures) == (Sync.OK, 0)
+    assert (world.row(task_id).status, world.store.circuit(WORKSPACE).failures) == (Sync.OK, 0)
     assert "comment" in world.row(task_id).message
 
 
@@ -123,7 +123,7 @@ def test_an_option_that_a_status_lacks_leaves_it_as_it_is_and_says_so() -> None:
     world = NotionWorld(properties=properties, tracker={"statuses": statuses}).settle()
     task_id = world.needing()
     page = next(iter(world.notion.pages.values()))
-    cancel_task(world.baton, human(), task_id, "not needed")
+    cancel_task(world.deps, human(), task_id, "not needed")
     world.sync()
     assert page.status == "To do"
     assert page.comment_texts == ["Cancelled by human alice in Baton.\nnot needed"]
@@ -131,7 +131,7 @@ def test_an_option_that_a_status_lacks_leaves_it_as_it_is_and_says_so() -> None:
     assert row.status is Sync.OK
     assert "Cancelled" in row.message
     done = world.claimed()
-    complete_task(world.baton, agent("auditor"), done.dossier.task.id, done.claim_id, None, "h")
+    complete_task(world.deps, agent("auditor"), done.details.task.id, done.claim_id, None, "h")
     world.sync()
     assert [page.status for page in world.notion.pages.values()] == ["To do", "Complete"]
 
@@ -211,23 +211,23 @@ def test_a_page_that_notion_refuses_is_given_up_visibly_until_somebody_retries(w
     assert answer.task_id
     assert answer.degraded_capabilities[0]["status"] == "error"
     world.minutes(5)
-    (dead,) = world.store.dead_mirrors(WORKSPACE, 10, None).items
+    (dead,) = world.store.dead_page_syncs(WORKSPACE, 10, None).items
     assert (dead.task_id, dead.status) == (answer.task_id, Sync.DEAD)
     assert dead.message
     world.notion.fault = None
     world.minutes(5)
     assert world.notion.pages == {}
-    assert retry_tracker(world.baton, human(), None).revived == 1
+    assert retry_tracker(world.deps, human(), None).revived == 1
     world.sync()
     assert world.page(answer.task_id).status == "Not started"
-    assert world.store.dead_mirrors(WORKSPACE, 10, None).items == ()
+    assert world.store.dead_page_syncs(WORKSPACE, 10, None).items == ()
 
 
 def test_a_page_is_never_taken_from_another_task_of_the_same_title_and_minute() -> None:
     world = NotionWorld(tracker={"properties": {"task_id": "None such"}}).settle()
     world.notion.index_lag = timedelta(seconds=10)
     first = world.needing()
-    cancel_task(world.baton, human(), first, None)
+    cancel_task(world.deps, human(), first, None)
     world.notion.fault = lambda method, path: (
         Fault.timeout_before() if (method, path) == ("POST", "/v1/pages") else None
     )
@@ -258,13 +258,13 @@ def _tasks(world: NotionWorld) -> list[str]:
 def test_a_workspace_without_a_tracker_asks_nobody_and_has_no_rows() -> None:
     world = NotionWorld().settle()
     world.settle("plain")
-    change_settings(world.baton, human("plain"), {"tracker": None})
+    change_settings(world.deps, human("plain"), {"tracker": None})
     before = len(world.notion.requests)
     answer = world.mark(agent("scout", "plain"))
     assert answer.task_id
     assert answer.degraded_capabilities == []
     world.sync()
-    assert world.store.mirror("plain", answer.task_id) is None
+    assert world.store.page_sync("plain", answer.task_id) is None
     assert [call for call in world.notion.requests[before:] if call.path == "/v1/pages"] == []
 
 
@@ -272,10 +272,10 @@ def test_a_retry_hurries_what_waits_but_not_what_may_yet_happen(world: NotionWor
     world.notion.fault = lambda _method, _path: Fault(status=429, retry_after=3_000)
     throttled = world.needing()
     world.notion.fault = lambda method, _path: Fault.timeout_after() if method == "POST" else None
-    retry_tracker(world.baton, human(), None)
+    retry_tracker(world.deps, human(), None)
     unclear = world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout")
     world.notion.fault = None
-    retried = retry_tracker(world.baton, human(), None)
+    retried = retry_tracker(world.deps, human(), None)
     world.sync()
     assert (retried.revived, retried.hurried) == (0, 0)  # the first was hurried before, the second may not be
     assert world.row(throttled).status is Sync.OK

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ParamValidationError
 from baton.adapters.models.openai_reply import reply_in
 from baton.domain.transcript import MAX_COUNT, Usage, count_in
 from baton.run_ports import Reply, StopReason
-from support.studio import Studio, says
+from support.agent_runs import AgentRuns, says
 from support.world import WORKSPACE, World
 
 THOUGHT = {"reasoningContent": {"reasoningText": {"text": "Hm, the user would like to know.", "signature": "s"}}}
@@ -34,8 +34,8 @@ def thinks(*texts: str, stop: StopReason = StopReason.END_TURN) -> Reply:
     return Reply(blocks=(THOUGHT, *({"text": text} for text in texts)), stop_reason=stop)
 
 
-def one(*answers: Any, world: World | None = None) -> Studio:
-    return Studio({"anna": {}}, {"anna": list(answers)}, world=world).open()
+def one(*answers: Any, world: World | None = None) -> AgentRuns:
+    return AgentRuns({"anna": {}}, {"anna": list(answers)}, world=world).open()
 
 
 @pytest.mark.parametrize(
@@ -54,33 +54,33 @@ def one(*answers: Any, world: World | None = None) -> Studio:
     ],
 )
 def test_a_reply_without_words_is_repaired_like_any_other_broken_one(reply: Reply) -> None:
-    studio = one(reply, says("Here it is."))
-    task = studio.start("anna")
-    assert (task.state, studio.output(task.id)) == ("done", {"message": "Here it is."})
-    assert "Answer again" in str(studio.model.requests[1].messages)
+    agent_runs = one(reply, says("Here it is."))
+    task = agent_runs.start("anna")
+    assert (task.state, agent_runs.output(task.id)) == ("done", {"message": "Here it is."})
+    assert "Answer again" in str(agent_runs.model.requests[1].messages)
 
 
 def test_one_that_never_says_anything_fails_and_is_never_done_with_nothing() -> None:
-    studio = one(thinks())
-    task = studio.start("anna")
-    assert (task.state, studio.output(task.id)) == ("failed", None)
-    assert studio.failure(task.id)["type"] == "validation"
-    assert "says nothing" in studio.failure(task.id)["description"]
-    assert len(studio.model.requests) == 2
+    agent_runs = one(thinks())
+    task = agent_runs.start("anna")
+    assert (task.state, agent_runs.output(task.id)) == ("failed", None)
+    assert agent_runs.failure(task.id)["type"] == "validation"
+    assert "says nothing" in agent_runs.failure(task.id)["description"]
+    assert len(agent_runs.model.requests) == 2
 
 
 def test_thoughts_beside_words_are_no_matter() -> None:
-    studio = one(thinks("Hello."))
-    assert studio.output(studio.start("anna").id) == {"message": "Hello."}
+    agent_runs = one(thinks("Hello."))
+    assert agent_runs.output(agent_runs.start("anna").id) == {"message": "Hello."}
 
 
 @pytest.mark.parametrize("said", ODD.values(), ids=ODD)
 def test_a_count_that_cannot_be_fails_no_run(said: Any) -> None:
     odd = Reply(blocks=({"text": "Hi."},), stop_reason=StopReason.END_TURN, usage=Usage(0, said, said))
-    studio = one(odd)
-    task = studio.start("anna")
-    assert (task.state, studio.output(task.id)) == ("done", {"message": "Hi."})
-    mine, all_ = studio.baton.store.usage(WORKSPACE, task.workflow_id, task.id)
+    agent_runs = one(odd)
+    task = agent_runs.start("anna")
+    assert (task.state, agent_runs.output(task.id)) == ("done", {"message": "Hi."})
+    mine, all_ = agent_runs.deps.store.usage(WORKSPACE, task.workflow_id, task.id)
     assert mine == all_
     assert mine.model_calls == 1
     assert 0 <= mine.input_tokens <= MAX_COUNT
@@ -89,9 +89,9 @@ def test_a_count_that_cannot_be_fails_no_run(said: Any) -> None:
 
 def test_a_huge_count_ends_the_run_by_its_budget_and_says_so() -> None:
     odd = Reply(blocks=(THOUGHT,), stop_reason=StopReason.END_TURN, usage=Usage(0, 10**40, 0))
-    studio = one(odd)
-    task = studio.start("anna")
-    assert studio.failure(task.id)["description"] == "The agent has used up its 200000 tokens."
+    agent_runs = one(odd)
+    task = agent_runs.start("anna")
+    assert agent_runs.failure(task.id)["description"] == "The agent has used up its 200000 tokens."
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_a_servers_own_counts_are_bounded_too(told: Any) -> None:
     ],
 )
 def test_what_breaks_inside_is_told_without_its_name(error: Exception) -> None:
-    studio = one(error)
-    task = studio.start("anna")
-    while studio.task(task.id).state != "failed":
-        studio.world.clock.advance(600)
-        studio.sweep()
-        studio.run()
-    told = json.dumps([studio.failure(task.id), studio.told(task.workflow_id)])
+    agent_runs = one(error)
+    task = agent_runs.start("anna")
+    while agent_runs.task(task.id).state != "failed":
+        agent_runs.world.clock.advance(600)
+        agent_runs.sweep()
+        agent_runs.run()
+    told = json.dumps([agent_runs.failure(task.id), agent_runs.told(task.workflow_id)])
     assert "broke off inside of Baton" in told
     assert not CLASS_NAME.search(told), told
     assert "secret" not in told
-    assert any(type(error).__name__ == line.get("error") for line in studio.world.logged), "the log has it"
+    assert any(type(error).__name__ == line.get("error") for line in agent_runs.world.logged), "the log has it"

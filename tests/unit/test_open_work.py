@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from baton.domain import errors, verbs
+from baton.domain import commands, errors
 from baton.domain.agent import Agent
 from baton.domain.principal import Principal
 from baton.services.approve_task import approve_task
@@ -60,7 +60,7 @@ def test_open_work_is_taken_by_whoever_declares_what_it_takes(state: str, taker:
 
     def take(by: Principal) -> Life:
         life = open_life(state)
-        life.do(verbs.ClaimTask(by=by, agent=skills.slug, worker="w", claim_id="clm_x", skills=skills))
+        life.do(commands.ClaimTask(by=by, agent=skills.slug, worker="w", claim_id="clm_x", skills=skills))
         return life
 
     for by, refusal in (
@@ -117,7 +117,7 @@ def test_what_is_its_own_comes_first_whatever_the_priority() -> None:
 def test_what_an_agent_has_handed_off_is_not_for_itself() -> None:
     team = crew()
     task = team.ask(None, by=agent(B), **CODE).task
-    approve_task(team.baton, human(), task.id, None)
+    approve_task(team.deps, human(), task.id, None)
     team.later()
     assert team.taken(B) is None
     with pytest.raises(errors.OwnHandoff):
@@ -135,13 +135,13 @@ def test_work_that_nobody_could_take_is_refused_and_nobody_else_than_its_source_
 def test_work_whose_last_taker_has_gone_is_flagged_and_taken_once_somebody_can() -> None:
     team = crew()
     task = team.ask(None, **REPORT).task
-    register_agent(team.baton, human(), B, {"active": False})
+    register_agent(team.deps, human(), B, {"active": False})
     team.later(3_600)
-    sweep(team.baton)
+    sweep(team.deps)
     assert "undeliverable" in team.task(task.id).flags
     alerts = team.world.store.alerts_of_task("acme", task.id, 10, None).items
     assert [alert.kind for alert in alerts].count("undeliverable") == 1
-    register_agent(team.baton, human(), C, {"produces": ("report",)})
+    register_agent(team.deps, human(), C, {"produces": ("report",)})
     assert team.take(C).task.flags == frozenset()
 
 
@@ -150,5 +150,5 @@ def test_open_work_is_never_rung_for() -> None:
     team.register(A, runtime="run")
     team.ask(None)
     team.later(3_600)
-    sweep(team.baton)
-    assert team.world.doorbell.bells == []
+    sweep(team.deps)
+    assert team.world.dispatch_queue.notices == []

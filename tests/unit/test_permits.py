@@ -16,9 +16,9 @@ from baton.services.complete_task import complete_task
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.release_task import release_task
 from baton.services.sweep import sweep
-from support.crew import at_once, race
 from support.store import InMemoryStore
 from support.team import Leg, Team
+from support.threads import at_once, race
 from support.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
@@ -69,12 +69,12 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
     assert team.world.store.held(WORKSPACE, A) == ()
 
 
-def end(baton: Any, claimed: Claimed, runner: int) -> None:
-    task = claimed.dossier.task
+def end(deps: Any, claimed: Claimed, runner: int) -> None:
+    task = claimed.details.task
     if runner % 4 == 0 and task.releases == 0:
-        release_task(baton, agent(A), task.id, claimed.claim_id, None, "h")
+        release_task(deps, agent(A), task.id, claimed.claim_id, None, "h")
     else:
-        complete_task(baton, agent(A), task.id, claimed.claim_id, None, "h")
+        complete_task(deps, agent(A), task.id, claimed.claim_id, None, "h")
 
 
 def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> None:
@@ -99,12 +99,12 @@ def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> No
 
 def lease_over(team: Team, leg: Leg) -> None:
     team.later(300)
-    sweep(team.baton)
+    sweep(team.deps)
 
 
 def deadline_over(team: Team, leg: Leg) -> None:
     team.later(200)
-    sweep(team.baton)
+    sweep(team.deps)
 
 
 ENDS: dict[str, Callable[[Team, Leg], object]] = {
@@ -118,8 +118,8 @@ ENDS: dict[str, Callable[[Team, Leg], object]] = {
     "wait for a callback": lambda team, leg: team.wait(leg),
     "the sweeper": lease_over,
     "a deadline": deadline_over,
-    "a cancel": lambda team, leg: cancel_task(team.baton, human(), leg.task.id, None),
-    "a resolve": lambda team, leg: resolve_task(team.baton, human(), leg.task.id, None, None),
+    "a cancel": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, None),
+    "a resolve": lambda team, leg: resolve_task(team.deps, human(), leg.task.id, None, None),
 }
 
 
@@ -134,9 +134,9 @@ def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_run
     assert team.taken(A) is None
     with pytest.raises(AtCapacity):
         team.taken(A, second)
-    team.world.doorbell.bells.clear()
+    team.world.dispatch_queue.notices.clear()
     ENDS[way](team, leg)
-    rung = [slug for _, slug, _, _ in team.world.doorbell.bells]
+    rung = [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
     assert (A in rung) is (runtime is Runtime.RUN)
     assert team.take(A, second).task.id == second
     with pytest.raises(AtCapacity):
@@ -151,7 +151,7 @@ def test_a_cancel_gives_back_the_permits_of_all_that_it_takes_along() -> None:
         team.take(A, team.ask(A, f"part {number}", under=root).task.id)
     other = team.ask(A, "other").task.id
     assert team.taken(A) is None
-    cancel_task(team.baton, human(), root.task.id, None)
+    cancel_task(team.deps, human(), root.task.id, None)
     assert team.take(A).task.id == other
 
 

@@ -10,33 +10,37 @@ import pytest
 
 from baton.domain.agent import Approval, Runtime
 from baton.domain.errors import Busy
-from baton.run_ports import Done, NotDone
+from baton.run_ports import RunFailed, RunSucceeded
 from baton.services.approve_task import approve_task, approve_task_next
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
-from baton.services.process_task import MAX_OUTPUT_BYTES, Bell, Handled, Shift, process_task
+from baton.services.process_task import MAX_OUTPUT_BYTES, DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.register_agent import register_agent
 from baton.services.sweep import sweep
-from support.hooked import HookedStore, LaggingStore
+from support.hooked_store import HookedStore, LaggingStore
 from support.runners import Patient, Recorder, raising
 from support.world import WORKSPACE, World, agent, human
 
 HOUR = 3_600.0
 
 
-def shift(lease_seconds: int = 150, time_left: Callable[[], float] = lambda: HOUR) -> Shift:
-    return Shift(lease_seconds=lease_seconds, time_left=time_left)
+def time_budget(lease_seconds: int = 150, time_left: Callable[[], float] = lambda: HOUR) -> TimeBudget:
+    return TimeBudget(lease_seconds=lease_seconds, time_left=time_left)
 
 
-def ring(world: World, task_id: str, runner: Any, slug: str = "runner", at: Shift | None = None) -> Handled:
-    return process_task(world.baton, runner, Bell(workspace=WORKSPACE, agent=slug, task_id=task_id), at or shift())
+def notify(
+    world: World, task_id: str, runner: Any, slug: str = "runner", at: TimeBudget | None = None
+) -> NoticeOutcome:
+    return process_task(
+        world.deps, runner, DispatchNotice(workspace=WORKSPACE, agent=slug, task_id=task_id), at or time_budget()
+    )
 
 
 def sources(world: World, count: int) -> list[str]:
     """That many agents, so that each can escalate to the runner once."""
     slugs = [f"source-{n:02d}" for n in range(count)]
     for slug in slugs:
-        register_agent(world.baton, human(), slug, {})
+        register_agent(world.deps, human(), slug, {})
     return slugs
 
 
@@ -52,15 +56,15 @@ def work_for_runner(world: World, source: str = "scout", priority: str = "low") 
 
 def test_a_bell_claims_runs_and_completes(world: World) -> None:
     task_id = work_for_runner(world)
-    runner = Recorder(Done({"answer": 42}))
-    assert ring(world, task_id, runner) is Handled.RAN
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert (dossier.task.state, dossier.task.fence, dossier.output) == ("done", 1, {"answer": 42})
+    runner = Recorder(RunSucceeded({"answer": 42}))
+    assert notify(world, task_id, runner) is NoticeOutcome.RAN
+    details = world.store.read(WORKSPACE, task_id)
+    assert (details.task.state, details.task.fence, details.output) == ("done", 1, {"answer": 42})
     (work,) = runner.works
     assert work.agent.slug == "runner"
-    assert work.dossier.body is not None
-    assert work.dossier.task.claim is not None
-    assert work.dossier.task.claim.worker == "process-task"
+    assert work.details.body is not None
+    assert work.details.task.claim is not None
+    assert work.details.task.claim.worker == "process-task"
     assert world.trail(task_id) == ["handoff_initiated", "approved", "handoff_received", "handoff_completed"]
 
 
@@ -68,9 +72,9 @@ def test_two_bells_two_tasks_the_second_more_urgent_and_both_run_without_the_swe
     first = work_for_runner(world)
     second = work_for_runner(world, "auditor", "high")
     runner = Recorder()
-    assert ring(world, first, runner) is Handled.RAN
+    assert notify(world, first, runner) is NoticeOutcome.RAN
     assert runner.ran == [second], "the best one, not the one that was named"
-    assert ring(world, second, runner) is Handled.RAN
+    assert notify(world, second, runner) is NoticeOutcome.RAN
     assert runner.ran == [second, first]
     assert {world.task(each).fence for each in (first, second)} == {1}
 
@@ -78,12 +82,12 @@ def test_two_bells_two_tasks_the_second_more_urgent_and_both_run_without_the_swe
 @pytest.mark.parametrize("seed", range(5))
 def test_twenty_bells_for_twenty_tasks_in_any_order_and_doubled_run_each_once(world: World, seed: int) -> None:
     tasks = [work_for_runner(world, source, "high" if n % 3 else "low") for n, source in enumerate(sources(world, 20))]
-    bells = tasks * 2
-    random.Random(seed).shuffle(bells)
+    notices = tasks * 2
+    random.Random(seed).shuffle(notices)
     runner = Recorder()
-    handled = [ring(world, task_id, runner) for task_id in bells]
+    handled = [notify(world, task_id, runner) for task_id in notices]
     assert sorted(runner.ran) == sorted(tasks)
-    assert handled == [Handled.RAN] * 20 + [Handled.NOTHING] * 20
+    assert handled == [NoticeOutcome.RAN] * 20 + [NoticeOutcome.NOTHING] * 20
     assert {world.task(task_id).state for task_id in tasks} == {"done"}
     assert {world.task(task_id).fence for task_id in tasks} == {1}
 
@@ -92,7 +96,7 @@ def test_a_bell_whose_task_was_taken_by_another_bell_still_runs_what_is_left(wor
     first, second = work_for_runner(world), work_for_runner(world, "auditor")
     runner = Recorder()
     for _ in range(2):
-        assert ring(world, first, runner) is Handled.RAN
+        assert notify(world, first, runner) is NoticeOutcome.RAN
     assert runner.ran == [first, second]
 
 
@@ -101,100 +105,100 @@ def test_where_the_index_lags_the_named_task_is_run() -> None:
     task_id = work_for_runner(world)
     other = work_for_runner(world, "auditor")
     runner = Recorder()
-    assert ring(world, task_id, runner) is Handled.RAN
+    assert notify(world, task_id, runner) is NoticeOutcome.RAN
     assert runner.ran == [task_id]
-    assert ring(world, task_id, runner) is Handled.NOTHING
-    assert ring(world, other, runner) is Handled.RAN
+    assert notify(world, task_id, runner) is NoticeOutcome.NOTHING
+    assert notify(world, other, runner) is NoticeOutcome.RAN
 
 
 def test_a_named_task_of_another_agent_is_not_run_under_this_name() -> None:
     world = World(store=LaggingStore()).settle()
-    register_agent(world.baton, human(), "second", {"runtime": Runtime.RUN})
+    register_agent(world.deps, human(), "second", {"runtime": Runtime.RUN})
     task_id = work_for_runner(world)
     runner = Recorder()
-    assert ring(world, task_id, runner, slug="second") is Handled.NOTHING
+    assert notify(world, task_id, runner, slug="second") is NoticeOutcome.NOTHING
     assert runner.works == []
     assert world.task(task_id).state == "delegated"
 
 
 def test_tasks_for_next_are_never_run(world: World) -> None:
-    register_agent(world.baton, human(), "runner", {"approval": Approval.MANUAL})
+    register_agent(world.deps, human(), "runner", {"approval": Approval.MANUAL})
     task_id = work_for_runner(world)
-    approve_task_next(world.baton, human(), task_id, None)
+    approve_task_next(world.deps, human(), task_id, None)
     runner = Recorder()
     for _ in range(2):
-        assert ring(world, task_id, runner) is Handled.NOTHING
+        assert notify(world, task_id, runner) is NoticeOutcome.NOTHING
         world.clock.advance(90_000)
     assert (runner.works, world.task(task_id).state) == ([], "next")
 
 
 def test_work_that_nobody_approved_is_never_run(world: World) -> None:
-    register_agent(world.baton, human(), "runner", {"approval": Approval.MANUAL})
+    register_agent(world.deps, human(), "runner", {"approval": Approval.MANUAL})
     task_id = work_for_runner(world)
     runner = Recorder()
-    assert ring(world, task_id, runner) is Handled.NOTHING
+    assert notify(world, task_id, runner) is NoticeOutcome.NOTHING
     assert runner.works == []
 
 
 @pytest.mark.parametrize("values", [{"active": False}, {"runtime": Runtime.PULL}])
 def test_inactive_agents_and_those_that_pull_are_not_run(world: World, values: dict[str, Any]) -> None:
     task_id = work_for_runner(world)
-    register_agent(world.baton, human(), "runner", values)
+    register_agent(world.deps, human(), "runner", values)
     runner = Recorder()
-    assert ring(world, task_id, runner) is Handled.NOTHING
+    assert notify(world, task_id, runner) is NoticeOutcome.NOTHING
     assert (runner.works, world.task(task_id).state) == ([], "delegated")
 
 
 @pytest.mark.parametrize(("slug", "task_id"), [("nobody", "task_x"), ("runner", "task_x")])
 def test_bells_for_agents_and_tasks_that_do_not_exist_may_go(world: World, slug: str, task_id: str) -> None:
-    assert ring(world, task_id, Recorder(), slug=slug) is Handled.NOTHING
+    assert notify(world, task_id, Recorder(), slug=slug) is NoticeOutcome.NOTHING
 
 
 def test_a_bell_of_another_workspace_runs_nothing_here(world: World) -> None:
     world.settle("other")
     task_id = work_for_runner(world)
     runner = Recorder()
-    bell = Bell(workspace="other", agent="runner", task_id=task_id)
-    assert process_task(world.baton, runner, bell, shift()) is Handled.NOTHING
+    notice = DispatchNotice(workspace="other", agent="runner", task_id=task_id)
+    assert process_task(world.deps, runner, notice, time_budget()) is NoticeOutcome.NOTHING
     assert runner.works == []
 
 
 def test_a_bell_for_an_ended_task_is_only_acknowledged(world: World) -> None:
     task_id = work_for_runner(world)
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     runner = Recorder()
-    assert ring(world, task_id, runner) is Handled.NOTHING
+    assert notify(world, task_id, runner) is NoticeOutcome.NOTHING
     assert runner.works == []
 
 
 def test_a_bell_that_comes_too_early_is_rung_again_for_when_the_task_is_due(world: World) -> None:
-    change_settings(world.baton, human(), {"dispatch_delay_seconds": 60})
-    register_agent(world.baton, human(), "runner", {"approval": Approval.MANUAL})
+    change_settings(world.deps, human(), {"dispatch_delay_seconds": 60})
+    register_agent(world.deps, human(), "runner", {"approval": Approval.MANUAL})
     task_id = work_for_runner(world)
-    approve_task(world.baton, human(), task_id, None)
-    world.doorbell.bells.clear()
+    approve_task(world.deps, human(), task_id, None)
+    world.dispatch_queue.notices.clear()
     world.clock.advance(60, milliseconds=-1)
     runner = Recorder()
-    ring(world, task_id, runner)
-    assert world.doorbell.bells == [(WORKSPACE, "runner", task_id, 1)]
+    notify(world, task_id, runner)
+    assert world.dispatch_queue.notices == [(WORKSPACE, "runner", task_id, 1)]
     world.clock.advance(milliseconds=1)
-    assert ring(world, task_id, runner) is Handled.RAN
+    assert notify(world, task_id, runner) is NoticeOutcome.RAN
 
 
 def test_forgotten_work_is_passed_on_with_one_bell(world: World) -> None:
     urgent = work_for_runner(world, priority="high")
     forgotten = [work_for_runner(world, source) for source in sources(world, 3)]
     world.clock.advance(29)
-    world.doorbell.bells.clear()
-    ring(world, urgent, Recorder())
-    assert world.doorbell.bells == [], "their own bells may still come"
+    world.dispatch_queue.notices.clear()
+    notify(world, urgent, Recorder())
+    assert world.dispatch_queue.notices == [], "their own bells may still come"
     world.clock.advance(2)
-    ring(world, forgotten[0], Recorder())
-    assert world.doorbell.bells == [(WORKSPACE, "runner", forgotten[1], 0)]
-    ring(world, forgotten[1], Recorder())
-    world.doorbell.bells.clear()
-    ring(world, forgotten[2], Recorder())
-    assert world.doorbell.bells == [], "the last one finds nothing"
+    notify(world, forgotten[0], Recorder())
+    assert world.dispatch_queue.notices == [(WORKSPACE, "runner", forgotten[1], 0)]
+    notify(world, forgotten[1], Recorder())
+    world.dispatch_queue.notices.clear()
+    notify(world, forgotten[2], Recorder())
+    assert world.dispatch_queue.notices == [], "the last one finds nothing"
 
 
 # What a runner may do
@@ -203,23 +207,23 @@ def test_forgotten_work_is_passed_on_with_one_bell(world: World) -> None:
 def test_a_runners_failure_is_the_tasks(world: World) -> None:
     task_id = work_for_runner(world)
     failure = {"type": "blocker", "description": "no access"}
-    assert ring(world, task_id, Recorder(NotDone(failure))) is Handled.RAN
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert (dossier.task.state, dossier.why) == ("failed", failure)
+    assert notify(world, task_id, Recorder(RunFailed(failure))) is NoticeOutcome.RAN
+    details = world.store.read(WORKSPACE, task_id)
+    assert (details.task.state, details.why) == ("failed", failure)
 
 
 def test_a_retryable_failure_is_tried_again_after_its_backoff_by_its_own_bell(world: World) -> None:
     task_id = work_for_runner(world)
-    world.doorbell.bells.clear()
-    runner = Recorder(NotDone({"type": "timeout", "description": "slow"}, retryable=True))
+    world.dispatch_queue.notices.clear()
+    runner = Recorder(RunFailed({"type": "timeout", "description": "slow"}, retryable=True))
     for attempt, delay in ((1, 5), (2, 20)):
-        ring(world, task_id, runner)
+        notify(world, task_id, runner)
         assert world.task(task_id).attempt == attempt
-        assert world.doorbell.bells.pop() == (WORKSPACE, "runner", task_id, delay)
+        assert world.dispatch_queue.notices.pop() == (WORKSPACE, "runner", task_id, delay)
         world.clock.advance(delay)
-    ring(world, task_id, runner)
+    notify(world, task_id, runner)
     assert (world.task(task_id).state, world.task(task_id).fence) == ("failed", 3)
-    assert world.doorbell.bells == []
+    assert world.dispatch_queue.notices == []
 
 
 @pytest.mark.parametrize(
@@ -227,17 +231,17 @@ def test_a_retryable_failure_is_tried_again_after_its_backoff_by_its_own_bell(wo
 )
 def test_a_runner_that_raises_has_failed_retryably_and_its_words_stay_inside(world: World, error: Exception) -> None:
     task_id = work_for_runner(world)
-    assert ring(world, task_id, Recorder(raising(error))) is Handled.RAN
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert dossier.task.state == "delegated"
-    assert dossier.why == {"type": "error", "description": "The run broke off inside of Baton."}
+    assert notify(world, task_id, Recorder(raising(error))) is NoticeOutcome.RAN
+    details = world.store.read(WORKSPACE, task_id)
+    assert details.task.state == "delegated"
+    assert details.why == {"type": "error", "description": "The run broke off inside of Baton."}
     assert "secret" not in repr(world.logged)
 
 
 def test_an_output_at_the_limit_is_kept_and_one_byte_more_fails_for_good(world: World) -> None:
     for extra, state in ((0, "done"), (1, "failed")):
         task_id = work_for_runner(world, source=("scout", "auditor")[extra])
-        ring(world, task_id, Recorder(Done("é" * (MAX_OUTPUT_BYTES // 2 - 1) + "x" * extra)))
+        notify(world, task_id, Recorder(RunSucceeded("é" * (MAX_OUTPUT_BYTES // 2 - 1) + "x" * extra)))
         assert world.task(task_id).state == state
     failure = world.store.read(WORKSPACE, task_id).why
     assert failure is not None
@@ -247,7 +251,7 @@ def test_an_output_at_the_limit_is_kept_and_one_byte_more_fails_for_good(world: 
 @pytest.mark.parametrize("output", [float("nan"), {"x": float("inf")}, {1, 2}, "\ud800", object()])
 def test_an_output_that_is_no_json_is_a_failure_not_a_lost_task(world: World, output: Any) -> None:
     task_id = work_for_runner(world)
-    assert ring(world, task_id, Recorder(Done(output))) is Handled.RAN
+    assert notify(world, task_id, Recorder(RunSucceeded(output))) is NoticeOutcome.RAN
     assert world.task(task_id).state == "delegated"
     assert world.task(task_id).has_failure
 
@@ -255,35 +259,35 @@ def test_an_output_that_is_no_json_is_a_failure_not_a_lost_task(world: World, ou
 @pytest.mark.parametrize(
     "answer",
     [
-        NotDone({"type": "error", "description": "x" * (MAX_OUTPUT_BYTES + 1)}),
-        NotDone({"type": "error", "description": float("nan")}),
-        NotDone({"type": "error", "description": "\ud800"}),
+        RunFailed({"type": "error", "description": "x" * (MAX_OUTPUT_BYTES + 1)}),
+        RunFailed({"type": "error", "description": float("nan")}),
+        RunFailed({"type": "error", "description": "\ud800"}),
         "not an answer at all",
     ],
 )
 def test_a_failure_that_can_not_be_kept_is_a_failure_not_a_lost_task(world: World, answer: Any) -> None:
     task_id = work_for_runner(world)
-    assert ring(world, task_id, Recorder(answer)) is Handled.RAN
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert dossier.task.claim is None
-    assert dossier.task.has_failure
-    assert len(repr(dossier.failure)) < 1_000
+    assert notify(world, task_id, Recorder(answer)) is NoticeOutcome.RAN
+    details = world.store.read(WORKSPACE, task_id)
+    assert details.task.claim is None
+    assert details.task.has_failure
+    assert len(repr(details.failure)) < 1_000
 
 
 @pytest.mark.parametrize("retryable", [True, False])
 def test_a_failure_whose_words_the_guardrails_refuse_is_a_failure_without_them(world: World, retryable: bool) -> None:
     task_id = work_for_runner(world)
     said = {"type": "error", "description": "no access with ghp_" + "a1B2" * 9}
-    assert ring(world, task_id, Recorder(NotDone(said, retryable=retryable))) is Handled.RAN
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert (dossier.task.state, dossier.task.has_failure) == ("delegated" if retryable else "failed", True)
-    assert "ghp_" not in repr(dossier)
+    assert notify(world, task_id, Recorder(RunFailed(said, retryable=retryable))) is NoticeOutcome.RAN
+    details = world.store.read(WORKSPACE, task_id)
+    assert (details.task.state, details.task.has_failure) == ("delegated" if retryable else "failed", True)
+    assert "ghp_" not in repr(details)
 
 
 def test_a_runner_cannot_choose_states_agents_or_limits(world: World) -> None:
     task_id = work_for_runner(world)
     said = {"state": "cancelled", "target_agent": "scout", "max_attempts": 99, "workspace": "other", "fence": 7}
-    ring(world, task_id, Recorder(Done(said)))
+    notify(world, task_id, Recorder(RunSucceeded(said)))
     task = world.task(task_id)
     assert (task.state, task.target_agent, task.max_attempts, task.fence) == ("done", "runner", 3, 1)
     assert world.store.read(WORKSPACE, task_id).output == said
@@ -309,7 +313,7 @@ def test_heartbeats_keep_the_claim_while_the_runner_works() -> None:
             runner.finish.set()
 
     store.before["renew"] = beat
-    assert ring(world, task_id, runner, at=shift(0)) is Handled.RAN
+    assert notify(world, task_id, runner, at=time_budget(0)) is NoticeOutcome.RAN
     assert beats == 3
     assert world.task(task_id).state == "done"
     assert world.task(task_id).version >= 5
@@ -320,15 +324,15 @@ def test_a_claim_lost_while_working_changes_nothing_and_the_bell_may_go() -> Non
     world = World(store=store).settle()
     task_id = work_for_runner(world)
 
-    def slow(work: Any) -> Done:
+    def slow(work: Any) -> RunSucceeded:
         world.clock.advance(150)
-        sweep(world.baton)
-        return Done({"too": "late"})
+        sweep(world.deps)
+        return RunSucceeded({"too": "late"})
 
-    assert ring(world, task_id, Recorder(slow)) is Handled.LOST
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert (dossier.task.state, dossier.output, dossier.task.fence) == ("delegated", None, 1)
-    assert ring(world, task_id, Recorder()) is Handled.RAN
+    assert notify(world, task_id, Recorder(slow)) is NoticeOutcome.LOST
+    details = world.store.read(WORKSPACE, task_id)
+    assert (details.task.state, details.output, details.task.fence) == ("delegated", None, 1)
+    assert notify(world, task_id, Recorder()) is NoticeOutcome.RAN
     assert world.task(task_id).fence == 2
 
 
@@ -337,8 +341,8 @@ def test_a_heartbeat_tells_that_the_claim_is_lost_before_the_runner_is_done() ->
     world = World(store=store).settle()
     task_id = work_for_runner(world)
     runner = Patient()
-    store.before["renew"] = lambda: cancel_task(world.baton, human(), task_id, None)
-    assert ring(world, task_id, runner, at=shift(0)) is Handled.LOST
+    store.before["renew"] = lambda: cancel_task(world.deps, human(), task_id, None)
+    assert notify(world, task_id, runner, at=time_budget(0)) is NoticeOutcome.LOST
     assert world.task(task_id).state == "cancelled"
     runner.finish.set()
 
@@ -354,7 +358,7 @@ def test_one_heartbeat_that_meets_a_busy_store_does_not_end_the_work() -> None:
         raise Busy
 
     store.before["renew"] = busy
-    assert ring(world, task_id, runner, at=shift(0)) is Handled.RAN
+    assert notify(world, task_id, runner, at=time_budget(0)) is NoticeOutcome.RAN
     assert world.task(task_id).state == "done"
 
 
@@ -362,22 +366,22 @@ def test_when_the_functions_time_runs_out_the_task_is_given_back_to_be_tried_aga
     task_id = work_for_runner(world)
     runner = Patient()
     left = iter([HOUR, 10.0])
-    assert ring(world, task_id, runner, at=shift(time_left=lambda: next(left))) is Handled.RAN
+    assert notify(world, task_id, runner, at=time_budget(time_left=lambda: next(left))) is NoticeOutcome.RAN
     runner.finish.set()
-    dossier = world.store.read(WORKSPACE, task_id)
-    assert (dossier.task.state, dossier.task.attempt) == ("delegated", 1)
-    assert dossier.failure is not None
-    assert dossier.why["type"] == "timeout"
+    details = world.store.read(WORKSPACE, task_id)
+    assert (details.task.state, details.task.attempt) == ("delegated", 1)
+    assert details.failure is not None
+    assert details.why["type"] == "timeout"
 
 
 def test_a_function_with_too_little_time_left_claims_nothing_and_rings_again(world: World) -> None:
     task_id = work_for_runner(world)
-    world.doorbell.bells.clear()
+    world.dispatch_queue.notices.clear()
     runner = Recorder()
-    assert ring(world, task_id, runner, at=shift(time_left=lambda: 39.9)) is Handled.LATER
+    assert notify(world, task_id, runner, at=time_budget(time_left=lambda: 39.9)) is NoticeOutcome.LATER
     assert (runner.works, world.task(task_id).fence) == ([], 0)
-    assert world.doorbell.bells == [(WORKSPACE, "runner", task_id, 0)]
-    assert ring(world, task_id, runner, at=shift(time_left=lambda: 40.0)) is Handled.RAN
+    assert world.dispatch_queue.notices == [(WORKSPACE, "runner", task_id, 0)]
+    assert notify(world, task_id, runner, at=time_budget(time_left=lambda: 40.0)) is NoticeOutcome.RAN
 
 
 def test_a_store_that_does_not_answer_brings_the_bell_back() -> None:
@@ -390,5 +394,5 @@ def test_a_store_that_does_not_answer_brings_the_bell_back() -> None:
 
     store.before["read_for_claim"] = busy
     with pytest.raises(Busy):
-        ring(world, task_id, Recorder())
-    assert ring(world, task_id, Recorder()) is Handled.RAN
+        notify(world, task_id, Recorder())
+    assert notify(world, task_id, Recorder()) is NoticeOutcome.RAN

@@ -27,7 +27,7 @@ from baton.domain.events import replay
 from baton.domain.principal import Principal
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.claim_task import Claimer, claim_next, claim_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.join_branches import join_branches
 from baton.services.put_off_task import defer_task, dismiss_task
@@ -67,7 +67,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         holds = any(task.claim_id and task.holder == source and task.workspace == workspace for task in self.model)
         message = {"source": {"agent": by.id}, "target": {"agent": to, "reason": self.word()}}
         with expecting(ClaimRequired if holds and not by_human else None) as refused:
-            made = create_handoff(self.baton, by, Asked(message=message))
+            made = create_handoff(self.deps, by, CreateHandoff(message=message))
         if not refused:
             values = {"source": source, "target": to, "parent": None, "kind": "transfer"}
             self.saw(workspace, made.task.id, by_human=by_human, **values)
@@ -79,7 +79,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         under_way = origin.retried and not self.model.of(task.workspace, origin.retried).is_ended
         fits = task.state in {"failed", "rejected", "cancelled"}
         with expecting(None if fits and not under_way else AlreadyRetried if fits else NotAllowed) as refused:
-            made = retry_handoff(self.baton, human(task.workspace), task.id).task
+            made = retry_handoff(self.deps, human(task.workspace), task.id).task
         if not refused:
             values = {"source": task.source, "target": task.target, "parent": task.parent, "join_parent": None}
             new = self.saw(task.workspace, made.id, by_human=True, kind="retry", workflow=task.workflow, **values)
@@ -103,17 +103,17 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         with expecting(None if fits else refusal) as refused:
             match verb:
                 case "approve":
-                    approve_task(self.baton, by, task.id, None)
+                    approve_task(self.deps, by, task.id, None)
                 case "approve-next":
-                    approve_task_next(self.baton, by, task.id, None)
+                    approve_task_next(self.deps, by, task.id, None)
                 case "undo":
-                    undo_approval(self.baton, by, task.id)
+                    undo_approval(self.deps, by, task.id)
                 case "defer":
-                    defer_task(self.baton, by, task.id, until, None)
+                    defer_task(self.deps, by, task.id, until, None)
                 case "dismiss":
-                    dismiss_task(self.baton, by, task.id, "no")
+                    dismiss_task(self.deps, by, task.id, "no")
                 case _:
-                    _, parts = split_task(self.baton, by, task.id, [{"summary": self.word()} for _ in range(2)], None)
+                    _, parts = split_task(self.deps, by, task.id, [{"summary": self.word()} for _ in range(2)], None)
         if refused:
             return
         match verb:
@@ -147,9 +147,9 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         task = self.pick(number)
         with expecting(TaskEnded if task.is_ended else None) as refused:
             if end == "cancel":
-                cancel_task(self.baton, human(task.workspace), task.id, "no longer needed")
+                cancel_task(self.deps, human(task.workspace), task.id, "no longer needed")
             else:
-                resolve_task(self.baton, human(task.workspace), task.id, {"by": "hand"}, None)
+                resolve_task(self.deps, human(task.workspace), task.id, {"by": "hand"}, None)
         if refused:
             return
         task.put_off_until = None
@@ -166,8 +166,8 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
     def claim_the_next(self, workspace: str, slug: str, lease: int) -> None:
         best = self.model.best(workspace, slug, self.now)
         by = agent(slug, workspace)
-        claimed = claim_next(self.baton, Claimer(by=by, agent=slug, worker="w", lease_seconds=lease))
-        assert (claimed and claimed.dossier.task.id) == (best and best.id)
+        claimed = claim_next(self.deps, Claimer(by=by, agent=slug, worker="w", lease_seconds=lease))
+        assert (claimed and claimed.details.task.id) == (best and best.id)
         if claimed and best:
             self.took(best, slug, claimed.claim_id, lease)
 
@@ -187,7 +187,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
             refusal = NotClaimable
         by = agent(slug, task.workspace)
         with expecting(refusal) as refused:
-            claimed = claim_task(self.baton, Claimer(by=by, agent=slug, worker="w"), task.id)
+            claimed = claim_task(self.deps, Claimer(by=by, agent=slug, worker="w"), task.id)
         if not refused:
             self.took(task, slug, claimed.claim_id, 300)
 
@@ -220,7 +220,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
     def read_as(self, number: int, slug: str) -> None:
         task = self.pick(number)
         with expecting(None if task.is_read_by(slug) else Unknown):
-            assert read_task(self.baton, agent(slug, task.workspace), task.id)[0].task.id == task.id
+            assert read_task(self.deps, agent(slug, task.workspace), task.id)[0].task.id == task.id
 
     @property
     def held(self) -> list[tuple[Expected, str, Principal]]:
@@ -234,10 +234,10 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         task, wait, token = self.tokens[number % len(self.tokens)]
         is_waited_for = task.state == "waiting" and task.waits == wait and task.until is not None
         # The exact repeat is taken as long as nothing else was brought since.
-        brought = self.store.read(task.workspace, task.id).brought or {}
-        repeats = self.answered.get(token) == content and brought.get("wait") == wait
+        resume_payload = self.store.read(task.workspace, task.id).resume_payload or {}
+        repeats = self.answered.get(token) == content and resume_payload.get("wait") == wait
         with expecting(None if is_waited_for or repeats else CallbackUsed) as refused:
-            answer_callback(self.baton, token, content)
+            answer_callback(self.deps, token, content)
         if not refused and is_waited_for:
             self.answered[token] = content
             task.give_back(self.now)
@@ -245,7 +245,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
     @rule(number=numbers)
     def a_bell_brings_a_join(self, number: int) -> None:
         task = self.pick(number)
-        assert join_branches(self.baton, task.workspace, task.id) == self.model.join(task, self.now)
+        assert join_branches(self.deps, task.workspace, task.id) == self.model.join(task, self.now)
 
     @rule(ms=st.sampled_from([1, 3_000, 14_999, 15_000, 300_000, 600_000, 3_600_000, 90_000_000]))
     def time_passes(self, ms: int) -> None:
@@ -254,7 +254,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
     @rule()
     def the_sweeper_comes(self) -> None:
         for _ in range(4):
-            assert sweep(self.baton).failed == 0
+            assert sweep(self.deps).failed == 0
             self.model.sweep(self.now)
 
     @rule(number=numbers)
@@ -263,9 +263,9 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         stranger = human(WORKSPACES[task.workspace == WORKSPACES[0]])
         for act in (approve_task, cancel_task):
             with pytest.raises(Unknown):
-                act(self.baton, stranger, task.id, None)
+                act(self.deps, stranger, task.id, None)
         with pytest.raises(Unknown):
-            retry_handoff(self.baton, stranger, task.id)
+            retry_handoff(self.deps, stranger, task.id)
 
     # What always holds
 

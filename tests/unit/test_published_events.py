@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from baton.adapters.dynamodb.keys import unsent_shard
+from baton.adapters.dynamodb.keys import outbox_shard
+from baton.domain.bus_events import LONGEST_PAUSE, MAX_DETAIL_BYTES, OutboxEvent, bus_event, outbox_events, retry_delay
 from baton.domain.errors import Busy
-from baton.domain.published import LONGEST_PAUSE, MAX_DETAIL_BYTES, Telling, notice, pause, tellings
 from baton.domain.times import seconds
-from baton.ports import Delivery
+from baton.ports import PublishResult
 from baton.services.approve_task import approve_task
 from baton.services.complete_task import complete_task
 from baton.services.end_task import cancel_task
@@ -24,31 +24,31 @@ from baton.services.renew_claim import renew_claim
 from baton.services.sweep import sweep
 from support.changes import new, then
 from support.faults import Crash
-from support.hooked import HookedStore
-from support.told import Outside, entries
+from support.hooked_store import HookedStore
+from support.published import PublishedEvents, entries
 from support.world import WORKSPACE, World, agent, human
 
 AUDITOR = agent("auditor")
 
 
 @pytest.fixture
-def outside(world: World) -> Outside:
-    return Outside(world)
+def outside(world: World) -> PublishedEvents:
+    return PublishedEvents(world)
 
 
-def hooked() -> tuple[HookedStore, Outside]:
+def hooked() -> tuple[HookedStore, PublishedEvents]:
     store = HookedStore()
-    return store, Outside(World(store=store).settle())  # type: ignore[arg-type]
+    return store, PublishedEvents(World(store=store).settle())  # type: ignore[arg-type]
 
 
-def trail(outside: Outside, task_id: str) -> list[tuple[str, int]]:
+def trail(outside: PublishedEvents, task_id: str) -> list[tuple[str, int]]:
     return entries(task_id, outside.world.store.events(WORKSPACE, task_id, 0, 1000))
 
 
 # The shape
 
 
-def test_a_new_tasks_event_has_the_documented_shape(outside: Outside) -> None:
+def test_a_new_tasks_event_has_the_documented_shape(outside: PublishedEvents) -> None:
     task_id = outside.world.needing()
     outside.stream()
     (detail,) = outside.details()
@@ -84,12 +84,12 @@ def test_a_new_tasks_event_has_the_documented_shape(outside: Outside) -> None:
     assert data == event.data
 
 
-def test_each_event_names_the_state_before_and_after_it(outside: Outside) -> None:
+def test_each_event_names_the_state_before_and_after_it(outside: PublishedEvents) -> None:
     """Also where one transaction tells of two changes, or of one that moves no state."""
     world = outside.world
     claim = world.claimed(lease_seconds=15)
     world.clock.advance(16)
-    sweep(world.baton)
+    sweep(world.deps)
     outside.stream()
     moves = [(each["type"], each["state_before"], each["state"]) for each in outside.details()]
     assert moves[:3] == [
@@ -97,31 +97,29 @@ def test_each_event_names_the_state_before_and_after_it(outside: Outside) -> Non
         ("approved", "needs", "delegated"),
         ("handoff_received", "delegated", "claimed"),
     ]
-    assert moves[-1][2] == world.task(claim.dossier.task.id).state
+    assert moves[-1][2] == world.task(claim.details.task.id).state
     assert [before for _, before, _ in moves[1:]] == [after for _, _, after in moves[:-1]]
 
 
-def test_an_event_that_moves_no_state_names_the_state_it_found(outside: Outside) -> None:
+def test_an_event_that_moves_no_state_names_the_state_it_found(outside: PublishedEvents) -> None:
     change = new()
     after = then(change.task, "alert_raised", priority="P2")
-    (telling,) = tellings(after)
-    assert (telling.state_before, telling.state) == ("needs", "needs")
+    (outbox_event,) = outbox_events(after)
+    assert (outbox_event.state_before, outbox_event.state) == ("needs", "needs")
 
 
-def test_no_claim_and_no_idempotency_key_is_ever_told(outside: Outside) -> None:
+def test_no_claim_and_no_idempotency_key_is_ever_told(outside: PublishedEvents) -> None:
     world = outside.world
     first = world.claimed()
-    task_id = first.dossier.task.id
-    renew_claim(world.baton, AUDITOR, task_id, first.claim_id, None)
-    release_task(world.baton, AUDITOR, task_id, first.claim_id, "not now", "h", None)
+    task_id = first.details.task.id
+    renew_claim(world.deps, AUDITOR, task_id, first.claim_id, None)
+    release_task(world.deps, AUDITOR, task_id, first.claim_id, "not now", "h", None)
     world.clock.advance(60)
     second = world.claim()
-    fail_task(
-        world.baton, AUDITOR, task_id, second.claim_id, {"type": "error", "description": "x"}, "h", retryable=True
-    )
+    fail_task(world.deps, AUDITOR, task_id, second.claim_id, {"type": "error", "description": "x"}, "h", retryable=True)
     world.clock.advance(600)
     third = world.claim()
-    complete_task(world.baton, AUDITOR, task_id, third.claim_id, {"done": True}, "h", None)
+    complete_task(world.deps, AUDITOR, task_id, third.claim_id, {"done": True}, "h", None)
     outside.stream()
     text = json.dumps(outside.details())
     assert outside.told() == trail(outside, task_id)
@@ -130,26 +128,28 @@ def test_no_claim_and_no_idempotency_key_is_ever_told(outside: Outside) -> None:
 
 
 def test_a_task_that_cannot_be_read_keeps_nobody_from_hearing_of_its_event() -> None:
-    (telling,) = tellings(new())
-    detail = json.loads(notice(telling, None, "https://baton.example/tasks/task_1").detail)
+    (outbox_event,) = outbox_events(new())
+    detail = json.loads(bus_event(outbox_event, None, "https://baton.example/tasks/task_1").detail)
     assert detail["task"] == {"id": "task_1", "url": "https://baton.example/tasks/task_1"}
 
 
-def sized(bytes_: int) -> tuple[Telling, int]:
+def sized(bytes_: int) -> tuple[OutboxEvent, int]:
     """A telling whose detail would be so long."""
-    (telling,) = tellings(new())
+    (outbox_event,) = outbox_events(new())
 
-    def carrying(text: str) -> Telling:
-        return replace(telling, event=replace(telling.event, data={**telling.event.data, "reason": text}))
+    def carrying(text: str) -> OutboxEvent:
+        return replace(
+            outbox_event, event=replace(outbox_event.event, data={**outbox_event.event.data, "reason": text})
+        )
 
-    short = len(notice(carrying(""), None, "u").detail.encode())
+    short = len(bus_event(carrying(""), None, "u").detail.encode())
     return carrying("x" * (bytes_ - short)), bytes_
 
 
 @pytest.mark.parametrize(("bytes_", "cut"), [(MAX_DETAIL_BYTES, []), (MAX_DETAIL_BYTES + 1, ["reason"])])
 def test_what_is_too_long_for_the_bus_is_cut_where_it_is_longest(bytes_: int, cut: list[str]) -> None:
-    telling, _ = sized(bytes_)
-    text = notice(telling, None, "u").detail
+    outbox_event, _ = sized(bytes_)
+    text = bus_event(outbox_event, None, "u").detail
     assert len(text.encode()) <= MAX_DETAIL_BYTES
     detail = json.loads(text)
     assert detail["cut"] == cut
@@ -157,16 +157,18 @@ def test_what_is_too_long_for_the_bus_is_cut_where_it_is_longest(bytes_: int, cu
 
 
 def test_length_counts_in_bytes_and_more_is_cut_until_it_fits() -> None:
-    (telling,) = tellings(new())
+    (outbox_event,) = outbox_events(new())
     long = {"a": "ä" * 200_000, "b": ["x"] * 100_000, "c": "short"}
-    detail = json.loads(notice(replace(telling, event=replace(telling.event, data=long)), None, "u").detail)
+    detail = json.loads(
+        bus_event(replace(outbox_event, event=replace(outbox_event.event, data=long)), None, "u").detail
+    )
     assert (detail["cut"], detail["data"]) == (["a", "b"], {"c": "short"})
 
 
 # The outbox
 
 
-def test_what_the_stream_brought_is_told_once(outside: Outside) -> None:
+def test_what_the_stream_brought_is_told_once(outside: PublishedEvents) -> None:
     task_id = outside.world.ready()
     assert outside.stream().published == 2
     outside.world.clock.advance(3_600)
@@ -175,24 +177,26 @@ def test_what_the_stream_brought_is_told_once(outside: Outside) -> None:
 
 
 @pytest.mark.parametrize(("after_ms", "told"), [(59_999, 0), (60_000, 1)])
-def test_what_the_stream_did_not_bring_is_told_after_a_minute(outside: Outside, after_ms: int, told: int) -> None:
+def test_what_the_stream_did_not_bring_is_told_after_a_minute(
+    outside: PublishedEvents, after_ms: int, told: int
+) -> None:
     outside.world.needing()
     outside.world.clock.advance(milliseconds=after_ms)
     assert outside.tick().published == told
 
 
-def test_a_bus_that_is_down_for_an_hour_costs_nothing_but_time(outside: Outside) -> None:
+def test_a_bus_that_is_down_for_an_hour_costs_nothing_but_time(outside: PublishedEvents) -> None:
     """Tasks go on as ever meanwhile; then everything is told once, each task's in order."""
     world, outside.bus.is_away = outside.world, True
     claim = world.claimed(lease_seconds=15)
-    task_id = claim.dossier.task.id
+    task_id = claim.details.task.id
     for _ in range(60):
         outside.stream()
         world.clock.advance(60)
-        sweep(world.baton)
+        sweep(world.deps)
         this = outside.tick()
         assert (this.published, this.complete) == (0, False)
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     assert this.oldest_seconds >= 3_600
     assert outside.bus.took == []
     outside.bus.is_away = False
@@ -205,26 +209,26 @@ def test_a_bus_that_is_down_for_an_hour_costs_nothing_but_time(outside: Outside)
 def of_one_shard(count: int) -> list[str]:
     """Ids of tasks whose events wait together, so that they fill pages."""
     ids = (f"task_{number:03d}" for number in range(1_000))
-    return list(islice((each for each in ids if unsent_shard(each) == unsent_shard("task_000")), count))
+    return list(islice((each for each in ids if outbox_shard(each) == outbox_shard("task_000")), count))
 
 
-def test_a_bus_that_is_away_is_asked_once_a_run(outside: Outside) -> None:
+def test_a_bus_that_is_away_is_asked_once_a_run(outside: PublishedEvents) -> None:
     for task_id in of_one_shard(60):
         outside.world.store.commit(WORKSPACE, new(task_id))
     outside.world.clock.advance(60)
     asked: list[int] = []
 
     class Away:
-        def publish(self, notices: Any) -> Delivery:
+        def publish(self, notices: Any) -> PublishResult:
             asked.append(len(notices))
-            return Delivery()
+            return PublishResult()
 
-    publish_overdue(outside.world.baton, Away())
+    publish_overdue(outside.world.deps, Away())
     assert asked == [50]
     assert len(outside.waiting()) == 60
 
 
-def test_what_the_bus_refuses_never_stops_the_rest_and_is_tried_again_ever_less_often(outside: Outside) -> None:
+def test_what_the_bus_refuses_never_stops_the_rest_and_is_tried_again_ever_less_often(outside: PublishedEvents) -> None:
     world = outside.world
     bad = f"acme:{world.needing()}:1"
     good = world.needing(target_agent="runner")
@@ -245,11 +249,11 @@ def test_what_the_bus_refuses_never_stops_the_rest_and_is_tried_again_ever_less_
 
 @pytest.mark.parametrize(("age", "wanted"), [(0, 60), (60, 60), (61, 61), (899, 899), (900, 900), (86_400, 900)])
 def test_pauses_grow_with_the_age_from_a_minute_to_fifteen(age: int, wanted: int) -> None:
-    assert pause(seconds(age)) == seconds(wanted)
+    assert retry_delay(seconds(age)) == seconds(wanted)
     assert seconds(900) == LONGEST_PAUSE
 
 
-def test_a_thousand_bad_ones_in_front_do_not_starve_the_one_behind(outside: Outside) -> None:
+def test_a_thousand_bad_ones_in_front_do_not_starve_the_one_behind(outside: PublishedEvents) -> None:
     for number in range(1_000):
         outside.world.store.commit(WORKSPACE, new(f"task_{number:04d}"))
         outside.bus.refuses.add(f"acme:task_{number:04d}:1")
@@ -273,8 +277,8 @@ def test_a_crash_between_the_bus_and_the_outbox_tells_the_same_thing_twice(world
         outside.stream()
     outside.world.clock.advance(60)
     outside.tick()
-    once, again = outside.bus.took
-    assert once == again
+    idempotency_key, again = outside.bus.took
+    assert idempotency_key == again
     assert outside.told() == [(task_id, 1), (task_id, 1)]
     assert outside.waiting() == []
 
@@ -295,18 +299,18 @@ def test_a_table_that_is_busy_when_marking_costs_a_repeat_and_no_other_entry() -
     assert outside.waiting() == []
 
 
-def test_a_function_that_was_dead_for_a_day_tells_it_all(outside: Outside) -> None:
+def test_a_function_that_was_dead_for_a_day_tells_it_all(outside: PublishedEvents) -> None:
     ids = []
     for _ in range(5):
         ids.append(outside.world.needing(by=human()))
-        cancel_task(outside.world.baton, human(), ids[-1], None)
+        cancel_task(outside.world.deps, human(), ids[-1], None)
         outside.world.clock.advance(86_400 * 7)
     this = outside.tick()
     assert this.oldest_seconds == 5 * 7 * 86_400
     told = outside.told()
-    for shard in {unsent_shard(task_id) for task_id in ids}:  # in each of them in the order of time
-        wanted = [entry for task_id in ids if unsent_shard(task_id) == shard for entry in trail(outside, task_id)]
-        assert [entry for entry in told if unsent_shard(entry[0]) == shard] == wanted
+    for shard in {outbox_shard(task_id) for task_id in ids}:  # in each of them in the order of time
+        wanted = [entry for task_id in ids if outbox_shard(task_id) == shard for entry in trail(outside, task_id)]
+        assert [entry for entry in told if outbox_shard(entry[0]) == shard] == wanted
     assert {task_id for task_id, _ in told} == set(ids)
 
 
@@ -335,18 +339,18 @@ def test_one_run_puts_off_what_another_has_just_told_to_no_effect() -> None:
     assert outside.waiting() == []
 
 
-def test_a_run_stops_in_time_and_the_next_one_goes_on(outside: Outside) -> None:
+def test_a_run_stops_in_time_and_the_next_one_goes_on(outside: PublishedEvents) -> None:
     for task_id in of_one_shard(120):
         outside.world.store.commit(WORKSPACE, new(task_id))
     outside.world.clock.advance(60)
     left = iter([True, True, False])
-    this = publish_overdue(outside.world.baton, outside.bus, lambda: next(left))
+    this = publish_overdue(outside.world.deps, outside.bus, lambda: next(left))
     assert (this.published, this.complete) == (100, False)
-    this = publish_overdue(outside.world.baton, outside.bus)
+    this = publish_overdue(outside.world.deps, outside.bus)
     assert (this.published, this.complete) == (20, True)
 
 
-def test_other_workspaces_events_keep_their_own_tasks(outside: Outside) -> None:
+def test_other_workspaces_events_keep_their_own_tasks(outside: PublishedEvents) -> None:
     """Even if two of them had the same id."""
     outside.world.store.commit(WORKSPACE, new(title="ours"))
     outside.world.store.commit("other", new(workspace="other", title="theirs"))
@@ -356,14 +360,14 @@ def test_other_workspaces_events_keep_their_own_tasks(outside: Outside) -> None:
     assert outside.waiting() == []
 
 
-def test_an_empty_batch_asks_for_nothing(outside: Outside) -> None:
-    this = publish_fresh(outside.world.baton, outside.bus, [])
+def test_an_empty_batch_asks_for_nothing(outside: PublishedEvents) -> None:
+    this = publish_fresh(outside.world.deps, outside.bus, [])
     assert (this.published, this.failed, this.complete) == (0, 0, True)
 
 
-def test_nothing_of_a_task_shows_that_the_outside_was_told(outside: Outside) -> None:
+def test_nothing_of_a_task_shows_that_the_outside_was_told(outside: PublishedEvents) -> None:
     task_id = outside.world.needing()
     before = outside.world.task(task_id), outside.world.trail(task_id)
     outside.stream()
     assert (outside.world.task(task_id), outside.world.trail(task_id)) == before
-    approve_task(outside.world.baton, human(), task_id, before[0].revision)
+    approve_task(outside.world.deps, human(), task_id, before[0].revision)

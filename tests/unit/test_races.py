@@ -19,20 +19,20 @@ import pytest
 
 from baton.domain.errors import AlreadyClaimed, Busy
 from baton.domain.events import replay
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.transitions import create
-from baton.ports import Baton, Body
+from baton.ports import Body, Deps
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.end_task import cancel_task
 from baton.services.sweep import sweep
 from support.clock import NOON
-from support.crew import StillClock, at_once, race
 from support.fake_dynamo import FakeDynamo
 from support.soak import scaled
 from support.store import InMemoryStore
 from support.tasks import SETTINGS, a_new_task, an_agent
+from support.threads import StillClock, at_once, race
 from support.world import WORKSPACE, World, agent, human, marker_body
 
 RUNNERS = 64
@@ -52,10 +52,10 @@ class Unconditional(FakeDynamo):
         return super().transact_write_items(**request)
 
 
-def still(world: World) -> Baton:
+def still(world: World) -> Deps:
     """The world's Baton for many threads."""
-    world.baton = replace(world.baton, clock=StillClock(), log=lambda *_, **__: None)
-    return world.baton
+    world.deps = replace(world.deps, clock=StillClock(), log=lambda *_, **__: None)
+    return world.deps
 
 
 def ready_tasks(world: World, many: int) -> list[str]:
@@ -69,11 +69,11 @@ def ready_tasks(world: World, many: int) -> list[str]:
 
 
 def claims_of(world: World, tasks: list[str]) -> list[list[Claimed | Exception]]:
-    baton = still(world)
+    deps = still(world)
 
     def step(number: int, runner: int) -> Claimed:
         claimer = Claimer(by=AUDITOR, agent="auditor", worker=f"w{runner}")
-        return claim_task(baton, claimer, tasks[number])
+        return claim_task(deps, claimer, tasks[number])
 
     return race(RUNNERS, len(tasks), step)
 
@@ -103,25 +103,25 @@ def test_64_threads_race_for_each_task_and_each_has_one_winner() -> None:
         events = world.store.events(WORKSPACE, task_id, 0, 100)
         assert [event.seq for event in events] == [1, 2, 3]
         assert replay(events).fence == 1
-    assert len({answer.dossier.task.claim.worker for each in answers for answer in winners(each)}) > 3
+    assert len({answer.details.task.claim.worker for each in answers for answer in winners(each)}) > 3
 
 
 def test_claiming_the_next_gives_64_workers_64_different_tasks_and_nobody_an_error() -> None:
     world = World().settle()
     ready_tasks(world, 40)
-    baton = still(world)
+    deps = still(world)
 
     def step(number: int, runner: int) -> Claimed | None:
-        return claim_next(baton, Claimer(by=AUDITOR, agent="auditor", worker=f"w{runner}"))
+        return claim_next(deps, Claimer(by=AUDITOR, agent="auditor", worker=f"w{runner}"))
 
     (answers,) = race(RUNNERS, 1, step)
     assert not [answer for answer in answers if isinstance(answer, Exception)]
-    got = [answer.dossier.task.id for answer in winners(answers)]
+    got = [answer.details.task.id for answer in winners(answers)]
     # Whoever lost every race it entered may go home with nothing although there was more; the next asking gets it.
     assert len(got) == len(set(got))
     assert len(got) >= 30
-    rest = iter(lambda: claim_next(baton, Claimer(by=AUDITOR, agent="auditor", worker="w")), None)
-    got += [claimed.dossier.task.id for claimed in rest]
+    rest = iter(lambda: claim_next(deps, Claimer(by=AUDITOR, agent="auditor", worker="w")), None)
+    got += [claimed.details.task.id for claimed in rest]
     assert len(got) == len(set(got)) == 40
 
 
@@ -132,12 +132,12 @@ def test_one_claim_is_ended_once_though_worker_human_and_sweepers_come_at_once()
         (task_id,) = ready_tasks(world, 1)
         claim_id = world.claim().claim_id
         world.clock.advance(300)
-        baton = replace(still(world), clock=StillClock(world.clock.now()))
+        deps = replace(still(world), clock=StillClock(world.clock.now()))
         steps: list[Callable[[], object]] = [
-            partial(complete_task, baton, AUDITOR, task_id, claim_id, {"ok": True}, "h"),
-            partial(cancel_task, baton, human(), task_id, None),
-            partial(sweep, baton),
-            partial(sweep, baton),
+            partial(complete_task, deps, AUDITOR, task_id, claim_id, {"ok": True}, "h"),
+            partial(cancel_task, deps, human(), task_id, None),
+            partial(sweep, deps),
+            partial(sweep, deps),
         ]
         race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
         trail = world.trail(task_id)
@@ -151,8 +151,8 @@ def test_one_claim_is_ended_once_though_worker_human_and_sweepers_come_at_once()
 def test_64_markers_at_once_in_one_direction_create_exactly_one() -> None:
     for _ in range(10):
         world = World().settle()
-        baton = still(world)
-        answers = at_once(RUNNERS, lambda b=baton: create_handoff_marker(b, agent("scout"), marker_body()))
+        deps = still(world)
+        answers = at_once(RUNNERS, lambda b=deps: create_handoff_marker(b, agent("scout"), marker_body()))
         made = [a for a in answers if isinstance(a, MarkerAnswer) and a.task_id]
         duplicates = [a for a in answers if isinstance(a, MarkerAnswer) and a.duplicate_of]
         assert (len(made), len(duplicates)) == (1, RUNNERS - 1)
@@ -163,14 +163,14 @@ def test_64_markers_at_once_in_one_direction_create_exactly_one() -> None:
 
 def test_64_markers_each_closed_at_once_create_exactly_two() -> None:
     world = World().settle()
-    baton = still(world)
+    deps = still(world)
     closing = Lock()
 
     def step(number: int, runner: int) -> MarkerAnswer:
-        answer = create_handoff_marker(baton, agent("scout"), marker_body())
+        answer = create_handoff_marker(deps, agent("scout"), marker_body())
         if answer.task_id:
             with closing:
-                cancel_task(baton, human(), answer.task_id, None)
+                cancel_task(deps, human(), answer.task_id, None)
         return answer
 
     answers = race(16, 4, step)
@@ -178,7 +178,7 @@ def test_64_markers_each_closed_at_once_create_exactly_two() -> None:
     errors = [a for each in answers for a in each if isinstance(a, Exception)]
     assert len(made) == 2
     assert {type(error) for error in errors} <= {Busy}
-    held = world.store.marker_facts(WORKSPACE, ("scout", "auditor"), None)[1]
+    held = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert held is not None
     assert [escalation.closed for escalation in held.escalations] == [True, True]
 
@@ -189,7 +189,7 @@ def test_64_in_a_row_each_closed_at_once_create_exactly_two(world: World) -> Non
         answer = world.mark(agent("scout"))
         if answer.task_id:
             made += 1
-            cancel_task(world.baton, human(), answer.task_id, None)
+            cancel_task(world.deps, human(), answer.task_id, None)
         capped += answer.review_id is not None
     assert (made, capped) == (2, 62)
 
@@ -197,9 +197,9 @@ def test_64_in_a_row_each_closed_at_once_create_exactly_two(world: World) -> Non
 def test_64_knocks_at_a_capped_direction_open_one_review_and_each_is_counted() -> None:
     world = World().settle()
     for _ in range(2):
-        cancel_task(world.baton, human(), world.needing(), None)
-    baton = still(world)
-    answers = at_once(RUNNERS, lambda: create_handoff_marker(baton, agent("scout"), marker_body()))
+        cancel_task(world.deps, human(), world.needing(), None)
+    deps = still(world)
+    answers = at_once(RUNNERS, lambda: create_handoff_marker(deps, agent("scout"), marker_body()))
     counted = [a for a in answers if isinstance(a, MarkerAnswer)]
     assert {type(a) for a in answers if isinstance(a, Exception)} <= {Busy}
     (review_id,) = {a.review_id for a in counted}
@@ -212,9 +212,9 @@ def test_64_with_one_idempotency_key_get_one_answer(create_task: bool) -> None:
     body = marker_body(create_task=create_task)
     for round_ in range(10):
         world = World().settle()
-        baton = still(world)
-        once = Once(agent("scout"), "/handoff-markers", f"key-{round_}", "h")
-        answers = at_once(RUNNERS, lambda b=baton, o=once: create_handoff_marker(b, o.principal, body, o))
+        deps = still(world)
+        idempotency_key = IdempotencyKey(agent("scout"), "/handoff-markers", f"key-{round_}", "h")
+        answers = at_once(RUNNERS, lambda b=deps, o=idempotency_key: create_handoff_marker(b, o.principal, body, o))
         assert len(answers) == RUNNERS
         assert all(answer == answers[0] for answer in answers)
         assert isinstance(answers[0], MarkerAnswer)
@@ -225,12 +225,12 @@ def test_64_with_one_idempotency_key_get_one_answer(create_task: bool) -> None:
 def test_64_claims_with_one_idempotency_key_get_one_claim() -> None:
     world = World().settle()
     tasks = ready_tasks(world, 20)
-    baton = still(world)
+    deps = still(world)
     keys = count()
     for _ in range(10):
-        once = Once(AUDITOR, "/agents/auditor/claims", f"key-{next(keys)}", "h")
+        idempotency_key = IdempotencyKey(AUDITOR, "/agents/auditor/claims", f"key-{next(keys)}", "h")
         claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
-        answers = at_once(RUNNERS, lambda o=once, c=claimer: claim_next(baton, c, o))
+        answers = at_once(RUNNERS, lambda o=idempotency_key, c=claimer: claim_next(deps, c, o))
         # Nothing is an answer too: of one that lost every race before the key was taken.
         assert len({answer.claim_id for answer in winners(answers)}) == 1
         assert not [answer for answer in answers if isinstance(answer, Exception)]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Busy, Conflict, CriteriaUnreported, KeyReused, StaleClaim, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Principal
 from baton.domain.task import Policy
-from baton.ports import Dossier, LateKept
+from baton.ports import LateResultKept, TaskDetails
 from baton.services.complete_task import complete_task
 from baton.services.delegate_task import delegate_task
 from baton.services.end_task import cancel_task, resolve_task
@@ -22,7 +22,7 @@ from baton.services.save_checkpoint import save_checkpoint
 from baton.services.sweep import sweep
 from baton.services.transfer_task import transfer_task
 from baton.services.wait_for_callback import answer_callback, wait_for_callback
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.team import Leg, Team, as_told
 from support.world import WORKSPACE, World, agent, human
 
@@ -30,44 +30,58 @@ A, B, C = "anna", "bert", "carl"
 TO_B = {"target": {"agent": B, "reason": "go on"}}
 NO_DATA = {"type": "error", "description": "no data", "partial_progress": {"completed": ["half"], "incomplete": []}}
 
-Send = Callable[[Any, Leg, str, "Once | None"], Any]
+Send = Callable[[Any, Leg, str, "IdempotencyKey | None"], Any]
 
 
-def complete(baton: Any, leg: Leg, body: str, once: Once | None) -> Dossier:
+def complete(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     wish = {"continuation": {"suggested_next": B, "reason": "go on"}, "notes": ["well done"]}
-    return complete_task(baton, *leg.where, {"said": body}, body, once, wish)
+    return complete_task(deps, *leg.where, {"said": body}, body, idempotency_key, wish)
 
 
-def fail(baton: Any, leg: Leg, body: str, once: Once | None) -> Dossier:
-    return fail_task(baton, *leg.where, NO_DATA, body, retryable=False, once=once, rollback_request={"target_agent": B})
+def fail(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
+    return fail_task(
+        deps,
+        *leg.where,
+        NO_DATA,
+        body,
+        retryable=False,
+        idempotency_key=idempotency_key,
+        rollback_request={"target_agent": B},
+    )
 
 
-def delegate(baton: Any, leg: Leg, body: str, once: Once | None) -> Dossier:
+def delegate(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     branches = [{"call_id": "b", **TO_B}]
-    return delegate_task(baton, *leg.where, branches, Policy.ALL, None, body, once)
+    return delegate_task(deps, *leg.where, branches, Policy.ALL, None, body, idempotency_key)
 
 
 VERBS: dict[str, Send] = {
     "complete": complete,
     "fail": fail,
-    "fail-retry": lambda baton, leg, body, once: fail_task(baton, *leg.where, NO_DATA, body, retryable=True, once=once),
-    "reject": lambda baton, leg, body, once: reject_task(baton, *leg.where, "not mine", body, once),
-    "release": lambda baton, leg, body, once: release_task(baton, *leg.where, "not now", body, once),
-    "transfer": lambda baton, leg, body, once: transfer_task(baton, *leg.where, TO_B, body, once),
+    "fail-retry": lambda deps, leg, body, idempotency_key: fail_task(
+        deps, *leg.where, NO_DATA, body, retryable=True, idempotency_key=idempotency_key
+    ),
+    "reject": lambda deps, leg, body, idempotency_key: reject_task(deps, *leg.where, "not mine", body, idempotency_key),
+    "release": lambda deps, leg, body, idempotency_key: release_task(
+        deps, *leg.where, "not now", body, idempotency_key
+    ),
+    "transfer": lambda deps, leg, body, idempotency_key: transfer_task(deps, *leg.where, TO_B, body, idempotency_key),
     "delegate": delegate,
-    "wait": lambda baton, leg, body, once: wait_for_callback(baton, *leg.where, "interaction", None, body, once),
+    "wait": lambda deps, leg, body, idempotency_key: wait_for_callback(
+        deps, *leg.where, "interaction", None, body, idempotency_key
+    ),
 }
 
 
-def key(by: Principal, name: str = "key-1", body: str = "h") -> Once:
-    return Once(by, "/tasks/verb", name, body)
+def key(by: Principal, name: str = "key-1", body: str = "h") -> IdempotencyKey:
+    return IdempotencyKey(by, "/tasks/verb", name, body)
 
 
 def seen(answer: Any) -> Any:
     """An answer as its caller sees it."""
-    dossier, token = answer if isinstance(answer, tuple) else (answer, None)
-    task = dossier.task
-    return as_told(task), task.version, dossier.output, dossier.completion, dossier.failure, token
+    details, token = answer if isinstance(answer, tuple) else (answer, None)
+    task = details.task
+    return as_told(task), task.version, details.output, details.completion, details.failure, token
 
 
 def nothing(team: Team, leg: Leg) -> None:
@@ -76,18 +90,18 @@ def nothing(team: Team, leg: Leg) -> None:
 
 def time_goes_by(team: Team, leg: Leg) -> None:
     team.later(90_000)
-    sweep(team.baton)
+    sweep(team.deps)
 
 
 def it_goes_on(team: Team, leg: Leg) -> None:
     """Whatever became of it, it is worked on and ended by another claim, if it may be."""
     task = team.task(leg.task.id)
     if task.wait is not None and task.wait.is_for_callback:
-        _, token = wait_for_callback(team.baton, *leg.where, "interaction", None, "h")
-        answer_callback(team.baton, token, {"answer": 42})
+        _, token = wait_for_callback(team.deps, *leg.where, "interaction", None, "h")
+        answer_callback(team.deps, token, {"answer": 42})
     elif task.wait is not None:
         team.complete(team.take(B, task.wait.branches[0].task_id))
-        sweep(team.baton)
+        sweep(team.deps)
     team.later(10)
     if not team.task(leg.task.id).is_ended:
         again = team.take(A, leg.task.id)
@@ -96,7 +110,7 @@ def it_goes_on(team: Team, leg: Leg) -> None:
 
 def it_is_cancelled(team: Team, leg: Leg) -> None:
     if not team.task(leg.task.id).is_ended:
-        cancel_task(team.baton, human(), leg.task.id, None)
+        cancel_task(team.deps, human(), leg.task.id, None)
 
 
 AFTER = [nothing, time_goes_by, it_goes_on, it_is_cancelled]
@@ -110,17 +124,17 @@ def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
 ) -> None:
     team = Team(A, B, C)
     leg = team.begin(A)
-    once = key(leg.by) if has_key else None
-    first = VERBS[verb](team.baton, leg, "h", once)
+    idempotency_key = key(leg.by) if has_key else None
+    first = VERBS[verb](team.deps, leg, "h", idempotency_key)
     team.later()
     meanwhile(team, leg)
     before = [(task, team.world.trail(task.id)) for task in team.tasks()]
     inboxes = [team.inbox(slug) for slug in (A, B, C)]
     for _ in range(2):
-        assert seen(VERBS[verb](team.baton, leg, "h", once)) == seen(first)
+        assert seen(VERBS[verb](team.deps, leg, "h", idempotency_key)) == seen(first)
     # With the key lost, or with a new one, it is still the repeat of what ended the claim.
     for other in (None, key(leg.by, "key-2")):
-        assert seen(VERBS[verb](team.baton, leg, "h", other)) == seen(first)
+        assert seen(VERBS[verb](team.deps, leg, "h", other)) == seen(first)
     assert [(task, team.world.trail(task.id)) for task in team.tasks()] == before
     assert [team.inbox(slug) for slug in (A, B, C)] == inboxes
     assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
@@ -131,24 +145,24 @@ def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
 def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: Callable[[Team, Leg], None]) -> None:
     team = Team(A, B, C)
     leg = team.begin(A)
-    VERBS[verb](team.baton, leg, "h", key(leg.by))
+    VERBS[verb](team.deps, leg, "h", key(leg.by))
     team.later()
     meanwhile(team, leg)
     before = team.tasks()
     with pytest.raises(StaleClaim):
-        VERBS[verb](team.baton, leg, "another body", None)
+        VERBS[verb](team.deps, leg, "another body", None)
     with pytest.raises(KeyReused):
-        VERBS[verb](team.baton, leg, "another body", key(leg.by, body="another body"))
+        VERBS[verb](team.deps, leg, "another body", key(leg.by, body="another body"))
     for name in set(VERBS) - {verb}:
         if {name, verb} <= {"fail", "fail-retry"} or {name, verb} <= {"delegate", "wait"}:
             continue  # one verb; its body would differ
         with pytest.raises(StaleClaim):
-            VERBS[name](team.baton, leg, "h", None)
+            VERBS[name](team.deps, leg, "h", None)
     with pytest.raises(StaleClaim):
-        save_checkpoint(team.baton, *leg.where, "step", {})
+        save_checkpoint(team.deps, *leg.where, "step", {})
     for stranger in (agent(B), human(), agent(A, "globex")):
         with pytest.raises((StaleClaim, Unknown)):
-            VERBS[verb](team.baton, Leg(stranger, leg.task, leg.claim_id), "h", None)
+            VERBS[verb](team.deps, Leg(stranger, leg.task, leg.claim_id), "h", None)
     assert team.tasks() == before
     # It was the holder who ended the claim: what is said besides is no result that came too late.
     assert team.world.store.late_results(WORKSPACE, leg.task.id) == ()
@@ -161,21 +175,21 @@ def test_a_result_that_comes_too_late_is_refused_and_the_first_is_kept(cut: str)
     if cut == "lease":
         time_goes_by(team, leg)
     elif cut == "cancel":
-        cancel_task(team.baton, human(), leg.task.id, None)
+        cancel_task(team.deps, human(), leg.task.id, None)
     else:
-        resolve_task(team.baton, human(), leg.task.id, {"by": "hand"}, None)
+        resolve_task(team.deps, human(), leg.task.id, {"by": "hand"}, None)
     for body in ("first", "second", "first"):
         with pytest.raises(StaleClaim):
-            complete(team.baton, leg, body, None)
+            complete(team.deps, leg, body, None)
     (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
     assert (late.claim_fence, late.agent, late.verb) == (1, A, "complete")
     assert late.content["output"] == {"said": "first"}
     if cut == "lease":
         again = team.take(A, leg.task.id)
         team.later(300)
-        sweep(team.baton)
+        sweep(team.deps)
         with pytest.raises(StaleClaim):
-            fail(team.baton, again, "h", None)
+            fail(team.deps, again, "h", None)
         kept = team.world.store.late_results(WORKSPACE, leg.task.id)
         assert [(each.claim_fence, each.verb) for each in kept] == [(1, "complete"), (2, "fail")]
 
@@ -183,9 +197,9 @@ def test_a_result_that_comes_too_late_is_refused_and_the_first_is_kept(cut: str)
 def test_a_secret_in_a_late_result_is_masked() -> None:
     team = Team(A)
     leg = team.begin(A)
-    cancel_task(team.baton, human(), leg.task.id, None)
+    cancel_task(team.deps, human(), leg.task.id, None)
     with pytest.raises(StaleClaim):
-        complete_task(team.baton, *leg.where, {"token": "ghp_" + "a1B2" * 9}, "h")
+        complete_task(team.deps, *leg.where, {"token": "ghp_" + "a1B2" * 9}, "h")
     (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
     assert "ghp_" not in str(late.content)
 
@@ -196,9 +210,9 @@ def test_a_secret_in_a_late_result_is_masked() -> None:
 def test_a_late_result_is_stale_whatever_the_guardrails_would_say(output: list[Any], is_kept: bool) -> None:
     team = Team(A)
     leg = team.begin(A)
-    cancel_task(team.baton, human(), leg.task.id, None)
+    cancel_task(team.deps, human(), leg.task.id, None)
     with pytest.raises(StaleClaim):
-        complete_task(team.baton, *leg.where, output, "h")
+        complete_task(team.deps, *leg.where, output, "h")
     (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
     assert late.content == ({"output": output, "completion": {}} if is_kept else {"left_out": "secrets.github_token"})
 
@@ -275,7 +289,7 @@ class Crowded(HookedStore):
     times = 0
 
     def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
-        if self.times and any(isinstance(each, LateKept) for each in extras):
+        if self.times and any(isinstance(each, LateResultKept) for each in extras):
             self.times -= 1
             raise Conflict("task")
         self._store.commit(workspace, change, extras)
@@ -285,11 +299,11 @@ def test_a_late_word_is_stale_though_its_keeping_meets_a_conflict() -> None:
     store = Crowded()
     team = Team(A, world=World(store=store))
     leg = team.begin(A)
-    cancel_task(team.baton, human(), leg.task.id, None)
+    cancel_task(team.deps, human(), leg.task.id, None)
     store.times = 1
     with pytest.raises(StaleClaim):
-        complete(team.baton, leg, "first", None)
+        complete(team.deps, leg, "first", None)
     assert len(team.world.store.late_results(WORKSPACE, leg.task.id)) == 1
     store.times = 1_000
     with pytest.raises(Busy):
-        complete(team.baton, leg, "first", None)
+        complete(team.deps, leg, "first", None)

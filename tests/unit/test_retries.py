@@ -13,17 +13,17 @@ from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAll
 from baton.domain.principal import Kind, Principal
 from baton.domain.task import Task
 from baton.domain.times import rfc3339
-from baton.ports import Dossier
+from baton.ports import TaskDetails
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task
 from baton.services.release_review import release_review
 from baton.services.retry_handoff import retry_handoff
 from baton.services.split_task import split_task
 from baton.services.sweep import sweep
-from support.crew import race
-from support.hooked import HookedStore
-from support.moments import Moments, die
+from support.call_hooks import CallHooks, die
+from support.hooked_store import HookedStore
 from support.team import BROKE, Leg, Team
+from support.threads import race
 from support.world import WORKSPACE, World, agent, human, service
 
 A, B, C = "anna", "bert", "carl"
@@ -40,7 +40,7 @@ def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_its_last_ch
     child = team.take(B, team.ask(B, under=root, context={"state": {"a": 1}, "variables": {"v": 2}}).task.id)
     team.checkpoint(child, a=2, b=3)
     first = team.fail(child).task
-    again = retry_handoff(team.baton, agent(A), first.id)
+    again = retry_handoff(team.deps, agent(A), first.id)
     assert (again.task.kind, again.task.retry_of, again.task.parent_id) == ("retry", first.id, root.task.id)
     assert again.body is not None
     assert again.body["context"] == {"state": {"a": 2, "b": 3}, "variables": {"v": 2}}
@@ -55,27 +55,27 @@ def test_only_what_ended_without_success_is_retried(end: str) -> None:
     if end == "done":
         team.complete(leg)
     with pytest.raises(NotAllowed):
-        retry_handoff(team.baton, human(), leg.task.id)
+        retry_handoff(team.deps, human(), leg.task.id)
 
 
 def test_one_retry_is_under_way_whichever_of_them_is_named() -> None:
     team = Team(A, B)
     root = team.begin(A)
     first = failed(team, root)
-    second = retry_handoff(team.baton, agent(A), first.id).task
+    second = retry_handoff(team.deps, agent(A), first.id).task
     team.later()
     with pytest.raises(AlreadyRetried) as refused:
-        retry_handoff(team.baton, agent(A), first.id)
+        retry_handoff(team.deps, agent(A), first.id)
     assert refused.value.fields["task_id"] == second.id
     team.fail(team.take(B, second.id))
-    third = retry_handoff(team.baton, agent(A), second.id).task
+    third = retry_handoff(team.deps, agent(A), second.id).task
     for each in (first, second):
         with pytest.raises(AlreadyRetried) as refused:
-            retry_handoff(team.baton, agent(A), each.id)
+            retry_handoff(team.deps, agent(A), each.id)
         assert refused.value.fields["task_id"] == third.id
     team.later()
     team.fail(team.take(B, third.id))
-    assert retry_handoff(team.baton, agent(A), first.id).task.retry_of == first.id
+    assert retry_handoff(team.deps, agent(A), first.id).task.retry_of == first.id
 
 
 def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
@@ -83,15 +83,15 @@ def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
         team = Team(A, B)
         root = team.begin(A)
         first = failed(team, root)
-        second = retry_handoff(team.baton, agent(A), first.id).task
+        second = retry_handoff(team.deps, agent(A), first.id).task
         team.later()
         team.fail(team.take(B, second.id))
         still = team.still()
         names = [first.id, second.id] * 4
         (answers,) = race(8, 1, lambda _, runner, b=still, n=names: retry_handoff(b, agent(A), n[runner]))
-        made = [each for each in answers if isinstance(each, Dossier)]
+        made = [each for each in answers if isinstance(each, TaskDetails)]
         assert len(made) == 1
-        assert {type(each) for each in answers} == {Dossier, AlreadyRetried}
+        assert {type(each) for each in answers} == {TaskDetails, AlreadyRetried}
         assert [task.id for task in team.open() if task.target_agent == B] == [made[0].task.id]
 
 
@@ -106,8 +106,8 @@ def test_it_is_for_humans_and_for_the_agent_that_handed_it_off() -> None:
         (namesake, Unknown),
     ):
         with pytest.raises(refusal):
-            retry_handoff(team.baton, by, first.id)
-    assert retry_handoff(team.baton, service(), first.id).task.source_agent == A
+            retry_handoff(team.deps, by, first.id)
+    assert retry_handoff(team.deps, service(), first.id).task.source_agent == A
 
 
 def test_a_service_retries_what_it_asked_for_under_its_own_name() -> None:
@@ -115,7 +115,7 @@ def test_a_service_retries_what_it_asked_for_under_its_own_name() -> None:
     ci = service(act_as=False)
     task = team.ask(B, by=ci).task
     team.fail(team.take(B, task.id))
-    assert retry_handoff(team.baton, ci, task.id).task.source_agent == "service:ci"
+    assert retry_handoff(team.deps, ci, task.id).task.source_agent == "service:ci"
 
 
 # Cancelled trees
@@ -139,12 +139,12 @@ def test_out_of_a_cancelled_tree_only_a_human_retries(level: str) -> None:
     else:
         top, _, first = three_levels(team)
         by = agent(B)
-    cancel_task(team.baton, human(), top.task.id, "stop")
+    cancel_task(team.deps, human(), top.task.id, "stop")
     for each in (by, service()):
         with pytest.raises(HumanNeeded):
-            retry_handoff(team.baton, each, first.id)
+            retry_handoff(team.deps, each, first.id)
     assert team.open() == []
-    assert retry_handoff(team.baton, human(), first.id).task.state == "delegated"
+    assert retry_handoff(team.deps, human(), first.id).task.state == "delegated"
 
 
 def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
@@ -152,38 +152,38 @@ def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
     moment, was_over = 0, False
     while not was_over:
         moment += 1
-        store = Moments()
+        store = CallHooks()
         team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
         top, _, first = three_levels(team)
-        store.begin(before={moment: partial(cancel_task, team.baton, human(), top.task.id, "stop")})
+        store.begin(before={moment: partial(cancel_task, team.deps, human(), top.task.id, "stop")})
         with suppress(HumanNeeded):
-            retry_handoff(team.baton, agent(B), first.id)
+            retry_handoff(team.deps, agent(B), first.id)
         calls = store.calls
         was_over = len(calls) < moment
         store.begin()
         if was_over:
-            cancel_task(team.baton, human(), top.task.id, "stop")
+            cancel_task(team.deps, human(), top.task.id, "stop")
         assert team.task(top.task.id).state == "cancelled"
         assert team.open() == [], f"before call {moment} of {calls}"
     assert moment > 4
 
 
 def test_a_retry_that_meets_a_cancel_and_dies_right_after_its_write_does_not_escape_either() -> None:
-    store = Moments()
+    store = CallHooks()
     team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
     _, _, first = three_levels(team)
     store.begin()
-    retry_handoff(team.baton, agent(B), first.id)
+    retry_handoff(team.deps, agent(B), first.id)
     write = store.calls.index("commit") + 1
-    store = Moments()
+    store = CallHooks()
     team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
     top, _, first = three_levels(team)
-    stop = partial(cancel_task, team.baton, human(), top.task.id, "stop")
+    stop = partial(cancel_task, team.deps, human(), top.task.id, "stop")
     store.begin(before={write: stop}, after={write: die})
     with pytest.raises(HumanNeeded):  # its write holds on its ancestors, and it looks again
-        retry_handoff(team.baton, agent(B), first.id)
+        retry_handoff(team.deps, agent(B), first.id)
     store.begin()
-    sweep(team.baton)
+    sweep(team.deps)
     assert team.open() == []
 
 
@@ -192,10 +192,10 @@ def test_what_a_human_retries_out_of_a_cancelled_tree_is_not_cancelled_again_by_
     root = team.begin(A)
     child = team.take(B, team.ask(B, under=root).task.id)
     gone = failed(team, child, C)
-    cancel_task(team.baton, human(), root.task.id, "stop")
-    again = retry_handoff(team.baton, human(), gone.id).task
+    cancel_task(team.deps, human(), root.task.id, "stop")
+    again = retry_handoff(team.deps, human(), gone.id).task
     for _ in range(3):
-        sweep(team.baton)
+        sweep(team.deps)
     assert team.task(again.id).state == "delegated"
     assert [task.id for task in team.open()] == [again.id]
 
@@ -204,24 +204,24 @@ def test_what_a_human_has_split_goes_on_in_its_parts_and_only_a_human_retries_th
     team = Team(A)
     team.register(B, approval="manual")
     whole = team.ask(B, under=team.begin(A)).task
-    split_task(team.baton, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
+    split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
     with pytest.raises(HumanNeeded):
-        retry_handoff(team.baton, agent(A), whole.id)
-    assert retry_handoff(team.baton, human(), whole.id).task.retry_of == whole.id
+        retry_handoff(team.deps, agent(A), whole.id)
+    assert retry_handoff(team.deps, human(), whole.id).task.retry_of == whole.id
 
 
 def test_an_escalation_is_retried_by_a_human_so_that_no_agent_gets_round_its_cap() -> None:
     world = World().settle()
     claimed = world.claimed()
-    task = claimed.dossier.task
-    fail_task(world.baton, agent("auditor"), task.id, claimed.claim_id, BROKE, "h", retryable=False)
+    task = claimed.details.task
+    fail_task(world.deps, agent("auditor"), task.id, claimed.claim_id, BROKE, "h", retryable=False)
     for by in (agent("scout"), service()):
         with pytest.raises(HumanNeeded):
-            retry_handoff(world.baton, by, task.id)
-    again = retry_handoff(world.baton, human(), task.id).task
-    cancel_task(world.baton, human(), again.id, None)
+            retry_handoff(world.deps, by, task.id)
+    again = retry_handoff(world.deps, human(), task.id).task
+    cancel_task(world.deps, human(), again.id, None)
     with pytest.raises(HumanNeeded):
-        retry_handoff(world.baton, agent("scout"), again.id)
+        retry_handoff(world.deps, agent("scout"), again.id)
 
 
 @pytest.mark.parametrize(("late", "keeps"), [(0, False), (-1, True)])
@@ -232,14 +232,14 @@ def test_a_deadline_that_is_over_is_not_the_retrys(late: int, keeps: bool) -> No
     leg = team.begin(A, expectations=asked)
     team.later((deadline - team.world.clock.now()).total_seconds() - 3 + late)
     team.fail(leg)
-    again = retry_handoff(team.baton, human(), leg.task.id).task
+    again = retry_handoff(team.deps, human(), leg.task.id).task
     assert (again.deadline, again.fail_on_deadline) == ((deadline, True) if keeps else (None, False))
 
 
 def stopped(team: Team, task: Task) -> str:
     """The review of a retry that the loop guard has stopped."""
     with pytest.raises(LoopTripped) as trip:
-        retry_handoff(team.baton, human(), task.id)
+        retry_handoff(team.deps, human(), task.id)
     review_id: str = trip.value.fields["review_id"]
     return review_id
 
@@ -247,39 +247,39 @@ def stopped(team: Team, task: Task) -> str:
 def test_a_retry_that_a_human_released_is_the_latest_one() -> None:
     team = Team(A, max_handoffs_per_workflow=2)
     first = team.fail(team.begin(A)).task
-    cancel_task(team.baton, human(), retry_handoff(team.baton, human(), first.id).task.id, None)
-    review, released = release_review(team.baton, human(), stopped(team, first))
+    cancel_task(team.deps, human(), retry_handoff(team.deps, human(), first.id).task.id, None)
+    review, released = release_review(team.deps, human(), stopped(team, first))
     assert released.task.retry_of == first.id
     assert team.world.store.retry_of(WORKSPACE, first.id) == released.task.id
     with pytest.raises(AlreadyRetried):
-        retry_handoff(team.baton, human(), first.id)
+        retry_handoff(team.deps, human(), first.id)
     assert [task.id for task in team.open()] == [released.task.id]
-    cancel_task(team.baton, human(), released.task.id, None)
-    assert release_review(team.baton, human(), stopped(team, first))[0].id == review.id
+    cancel_task(team.deps, human(), released.task.id, None)
+    assert release_review(team.deps, human(), stopped(team, first))[0].id == review.id
 
 
 def test_a_retry_is_not_released_beside_one_that_is_under_way() -> None:
     team = Team(A, max_handoffs_per_workflow=2)
     first = team.fail(team.begin(A)).task
-    cancel_task(team.baton, human(), retry_handoff(team.baton, human(), first.id).task.id, None)
+    cancel_task(team.deps, human(), retry_handoff(team.deps, human(), first.id).task.id, None)
     review_id = stopped(team, first)
     team.set(max_handoffs_per_workflow=10)
-    under_way = retry_handoff(team.baton, human(), first.id).task
+    under_way = retry_handoff(team.deps, human(), first.id).task
     with pytest.raises(AlreadyRetried):
-        release_review(team.baton, human(), review_id)
+        release_review(team.deps, human(), review_id)
     assert team.world.store.review(WORKSPACE, review_id).is_open
-    cancel_task(team.baton, human(), under_way.id, None)
-    assert release_review(team.baton, human(), review_id)[1].task.retry_of == first.id
+    cancel_task(team.deps, human(), under_way.id, None)
+    assert release_review(team.deps, human(), review_id)[1].task.retry_of == first.id
 
 
 def test_of_two_that_let_a_retry_through_at_once_one_wins() -> None:
     store = HookedStore()
     team = Team(A, world=World(store=store), max_handoffs_per_workflow=2)
     first = team.fail(team.begin(A)).task
-    cancel_task(team.baton, human(), retry_handoff(team.baton, human(), first.id).task.id, None)
+    cancel_task(team.deps, human(), retry_handoff(team.deps, human(), first.id).task.id, None)
     review_id = stopped(team, first)
     team.set(max_handoffs_per_workflow=10)
-    store.before["commit"] = lambda: retry_handoff(team.baton, human(), first.id)
+    store.before["commit"] = lambda: retry_handoff(team.deps, human(), first.id)
     with pytest.raises(AlreadyRetried):
-        release_review(team.baton, human(), review_id)
+        release_review(team.deps, human(), review_id)
     assert len(team.open()) == 1

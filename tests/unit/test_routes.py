@@ -19,7 +19,7 @@ from baton.domain.principal import Principal
 from baton.domain.route import MAX_ROUTES, Mode, Route
 from baton.services.change_route import change_route, remove_route
 from baton.services.register_agent import register_agent
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.world import WORKSPACE, World, agent, human, service
 
 ALICE, BOB = human(), human(name="bob")
@@ -29,15 +29,15 @@ AUDIT = {"agent": "auditor", "mode": Mode.DISPATCH}
 def put(
     world: World, work_type: str = "audit", by: Principal = ALICE, version: int | None = None, **values: Any
 ) -> Route:
-    return change_route(world.baton, by, work_type, {**AUDIT, **values}, version)[0]
+    return change_route(world.deps, by, work_type, {**AUDIT, **values}, version)[0]
 
 
 def test_a_route_is_made_once_and_changed_after(world: World) -> None:
-    first, is_new = change_route(world.baton, ALICE, "audit", AUDIT)
+    first, is_new = change_route(world.deps, ALICE, "audit", AUDIT)
     assert is_new
     assert (first.agent, first.mode, first.dispatch_rank, first.version) == ("auditor", Mode.DISPATCH, 100, 1)
     world.clock.advance(60)
-    second, is_new = change_route(world.baton, BOB, "audit", {"agent": "runner", "mode": Mode.NEXT}, 1)
+    second, is_new = change_route(world.deps, BOB, "audit", {"agent": "runner", "mode": Mode.NEXT}, 1)
     assert not is_new
     assert (second.agent, second.mode, second.version) == ("runner", Mode.NEXT, 2)
     assert (second.updated_by, second.updated_at) == ("human:bob", world.clock.now())
@@ -65,7 +65,7 @@ def test_a_change_on_another_version_is_refused(world: World, version: int) -> N
 
 
 def test_an_agent_has_to_be_there_and_active(world: World) -> None:
-    register_agent(world.baton, ALICE, "auditor", {"active": False})
+    register_agent(world.deps, ALICE, "auditor", {"active": False})
     for slug, error, code in (
         ("nobody", UnknownAgent, "unknown_agent"),
         ("Auditor", UnknownAgent, "unknown_agent"),
@@ -89,17 +89,17 @@ def test_only_humans_route_work(world: World, by: Principal) -> None:
     with pytest.raises(HumanNeeded):
         put(world, by=by, agent="runner")
     with pytest.raises(HumanNeeded):
-        remove_route(world.baton, by, "audit")
+        remove_route(world.deps, by, "audit")
     assert world.store.route(WORKSPACE, "audit") == before
 
 
 def test_a_removed_route_is_there_no_more(world: World) -> None:
     put(world)
-    remove_route(world.baton, ALICE, "audit")
+    remove_route(world.deps, ALICE, "audit")
     assert world.store.route(WORKSPACE, "audit") is None
     assert list(world.store.routes(WORKSPACE)) == []
     with pytest.raises(Unknown):
-        remove_route(world.baton, ALICE, "audit")
+        remove_route(world.deps, ALICE, "audit")
 
 
 def test_another_workspaces_route_is_unknown_like_one_that_never_was(world: World) -> None:
@@ -107,7 +107,7 @@ def test_another_workspaces_route_is_unknown_like_one_that_never_was(world: Worl
     messages = set()
     for by, work_type in ((human("other"), "audit"), (ALICE, "nothing")):
         with pytest.raises(Unknown) as refused:
-            remove_route(world.baton, by, work_type)
+            remove_route(world.deps, by, work_type)
         messages.add(refused.value.message)
     assert len(messages) == 1
     assert world.store.route(WORKSPACE, "audit") == before
@@ -115,8 +115,8 @@ def test_another_workspaces_route_is_unknown_like_one_that_never_was(world: Worl
 
 def test_a_version_never_means_two_things_even_after_a_removal(world: World) -> None:
     put(world, dispatch_rank=5)
-    remove_route(world.baton, ALICE, "audit")
-    anew, is_new = change_route(world.baton, BOB, "audit", {"agent": "runner", "mode": Mode.MANUAL}, 0)
+    remove_route(world.deps, ALICE, "audit")
+    anew, is_new = change_route(world.deps, BOB, "audit", {"agent": "runner", "mode": Mode.MANUAL}, 0)
     assert is_new
     assert (anew.version, anew.dispatch_rank, anew.agent) == (3, 100, "runner")
     with pytest.raises(VersionConflict):
@@ -129,7 +129,7 @@ def test_a_workspace_holds_so_many_routes_and_no_more(world: World) -> None:
     with pytest.raises(LimitReached):
         put(world, "one-more")
     assert put(world, "type-0", mode=Mode.NEXT).version == 2
-    remove_route(world.baton, ALICE, "type-1")
+    remove_route(world.deps, ALICE, "type-1")
     put(world, "one-more")
     with pytest.raises(LimitReached):
         put(world, "type-1")

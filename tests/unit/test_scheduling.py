@@ -14,16 +14,16 @@ from baton.domain.agent import Runtime
 from baton.domain.change import Change
 from baton.domain.errors import NotClaimable
 from baton.domain.times import rfc3339
-from baton.ports import Extra, Ready, Skills
+from baton.ports import ExtraWrite, ReadyTask, Skills
 from baton.services.approve_task import approve_task, approve_task_next
 from baton.services.change_route import change_route
 from baton.services.claim_task import Claimer, claim_next
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.put_off_task import defer_task
 from baton.services.sweep import sweep
-from support.crew import at_once, race
 from support.store import InMemoryStore
 from support.team import Team
+from support.threads import at_once, race
 from support.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
@@ -62,10 +62,10 @@ class Logbook(InMemoryStore):
         with self._lock:
             self.log.append(Look(current_thread().name))
             skills, found = super().ready(workspace, agent, now)
-            taken: list[Ready] = list(found)
+            taken: list[ReadyTask] = list(found)
         return skills, iter(taken)
 
-    def commit(self, workspace: str, change: Change | None, extras: tuple[Extra, ...] = ()) -> None:  # type: ignore[override]
+    def commit(self, workspace: str, change: Change | None, extras: tuple[ExtraWrite, ...] = ()) -> None:  # type: ignore[override]
         with self._lock:
             super().commit(workspace, change, extras)
             if change is None:
@@ -82,9 +82,9 @@ def logged() -> tuple[Team, Logbook]:
     return Team(A, B, C, world=World(store=store), dispatch_delay_seconds=0), store
 
 
-def take_all(baton: Any) -> list[str]:
+def take_all(deps: Any) -> list[str]:
     claimer = Claimer(by=agent(A), agent=A, worker=current_thread().name)
-    return [claimed.dossier.task.id for claimed in iter(lambda: claim_next(baton, claimer), None)]
+    return [claimed.details.task.id for claimed in iter(lambda: claim_next(deps, claimer), None)]
 
 
 @pytest.mark.parametrize("round_", range(5))
@@ -145,9 +145,9 @@ def test_no_p1_is_handed_out_while_a_p0_was_ready_before_the_claim_began(round_:
     check_log(store.log)
 
 
-def ask(baton: Any, reason: str, priority: str) -> None:
+def ask(deps: Any, reason: str, priority: str) -> None:
     message = {"source": {"agent": "alice"}, "target": {"agent": A, "reason": reason}}
-    create_handoff(baton, human(), Asked(message={**message, "metadata": {"priority": priority}}))
+    create_handoff(deps, human(), CreateHandoff(message={**message, "metadata": {"priority": priority}}))
 
 
 def check_log(log: list[Look | Came | Went]) -> None:
@@ -175,16 +175,16 @@ def test_work_for_later_is_offered_from_its_moment_on_and_not_before() -> None:
         team.register(A, runtime=runtime)
         due = team.world.clock.now() + timedelta(hours=1)
         task = team.ask(A, metadata={"not_before": rfc3339(due)}).task
-        team.world.doorbell.bells.clear()
+        team.world.dispatch_queue.notices.clear()
         team.world.clock.time = due - timedelta(milliseconds=1)
-        sweep(team.baton)
+        sweep(team.deps)
         assert team.taken(A) is None
         with pytest.raises(NotClaimable):
             team.taken(A, task.id)
-        assert team.world.doorbell.bells == []
+        assert team.world.dispatch_queue.notices == []
         team.world.clock.time = due
-        sweep(team.baton)
-        assert bool(team.world.doorbell.bells) is (runtime is Runtime.RUN)
+        sweep(team.deps)
+        assert bool(team.world.dispatch_queue.notices) is (runtime is Runtime.RUN)
         assert team.take(A).task.id == task.id
 
 
@@ -195,19 +195,19 @@ def test_what_is_put_off_is_out_of_the_humans_queue_until_its_moment() -> None:
     due = team.world.clock.now() + timedelta(days=3)
 
     def queue() -> list[str]:
-        sweep(team.baton)
+        sweep(team.deps)
         return [each.id for each in team.world.store.needs(WORKSPACE, 10, None).items]
 
     assert queue() == [task.id]
-    defer_task(team.baton, human(), task.id, due, None)
+    defer_task(team.deps, human(), task.id, due, None)
     assert queue() == []
     team.world.clock.time = due - timedelta(milliseconds=1)
     assert queue() == []
     team.world.clock.time = due
     assert queue() == [task.id]
-    defer_task(team.baton, human(), task.id, due + timedelta(days=1), None)
+    defer_task(team.deps, human(), task.id, due + timedelta(days=1), None)
     assert queue() == []
-    approve_task(team.baton, human(), task.id, None)
+    approve_task(team.deps, human(), task.id, None)
     team.later()
     assert team.take(A).task.id == task.id
 
@@ -216,7 +216,7 @@ def test_next_is_never_offered_and_taken_by_its_id() -> None:
     team = Team(B)
     team.register(A, approval="manual")
     task = team.ask(A, by=agent(B)).task
-    approve_task_next(team.baton, human(), task.id, None)
+    approve_task_next(team.deps, human(), task.id, None)
     assert team.taken(A) is None
     assert team.take(A, task.id).task.origin == "next"
 
@@ -228,16 +228,16 @@ def test_bells_are_rung_by_rank_one_per_agent_and_a_route_may_say_another() -> N
     team = Team()
     for slug, rank in ((A, 300), (B, 100), (C, 200)):
         team.register(slug, runtime=Runtime.RUN, dispatch_rank=rank)
-    change_route(team.baton, human(), "urgent", {"agent": A, "dispatch_rank": 5})
+    change_route(team.deps, human(), "urgent", {"agent": A, "dispatch_rank": 5})
     for slug in (A, B, C):
         for number in range(3):
             team.ask(slug, f"work {number}")
 
     def rung() -> list[str]:
         team.later(3_700)
-        team.world.doorbell.bells.clear()
-        sweep(team.baton)
-        return [slug for _, slug, _, _ in team.world.doorbell.bells]
+        team.world.dispatch_queue.notices.clear()
+        sweep(team.deps)
+        return [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
 
     assert rung() == [B, C, A]
     team.ask(None, work_type="urgent")

@@ -22,7 +22,7 @@ from baton.domain.principal import Principal
 from baton.domain.settings import SETTING_NAMES, Settings
 from baton.services.change_settings import change_settings
 from baton.services.register_agent import register_agent
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.tasks import ACTING_SERVICE, TARGET, an_agent
 from support.world import WORKSPACE, World, human, service
 
@@ -100,8 +100,8 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:
-    change_settings(world.baton, human(), {"escalation_cap": 5})
-    after = change_settings(world.baton, human(), {"handoff_window_days": 3})
+    change_settings(world.deps, human(), {"escalation_cap": 5})
+    after = change_settings(world.deps, human(), {"handoff_window_days": 3})
     assert (after.escalation_cap, after.handoff_window_days, after.version) == (5, 3, 2)
     assert world.store.settings(WORKSPACE) == after
     assert world.store.settings("other") == Settings()
@@ -109,30 +109,30 @@ def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) 
 
 def test_a_refused_change_changes_nothing(world: World) -> None:
     with pytest.raises(InvalidInput):
-        change_settings(world.baton, human(), {"escalation_cap": 5, "handoff_window_days": 99})
+        change_settings(world.deps, human(), {"escalation_cap": 5, "handoff_window_days": 99})
     assert world.store.settings(WORKSPACE) == Settings()
 
 
 @pytest.mark.parametrize("by", [TARGET, ACTING_SERVICE])
 def test_only_a_human_changes_settings(world: World, by: Principal) -> None:
     with pytest.raises(HumanNeeded):
-        change_settings(world.baton, by, {"escalation_cap": 20})
+        change_settings(world.deps, by, {"escalation_cap": 20})
     assert world.store.settings(WORKSPACE).version == 0
 
 
 @pytest.mark.parametrize("expected", [0, 2])
 def test_settings_changed_since_they_were_read_are_not_overwritten(world: World, expected: int) -> None:
-    change_settings(world.baton, human(), {"escalation_cap": 5}, 0)
+    change_settings(world.deps, human(), {"escalation_cap": 5}, 0)
     with pytest.raises(VersionConflict) as refused:
-        change_settings(world.baton, human(), {"escalation_cap": 6}, expected)
+        change_settings(world.deps, human(), {"escalation_cap": 6}, expected)
     assert refused.value.fields["version"] == 1
 
 
 def test_two_changes_at_once_both_count() -> None:
     store = HookedStore()
     world = World(store=store).settle()
-    store.before["save_settings"] = lambda: change_settings(world.baton, human(), {"escalation_cap": 9})
-    change_settings(world.baton, human(), {"handoff_window_days": 3})
+    store.before["save_settings"] = lambda: change_settings(world.deps, human(), {"escalation_cap": 9})
+    change_settings(world.deps, human(), {"handoff_window_days": 3})
     settings = world.store.settings(WORKSPACE)
     assert (settings.escalation_cap, settings.handoff_window_days, settings.version) == (9, 3, 2)
 
@@ -145,11 +145,11 @@ def registered(world: World, slug: str) -> Agent:
 
 
 def test_a_new_agent_and_a_changed_one(world: World) -> None:
-    agent, is_new = register_agent(world.baton, human(), "new", {"description": "d", "accepts": ("code",)})
+    agent, is_new = register_agent(world.deps, human(), "new", {"description": "d", "accepts": ("code",)})
     assert is_new
     assert (agent.name, agent.version, agent.created_at) == ("new", 1, world.clock.now())
     world.clock.advance(1)
-    again, is_new = register_agent(world.baton, human(name="bob"), "new", {"name": " New  "})
+    again, is_new = register_agent(world.deps, human(name="bob"), "new", {"name": " New  "})
     assert not is_new
     assert (again.name, again.description, again.accepts, again.version) == ("New", "d", ("code",), 2)
     assert (again.created_at, again.updated_at, again.updated_by) == (agent.created_at, world.clock.now(), "human:bob")
@@ -158,22 +158,22 @@ def test_a_new_agent_and_a_changed_one(world: World) -> None:
 
 def test_agents_do_not_register_agents(world: World) -> None:
     with pytest.raises(HumanNeeded):
-        register_agent(world.baton, TARGET, "auditor", {"description": "mine"})
+        register_agent(world.deps, TARGET, "auditor", {"description": "mine"})
     assert registered(world, "auditor").version == 1
 
 
 @pytest.mark.parametrize("expected", [0, 2])
 def test_an_agent_changed_since_it_was_read_is_not_overwritten(world: World, expected: int) -> None:
     with pytest.raises(VersionConflict):
-        register_agent(world.baton, human(), "auditor", {"description": "x"}, expected)
-    register_agent(world.baton, human(), "auditor", {"description": "x"}, 1)
+        register_agent(world.deps, human(), "auditor", {"description": "x"}, expected)
+    register_agent(world.deps, human(), "auditor", {"description": "x"}, 1)
     assert registered(world, "auditor").version == 2
 
 
 def test_version_zero_means_it_must_be_new(world: World) -> None:
-    register_agent(world.baton, human(), "new", {}, 0)
+    register_agent(world.deps, human(), "new", {}, 0)
     with pytest.raises(VersionConflict):
-        register_agent(world.baton, human(), "newer", {}, 1)
+        register_agent(world.deps, human(), "newer", {}, 1)
 
 
 @pytest.mark.parametrize(
@@ -189,32 +189,32 @@ def test_version_zero_means_it_must_be_new(world: World) -> None:
 )
 def test_a_name_belongs_to_one_agent_whether_name_slug_or_alias(world: World, values: dict[str, Any]) -> None:
     with pytest.raises(NameTaken):
-        register_agent(world.baton, human(), "new", values)
+        register_agent(world.deps, human(), "new", values)
     assert world.store.agent(WORKSPACE, "new") is None
 
 
 def test_a_slug_that_is_anothers_alias_is_taken(world: World) -> None:
-    register_agent(world.baton, human(), "scout", {"aliases": ("spy",)})
+    register_agent(world.deps, human(), "scout", {"aliases": ("spy",)})
     with pytest.raises(NameTaken) as refused:
-        register_agent(world.baton, human(), "spy", {})
+        register_agent(world.deps, human(), "spy", {})
     assert refused.value.fields == {"name": "spy", "agent": "scout"}
 
 
 def test_names_that_look_alike_in_unicode_are_the_same_name(world: World) -> None:
-    register_agent(world.baton, human(), "zoe", {"name": "Zo\u00e9"})
+    register_agent(world.deps, human(), "zoe", {"name": "Zo\u00e9"})
     with pytest.raises(NameTaken):
-        register_agent(world.baton, human(), "zoe-2", {"name": "Zoe\u0301"})
+        register_agent(world.deps, human(), "zoe-2", {"name": "Zoe\u0301"})
     assert canonical(" Zoe\u0301\n") == "Zo\u00e9"
 
 
 def test_an_inactive_agents_names_stay_its_own(world: World) -> None:
-    register_agent(world.baton, human(), "auditor", {"active": False})
+    register_agent(world.deps, human(), "auditor", {"active": False})
     with pytest.raises(NameTaken):
-        register_agent(world.baton, human(), "new", {"name": "Auditor"})
+        register_agent(world.deps, human(), "new", {"name": "Auditor"})
 
 
 def test_an_agents_own_names_do_not_clash_with_it(world: World) -> None:
-    agent, _ = register_agent(world.baton, human(), "auditor", {"aliases": ("auditor", "Auditor", " Auditor ")})
+    agent, _ = register_agent(world.deps, human(), "auditor", {"aliases": ("auditor", "Auditor", " Auditor ")})
     assert agent.aliases == ("auditor", "Auditor")
 
 
@@ -222,16 +222,16 @@ def test_an_agents_own_names_do_not_clash_with_it(world: World) -> None:
 @pytest.mark.parametrize("field", ["name", "aliases"])
 def test_names_are_one_to_a_hundred_printable_characters_without_a_comma(world: World, field: str, name: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        register_agent(world.baton, human(), "new", {field: name if field == "name" else (name,)})
+        register_agent(world.deps, human(), "new", {field: name if field == "name" else (name,)})
     assert refused.value.field == field
-    register_agent(world.baton, human(), "new", {"name": "x" * 100, "aliases": ("Ünï cöde",)})
+    register_agent(world.deps, human(), "new", {"name": "x" * 100, "aliases": ("Ünï cöde",)})
 
 
 def test_twenty_aliases_and_not_one_more(world: World) -> None:
     aliases = tuple(f"alias {n}" for n in range(21))
-    register_agent(world.baton, human(), "new", {"aliases": aliases[:20]})
+    register_agent(world.deps, human(), "new", {"aliases": aliases[:20]})
     with pytest.raises(InvalidInput):
-        register_agent(world.baton, human(), "new", {"aliases": aliases})
+        register_agent(world.deps, human(), "new", {"aliases": aliases})
 
 
 @pytest.mark.parametrize(("field", "low", "high"), [("max_concurrent", 1, 100), ("dispatch_rank", 0, 1_000)])
@@ -239,26 +239,26 @@ def test_an_agents_numbers_are_taken_at_their_bounds_and_refused_one_past(
     world: World, field: str, low: int, high: int
 ) -> None:
     for value in (low, high):
-        assert getattr(register_agent(world.baton, human(), "auditor", {field: value})[0], field) == value
+        assert getattr(register_agent(world.deps, human(), "auditor", {field: value})[0], field) == value
     for value in (low - 1, high + 1):
         with pytest.raises(InvalidInput) as refused:
-            register_agent(world.baton, human(), "auditor", {field: value})
+            register_agent(world.deps, human(), "auditor", {field: value})
         assert refused.value.field == field
 
 
 def test_a_limit_is_taken_away_by_saying_none(world: World) -> None:
-    register_agent(world.baton, human(), "auditor", {"max_concurrent": 2})
-    assert register_agent(world.baton, human(), "auditor", {})[0].max_concurrent == 2
-    assert register_agent(world.baton, human(), "auditor", {"max_concurrent": None})[0].max_concurrent is None
+    register_agent(world.deps, human(), "auditor", {"max_concurrent": 2})
+    assert register_agent(world.deps, human(), "auditor", {})[0].max_concurrent == 2
+    assert register_agent(world.deps, human(), "auditor", {"max_concurrent": None})[0].max_concurrent is None
 
 
 @pytest.mark.parametrize("name", ["", "   ", "a\nb", "x" * 101, "a,b"])
 @pytest.mark.parametrize("field", ["accepts", "produces"])
 def test_types_are_spelt_as_names_are(world: World, field: str, name: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        register_agent(world.baton, human(), "new", {field: (name,)})
+        register_agent(world.deps, human(), "new", {field: (name,)})
     assert refused.value.field == field
-    agent, _ = register_agent(world.baton, human(), "new", {field: (" code ", "code", "Zoe\u0301")})
+    agent, _ = register_agent(world.deps, human(), "new", {field: (" code ", "code", "Zoe\u0301")})
     assert getattr(agent, field) == ("code", "Zo\u00e9")
 
 
@@ -267,21 +267,21 @@ def test_a_workspace_is_full_at_its_limit_but_its_agents_may_change(world: World
     for agent in agents:
         world.store.save_agent(agent, world.store.roster(WORKSPACE))
     with pytest.raises(LimitReached):
-        register_agent(world.baton, human(), "one-too-many", {})
-    register_agent(world.baton, human(), "a-001", {"active": False})
+        register_agent(world.deps, human(), "one-too-many", {})
+    register_agent(world.deps, human(), "a-001", {"active": False})
 
 
 def test_two_registrations_at_once_cannot_share_a_name() -> None:
     store = HookedStore()
     world = World(store=store).settle()
-    store.before["save_agent"] = lambda: register_agent(world.baton, human(), "first", {"name": "Same"})
+    store.before["save_agent"] = lambda: register_agent(world.deps, human(), "first", {"name": "Same"})
     with pytest.raises(NameTaken):
-        register_agent(world.baton, human(), "second", {"name": "Same"})
+        register_agent(world.deps, human(), "second", {"name": "Same"})
 
 
 def test_a_roster_that_changed_is_a_conflict_and_a_store_of_conflicts_is_busy(world: World) -> None:
     roster = world.store.roster(WORKSPACE)
-    register_agent(world.baton, human(), "new", {})
+    register_agent(world.deps, human(), "new", {})
     with pytest.raises(Conflict):
         world.store.save_agent(an_agent("newer"), roster)
     stale = HookedStore()
@@ -294,12 +294,12 @@ def test_a_roster_that_changed_is_a_conflict_and_a_store_of_conflicts_is_busy(wo
 
     stale.before["save_agent"] = another_was_first
     with pytest.raises(Busy):
-        register_agent(busy.baton, human(), "never", {})
+        register_agent(busy.deps, human(), "never", {})
 
 
 @pytest.mark.parametrize("values", [{}, {"description": "x"}, {"approval": Approval.MANUAL}, {"active": True}])
 def test_any_change_by_a_service_ends_a_standing_approval(world: World, values: dict[str, Any]) -> None:
-    register_agent(world.baton, service(), "runner", values)
+    register_agent(world.deps, service(), "runner", values)
     assert registered(world, "runner").approval == "manual"
 
 
@@ -307,7 +307,7 @@ def test_any_change_by_a_service_ends_a_standing_approval(world: World, values: 
 def test_no_service_gives_one(world: World, slug: str) -> None:
     before = world.store.roster(WORKSPACE)
     with pytest.raises(HumanNeeded):
-        register_agent(world.baton, service(), slug, {"approval": Approval.AUTO})
+        register_agent(world.deps, service(), slug, {"approval": Approval.AUTO})
     assert world.store.roster(WORKSPACE) == before
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import KeyReused, StaleClaim, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import Principal
-from baton.ports import Dossier
+from baton.ports import TaskDetails
 from baton.services.complete_task import complete_task
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.fail_task import fail_task
@@ -27,26 +27,41 @@ Verb = Callable[..., Any]
 
 
 def complete(
-    world: World, task_id: str, claim_id: str, by: Principal = AUDITOR, said: str = "h", once: Once | None = None
-) -> Dossier:
-    return complete_task(world.baton, by, task_id, claim_id, {"said": said}, said, once)
+    world: World,
+    task_id: str,
+    claim_id: str,
+    by: Principal = AUDITOR,
+    said: str = "h",
+    idempotency_key: IdempotencyKey | None = None,
+) -> TaskDetails:
+    return complete_task(world.deps, by, task_id, claim_id, {"said": said}, said, idempotency_key)
 
 
 def fail(
-    world: World, task_id: str, claim_id: str, by: Principal = AUDITOR, said: str = "h", once: Once | None = None
-) -> Dossier:
+    world: World,
+    task_id: str,
+    claim_id: str,
+    by: Principal = AUDITOR,
+    said: str = "h",
+    idempotency_key: IdempotencyKey | None = None,
+) -> TaskDetails:
     failure = {"type": "error", "description": said}
-    return fail_task(world.baton, by, task_id, claim_id, failure, said, retryable=True, once=once)
+    return fail_task(world.deps, by, task_id, claim_id, failure, said, retryable=True, idempotency_key=idempotency_key)
 
 
 def release(
-    world: World, task_id: str, claim_id: str, by: Principal = AUDITOR, said: str = "h", once: Once | None = None
-) -> Dossier:
-    return release_task(world.baton, by, task_id, claim_id, said, said, once)
+    world: World,
+    task_id: str,
+    claim_id: str,
+    by: Principal = AUDITOR,
+    said: str = "h",
+    idempotency_key: IdempotencyKey | None = None,
+) -> TaskDetails:
+    return release_task(world.deps, by, task_id, claim_id, said, said, idempotency_key)
 
 
 def heartbeat(world: World, task_id: str, claim_id: str, by: Principal = AUDITOR, said: str = "h") -> Any:
-    return renew_claim(world.baton, by, task_id, claim_id)
+    return renew_claim(world.deps, by, task_id, claim_id)
 
 
 ENDINGS = {"complete": complete, "fail": fail, "release": release}
@@ -58,8 +73,8 @@ def lost(world: World) -> tuple[World, str, str]:
     """A worker slept through its lease; the sweeper has given its task back."""
     claimed = world.claimed()
     world.clock.advance(300)
-    sweep(world.baton)
-    return world, claimed.dossier.task.id, claimed.claim_id
+    sweep(world.deps)
+    return world, claimed.details.task.id, claimed.claim_id
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
@@ -88,7 +103,7 @@ def test_also_when_the_same_or_another_worker_has_claimed_again(lost: Any, verb:
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
 def test_the_right_claim_id_is_worth_nothing_in_other_hands(world: World, verb: Verb, by: Principal) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     before = world.store.read(WORKSPACE, task_id)
     with pytest.raises((StaleClaim, Unknown)) as refused:
         verb(world, task_id, claimed.claim_id, by)
@@ -100,8 +115,8 @@ def test_the_right_claim_id_is_worth_nothing_in_other_hands(world: World, verb: 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
 def test_a_worker_learns_at_its_next_verb_that_a_human_ended_its_task(world: World, verb: Verb, end: Any) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
-    end(world.baton, human(), task_id, None)
+    task_id = claimed.details.task.id
+    end(world.deps, human(), task_id, None)
     before = world.store.read(WORKSPACE, task_id)
     with pytest.raises(StaleClaim):
         verb(world, task_id, claimed.claim_id)
@@ -114,7 +129,7 @@ def test_a_worker_learns_at_its_next_verb_that_a_human_ended_its_task(world: Wor
 @pytest.mark.parametrize("verb", ENDINGS.values(), ids=ENDINGS)
 def test_the_exact_repeat_of_the_ending_verb_gets_the_first_answer_again(world: World, verb: Verb) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     first = verb(world, task_id, claimed.claim_id)
     stored = world.store.read(WORKSPACE, task_id)
     world.clock.advance(1)
@@ -125,7 +140,7 @@ def test_the_exact_repeat_of_the_ending_verb_gets_the_first_answer_again(world: 
 @pytest.mark.parametrize("verb", [fail, release])
 def test_also_after_somebody_else_has_claimed_and_ended_it(world: World, verb: Verb) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     first = verb(world, task_id, claimed.claim_id, said="mine")
     world.clock.advance(20)
     second = world.claim(worker="worker-2")
@@ -143,7 +158,7 @@ def test_also_after_somebody_else_has_claimed_and_ended_it(world: World, verb: V
 @pytest.mark.parametrize("verb", ENDINGS.values(), ids=ENDINGS)
 def test_anything_but_the_exact_repeat_is_stale(world: World, verb: Verb, repeat: Verb) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     verb(world, task_id, claimed.claim_id)
     with pytest.raises(StaleClaim):
         repeat(world, task_id, claimed.claim_id, said="another body")
@@ -159,22 +174,24 @@ def test_anything_but_the_exact_repeat_is_stale(world: World, verb: Verb, repeat
 @pytest.mark.parametrize("verb", ENDINGS.values(), ids=ENDINGS)
 def test_a_repeat_with_its_key_answers_the_same_and_another_body_is_refused(world: World, verb: Verb) -> None:
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
-    once = Once(AUDITOR, f"/tasks/{task_id}/end", "k", "h")
-    first = verb(world, task_id, claimed.claim_id, once=once)
+    task_id = claimed.details.task.id
+    idempotency_key = IdempotencyKey(AUDITOR, f"/tasks/{task_id}/end", "k", "h")
+    first = verb(world, task_id, claimed.claim_id, idempotency_key=idempotency_key)
     world.clock.advance(20)
     if not first.task.is_ended:
         fail(world, task_id, world.claim(worker="worker-2").claim_id, said="later")
-    assert public(verb(world, task_id, claimed.claim_id, once=once)) == public(first)
+    assert public(verb(world, task_id, claimed.claim_id, idempotency_key=idempotency_key)) == public(first)
     with pytest.raises(KeyReused):
-        verb(world, task_id, claimed.claim_id, once=Once(AUDITOR, once.route, "k", "h2"))
+        verb(
+            world, task_id, claimed.claim_id, idempotency_key=IdempotencyKey(AUDITOR, idempotency_key.route, "k", "h2")
+        )
 
 
 def test_an_answer_never_shows_the_claim_it_ended(world: World) -> None:
     claimed = world.claimed()
-    answer = release(world, claimed.dossier.task.id, claimed.claim_id)
+    answer = release(world, claimed.details.task.id, claimed.claim_id)
     assert claimed.claim_id not in repr(answer)
-    events = world.store.events(WORKSPACE, claimed.dossier.task.id, 0, 100)
+    events = world.store.events(WORKSPACE, claimed.details.task.id, 0, 100)
     assert claimed.claim_id not in repr(events)
 
 
@@ -184,14 +201,14 @@ def test_falsy_outputs_are_outputs_and_none_is_none(world: World) -> None:
         world.__post_init__()
         world.settle()
         claimed = world.claimed()
-        task_id = claimed.dossier.task.id
-        answer = complete_task(world.baton, AUDITOR, task_id, claimed.claim_id, output, "h")
+        task_id = claimed.details.task.id
+        answer = complete_task(world.deps, AUDITOR, task_id, claimed.claim_id, output, "h")
         assert answer.task.has_output is kept
         assert answer.output == world.store.read(WORKSPACE, task_id).output == output
 
 
-def public(dossier: Dossier) -> tuple[Any, ...]:
+def public(details: TaskDetails) -> tuple[Any, ...]:
     """What the caller sees: not the system's own bookkeeping."""
-    task = dossier.task
+    task = details.task
     hidden = task.changed(chain="", rings=0, wake_at=None, runtime="pull", alert_after_seconds=0)
-    return hidden, dossier.output, dossier.failure
+    return hidden, details.output, details.failure

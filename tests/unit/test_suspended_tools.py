@@ -16,7 +16,7 @@ from baton.run_ports import Reply, Request
 from baton.services.define_tool import define_tool, dry_run, find_tool, suspensions
 from baton.services.import_agents import import_agents
 from baton.services.register_agent import register_agent
-from support.studio import Studio, calls, says
+from support.agent_runs import AgentRuns, calls, says
 from support.world import WORKSPACE, World, human, service
 
 CI = service(act_as=False)
@@ -39,15 +39,15 @@ HARMLESS: dict[str, dict[str, Any]] = {
 }
 
 
-def desk(mode: ToolMode = ToolMode.TRANSFER) -> Studio:
+def http_agents(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:
     agents: dict[str, dict[str, Any]] = {"sales": {"tools": ("go",)}, "anna": {}, "bert": {}}
-    studio = Studio(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
-    studio.tool("go", "anna", mode=mode)
-    return studio.open()
+    agent_runs = AgentRuns(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
+    agent_runs.tool("go", "anna", mode=mode)
+    return agent_runs.open()
 
 
 def suspended(world: World, name: str = "go") -> Any:
-    return suspensions(world.baton, WORKSPACE, [find_tool(world.baton, human(), name)]).get(name)
+    return suspensions(world.deps, WORKSPACE, [find_tool(world.deps, human(), name)]).get(name)
 
 
 # Of an agent that has handoff tools
@@ -68,28 +68,31 @@ def suspended(world: World, name: str = "go") -> Any:
     ],
 )
 def test_a_service_makes_nothing_more_of_an_agent_that_may_hand_on(values: dict[str, Any]) -> None:
-    studio = desk()
-    before = studio.world.store.profile(WORKSPACE, "sales"), studio.world.store.agent(WORKSPACE, "sales")
+    agent_runs = http_agents()
+    before = agent_runs.world.store.profile(WORKSPACE, "sales"), agent_runs.world.store.agent(WORKSPACE, "sales")
     for by in (CI, service()):
         with pytest.raises(HumanNeeded):
-            register_agent(studio.baton, by, "sales", values)
-    assert (studio.world.store.profile(WORKSPACE, "sales"), studio.world.store.agent(WORKSPACE, "sales")) == before
-    register_agent(studio.baton, human(), "sales", values)
+            register_agent(agent_runs.deps, by, "sales", values)
+    assert (
+        agent_runs.world.store.profile(WORKSPACE, "sales"),
+        agent_runs.world.store.agent(WORKSPACE, "sales"),
+    ) == before
+    register_agent(agent_runs.deps, human(), "sales", values)
 
 
 def test_a_service_may_lower_its_limits_and_say_what_is_so_already() -> None:
-    studio = desk()
+    agent_runs = http_agents()
     for name in BOUNDS:
-        now = getattr(studio.world.store.profile(WORKSPACE, "sales"), name)
-        register_agent(studio.baton, CI, "sales", {name: now})
-        register_agent(studio.baton, CI, "sales", {name: now - 1})
-        assert getattr(studio.world.store.profile(WORKSPACE, "sales"), name) == now - 1
-    register_agent(studio.baton, CI, "sales", {"join": Policy.ALL, "runtime": Runtime.RUN})
+        now = getattr(agent_runs.world.store.profile(WORKSPACE, "sales"), name)
+        register_agent(agent_runs.deps, CI, "sales", {name: now})
+        register_agent(agent_runs.deps, CI, "sales", {name: now - 1})
+        assert getattr(agent_runs.world.store.profile(WORKSPACE, "sales"), name) == now - 1
+    register_agent(agent_runs.deps, CI, "sales", {"join": Policy.ALL, "runtime": Runtime.RUN})
 
 
 def test_without_a_handoff_tool_a_service_changes_what_it_likes() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "bert", {"max_tokens": 10_000_000, "join": Policy.ANY, "system_prompt": "x"})
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "bert", {"max_tokens": 10_000_000, "join": Policy.ANY, "system_prompt": "x"})
 
 
 # Of a tool's target
@@ -97,100 +100,100 @@ def test_without_a_handoff_tool_a_service_changes_what_it_likes() -> None:
 
 @pytest.mark.parametrize("values", CHANGES.values(), ids=CHANGES)
 def test_a_service_that_changes_the_target_suspends_the_tool(values: dict[str, Any]) -> None:
-    studio = desk()
-    assert suspended(studio.world) is None
-    register_agent(studio.baton, CI, "anna", values)
-    found = suspended(studio.world)
+    agent_runs = http_agents()
+    assert suspended(agent_runs.world) is None
+    register_agent(agent_runs.deps, CI, "anna", values)
+    found = suspended(agent_runs.world)
     assert (found.by, found.fields, found.target_agent) == ("service:ci", tuple(values), "anna")
-    assert found.target_version == studio.world.store.agent(WORKSPACE, "anna").version
+    assert found.target_version == agent_runs.world.store.agent(WORKSPACE, "anna").version
 
 
 @pytest.mark.parametrize("values", HARMLESS.values(), ids=HARMLESS)
 def test_what_changes_nothing_of_it_suspends_nothing(values: dict[str, Any]) -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "anna", values)
-    assert suspended(studio.world) is None
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "anna", values)
+    assert suspended(agent_runs.world) is None
 
 
 def test_switched_off_and_on_by_a_service_it_is_the_same_agent() -> None:
-    studio = desk()
+    agent_runs = http_agents()
     for active in (False, True):
-        register_agent(studio.baton, CI, "anna", {"active": active})
-    assert suspended(studio.world) is None
+        register_agent(agent_runs.deps, CI, "anna", {"active": active})
+    assert suspended(agent_runs.world) is None
 
 
 def test_a_human_changes_the_target_without_looking_at_its_tools() -> None:
-    studio = desk()
-    register_agent(studio.baton, human(), "anna", {"system_prompt": "Be kind.", "runtime": Runtime.PULL})
-    assert suspended(studio.world) is None
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, human(), "anna", {"system_prompt": "Be kind.", "runtime": Runtime.PULL})
+    assert suspended(agent_runs.world) is None
 
 
 def test_a_humans_change_of_the_target_does_not_resume_the_tool() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "anna", CHANGES["prompt"])
-    register_agent(studio.baton, human(), "anna", {"description": "Ours"})
-    assert suspended(studio.world).fields == ("system_prompt",)
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
+    register_agent(agent_runs.deps, human(), "anna", {"description": "Ours"})
+    assert suspended(agent_runs.world).fields == ("system_prompt",)
 
 
 def test_an_import_by_a_service_suspends_it_too() -> None:
-    studio = desk()
-    import_agents(studio.baton, CI, {"anna": {"accepts": ("code",)}, "bert": {}})
-    assert suspended(studio.world).fields == ("accepts",)
-    define_tool(studio.baton, human(), "go", {})
-    import_agents(studio.baton, CI, {"anna": {"accepts": ("code",)}})
-    assert suspended(studio.world) is None
+    agent_runs = http_agents()
+    import_agents(agent_runs.deps, CI, {"anna": {"accepts": ("code",)}, "bert": {}})
+    assert suspended(agent_runs.world).fields == ("accepts",)
+    define_tool(agent_runs.deps, human(), "go", {})
+    import_agents(agent_runs.deps, CI, {"anna": {"accepts": ("code",)}})
+    assert suspended(agent_runs.world) is None
 
 
 def test_a_suspended_tool_is_offered_to_no_model_until_a_human_resumes_it() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "anna", CHANGES["prompt"])
-    studio.model.script["sales"] = [says("I answer myself.")]
-    studio.start("sales")
-    assert studio.model.asked("sales")[-1].tools == []
-    define_tool(studio.baton, human(), "go", {})
-    studio.start("sales")
-    assert [tool["name"] for tool in studio.model.asked("sales")[-1].tools] == ["go"]
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
+    agent_runs.model.script["sales"] = [says("I answer myself.")]
+    agent_runs.start("sales")
+    assert agent_runs.model.asked("sales")[-1].tools == []
+    define_tool(agent_runs.deps, human(), "go", {})
+    agent_runs.start("sales")
+    assert [tool["name"] for tool in agent_runs.model.asked("sales")[-1].tools] == ["go"]
 
 
 @pytest.mark.parametrize("mode", list(ToolMode))
 def test_a_call_is_refused_where_the_target_was_changed_while_the_model_thought(mode: ToolMode) -> None:
-    studio = desk(mode)
+    agent_runs = http_agents(mode)
 
     def think(_: Request) -> Reply:
-        register_agent(studio.baton, CI, "anna", CHANGES["model"])
+        register_agent(agent_runs.deps, CI, "anna", CHANGES["model"])
         return calls(("go", {}))
 
-    studio.model.script["sales"] = [think, says("Then I answer myself.")]
-    root = studio.start("sales")
-    assert studio.children(root) == []
-    assert studio.output(root.id) == {"message": "Then I answer myself."}
-    (told,) = [text for kind, text in studio.told(root.workflow_id) if kind == "tool_result"]
+    agent_runs.model.script["sales"] = [think, says("Then I answer myself.")]
+    root = agent_runs.start("sales")
+    assert agent_runs.children(root) == []
+    assert agent_runs.output(root.id) == {"message": "Then I answer myself."}
+    (told,) = [text for kind, text in agent_runs.told(root.workflow_id) if kind == "tool_result"]
     assert "is suspended: service:ci changed its target anna (model)" in told
-    assert studio.model.asked("sales")[-1].tools != [], "a run keeps the tools that it began with"
+    assert agent_runs.model.asked("sales")[-1].tools != [], "a run keeps the tools that it began with"
 
 
 @pytest.mark.parametrize("mode", list(ToolMode))
 def test_also_where_it_is_changed_after_the_tool_was_read_again(mode: ToolMode) -> None:
-    studio = desk(mode)
-    tools, readings = studio.baton.store.tools, []
+    agent_runs = http_agents(mode)
+    tools, readings = agent_runs.deps.store.tools, []
 
     def read(workspace: str, names: Any) -> Any:
         found = tools(workspace, names)
         readings.append(1)
         if len(readings) == 2:
-            register_agent(studio.baton, CI, "anna", CHANGES["runtime"])
+            register_agent(agent_runs.deps, CI, "anna", CHANGES["runtime"])
         return found
 
-    studio.baton.store.tools = read  # type: ignore[method-assign]
-    studio.model.script["sales"] = [calls(("go", {})), says("Then I answer myself.")]
-    root = studio.start("sales")
-    assert studio.children(root) == []
+    agent_runs.deps.store.tools = read  # type: ignore[method-assign]
+    agent_runs.model.script["sales"] = [calls(("go", {})), says("Then I answer myself.")]
+    root = agent_runs.start("sales")
+    assert agent_runs.children(root) == []
 
 
 def test_a_dry_run_says_that_it_is_suspended() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "anna", CHANGES["join"])
-    answer = dry_run(studio.baton, human(), "go", {})
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "anna", CHANGES["join"])
+    answer = dry_run(agent_runs.deps, human(), "go", {})
     assert (answer["ok"], answer["would"]) == (False, None)
     assert answer["errors"] == [{"field": "name", "message": "is suspended: service:ci changed its target anna (join)"}]
 
@@ -199,64 +202,64 @@ def test_a_dry_run_says_that_it_is_suspended() -> None:
 
 
 def test_a_human_who_says_what_they_saw_approves_nothing_else() -> None:
-    studio = desk()
-    seen = studio.world.store.agent(WORKSPACE, "anna")
+    agent_runs = http_agents()
+    seen = agent_runs.world.store.agent(WORKSPACE, "anna")
     assert seen is not None
-    register_agent(studio.baton, CI, "anna", CHANGES["prompt"])
+    register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     with pytest.raises(VersionConflict) as refused:
-        define_tool(studio.baton, human(), "go", {}, seen_target=seen.version)
+        define_tool(agent_runs.deps, human(), "go", {}, seen_target=seen.version)
     assert refused.value.fields["version"] == seen.version + 1
-    assert suspended(studio.world) is not None
-    define_tool(studio.baton, human(), "go", {}, seen_target=seen.version + 1)
-    assert suspended(studio.world) is None
+    assert suspended(agent_runs.world) is not None
+    define_tool(agent_runs.deps, human(), "go", {}, seen_target=seen.version + 1)
+    assert suspended(agent_runs.world) is None
 
 
 def test_a_change_between_a_humans_look_and_its_keeping_suspends_the_new_version() -> None:
-    studio = desk()
-    facts = studio.baton.store.handoff_facts
+    agent_runs = http_agents()
+    inputs = agent_runs.deps.store.handoff_inputs
 
     def read(workspace: str, wanted: Any) -> Any:
-        found = facts(workspace, wanted)
-        studio.baton.store.handoff_facts = facts  # type: ignore[method-assign]
-        register_agent(studio.baton, CI, "anna", CHANGES["prompt"])
+        found = inputs(workspace, wanted)
+        agent_runs.deps.store.handoff_inputs = inputs  # type: ignore[method-assign]
+        register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
         return found
 
-    studio.baton.store.handoff_facts = read  # type: ignore[method-assign]
-    define_tool(studio.baton, human(), "go", {"description": "Looked at"})
-    assert suspended(studio.world) is not None
+    agent_runs.deps.store.handoff_inputs = read  # type: ignore[method-assign]
+    define_tool(agent_runs.deps, human(), "go", {"description": "Looked at"})
+    assert suspended(agent_runs.world) is not None
 
 
 def test_switching_the_tool_off_approves_nothing_and_switching_it_on_does() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "anna", CHANGES["prompt"])
-    define_tool(studio.baton, human(), "go", {"active": False})
-    assert suspended(studio.world) is not None
-    define_tool(studio.baton, human(), "go", {"active": True})
-    assert suspended(studio.world) is None
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
+    define_tool(agent_runs.deps, human(), "go", {"active": False})
+    assert suspended(agent_runs.world) is not None
+    define_tool(agent_runs.deps, human(), "go", {"active": True})
+    assert suspended(agent_runs.world) is None
 
 
 def test_another_target_is_approved_as_it_is() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "anna", CHANGES["prompt"])
-    register_agent(studio.baton, CI, "bert", CHANGES["prompt"])
-    define_tool(studio.baton, human(), "go", {"target_agent": "bert"})
-    assert suspended(studio.world) is None
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
+    register_agent(agent_runs.deps, CI, "bert", CHANGES["prompt"])
+    define_tool(agent_runs.deps, human(), "go", {"target_agent": "bert"})
+    assert suspended(agent_runs.world) is None
 
 
 def test_an_agent_that_a_service_registered_is_approved_with_its_tool() -> None:
-    studio = desk()
-    register_agent(studio.baton, CI, "carl", {"runtime": Runtime.RUN, "system_prompt": "Hello"})
-    studio.tool("to_carl", "carl")
-    assert suspended(studio.world, "to_carl") is None
-    register_agent(studio.baton, CI, "carl", {"system_prompt": "Bye"})
-    assert suspended(studio.world, "to_carl") is not None
+    agent_runs = http_agents()
+    register_agent(agent_runs.deps, CI, "carl", {"runtime": Runtime.RUN, "system_prompt": "Hello"})
+    agent_runs.tool("to_carl", "carl")
+    assert suspended(agent_runs.world, "to_carl") is None
+    register_agent(agent_runs.deps, CI, "carl", {"system_prompt": "Bye"})
+    assert suspended(agent_runs.world, "to_carl") is not None
 
 
 def test_many_targets_are_looked_up_however_many_there_are() -> None:
-    studio = desk()
+    agent_runs = http_agents()
     for number in range(110):
-        register_agent(studio.baton, human(), f"t-{number:03d}", {})
-        studio.tool(f"to_{number:03d}", f"t-{number:03d}")
-    register_agent(studio.baton, CI, "t-105", CHANGES["model"])
-    tools = studio.baton.store.toolbox(WORKSPACE).tools
-    assert set(suspensions(studio.baton, WORKSPACE, tools)) == {"to_105"}
+        register_agent(agent_runs.deps, human(), f"t-{number:03d}", {})
+        agent_runs.tool(f"to_{number:03d}", f"t-{number:03d}")
+    register_agent(agent_runs.deps, CI, "t-105", CHANGES["model"])
+    tools = agent_runs.deps.store.toolbox(WORKSPACE).tools
+    assert set(suspensions(agent_runs.deps, WORKSPACE, tools)) == {"to_105"}

@@ -10,17 +10,17 @@ import pytest
 
 from baton.domain.tool import ToolMode
 from baton.run_ports import Reply, Request, StopReason
-from baton.services.process_task import Handled
+from baton.services.process_task import NoticeOutcome
 from baton.services.register_agent import register_agent
-from support.studio import Studio, calls, says
+from support.agent_runs import AgentRuns, calls, says
 from support.world import human
 
 CHECKPOINT = ("save_checkpoint", {"step_name": "half", "state": {"a": 1}})
 DONE = ("complete_task", {"output": {"ok": True}})
 
 
-def switch(studio: Studio, *, on: bool) -> None:
-    register_agent(studio.baton, human(), "anna", {"active": on})
+def switch(agent_runs: AgentRuns, *, on: bool) -> None:
+    register_agent(agent_runs.deps, human(), "anna", {"active": on})
 
 
 def then_off(reply: Reply) -> Callable[[Request], Reply]:
@@ -33,16 +33,16 @@ def then_off(reply: Reply) -> Callable[[Request], Reply]:
     return answer
 
 
-STUDIO: list[Studio] = []
+STUDIO: list[AgentRuns] = []
 
 
-def studio_of(*answers: Any) -> Studio:
+def studio_of(*answers: Any) -> AgentRuns:
     tools = ("save_checkpoint", "complete_task", "fail_task", "to_bert", "ask_bert")
-    studio = Studio({"anna": {"tools": tools}, "bert": {}}, {"anna": list(answers), "bert": [says("Bert here")]})
-    studio.tool("to_bert", "bert")
-    studio.tool("ask_bert", "bert", mode=ToolMode.DELEGATE)
-    STUDIO[:] = [studio.open()]
-    return studio
+    agent_runs = AgentRuns({"anna": {"tools": tools}, "bert": {}}, {"anna": list(answers), "bert": [says("Bert here")]})
+    agent_runs.tool("to_bert", "bert")
+    agent_runs.tool("ask_bert", "bert", mode=ToolMode.DELEGATE)
+    STUDIO[:] = [agent_runs.open()]
+    return agent_runs
 
 
 @pytest.mark.parametrize(
@@ -58,55 +58,57 @@ def studio_of(*answers: Any) -> Studio:
     ids=["words", "a checkpoint", "its end", "a transfer", "a delegation", "a broken reply"],
 )
 def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply: Reply, asked: int) -> None:
-    studio = studio_of(then_off(reply), says("On again."))
-    task = studio.start("anna")
+    agent_runs = studio_of(then_off(reply), says("On again."))
+    task = agent_runs.start("anna")
     assert (task.state, task.claim, task.attempt) == ("delegated", None, 0)
-    assert len(studio.model.requests) == 1
-    assert studio.children(task) == []
-    assert [str(entry.kind) for entry in studio.entries(task.id)] == ["ask", "reply"], "kept, and nothing came of it"
-    assert "switched off" in studio.world.store.events("acme", task.id, 0, 100)[-1].data["reason"]
-    switch(studio, on=True)
-    studio.run()
-    after = studio.task(task.id)
+    assert len(agent_runs.model.requests) == 1
+    assert agent_runs.children(task) == []
+    assert [str(entry.kind) for entry in agent_runs.entries(task.id)] == ["ask", "reply"], (
+        "kept, and nothing came of it"
+    )
+    assert "switched off" in agent_runs.world.store.events("acme", task.id, 0, 100)[-1].data["reason"]
+    switch(agent_runs, on=True)
+    agent_runs.run()
+    after = agent_runs.task(task.id)
     assert after.state == "done"
-    assert len(studio.model.asked("anna")) == asked, "the kept reply was acted on"
+    assert len(agent_runs.model.asked("anna")) == asked, "the kept reply was acted on"
 
 
 def test_the_next_call_of_its_model_is_not_made() -> None:
-    studio = studio_of(calls(CHECKPOINT), says("Done."))
-    task = studio.start("anna", until_quiet=False)
-    keep = studio.baton.store.commit
+    agent_runs = studio_of(calls(CHECKPOINT), says("Done."))
+    task = agent_runs.start("anna", until_quiet=False)
+    keep = agent_runs.deps.store.commit
 
     def commit(workspace: str, change: Any, extras: Any = ()) -> None:
         keep(workspace, change, extras)
         if any(type(each).__name__ == "EntryKept" and each.entry.results for each in extras):
-            switch(studio, on=False)
+            switch(agent_runs, on=False)
 
-    studio.baton.store.commit = commit  # type: ignore[method-assign]
-    studio.run()
-    assert len(studio.model.requests) == 1
-    assert studio.task(task.id).state == "delegated"
-    assert studio.task(task.id).releases == 0, "something was done"
+    agent_runs.deps.store.commit = commit  # type: ignore[method-assign]
+    agent_runs.run()
+    assert len(agent_runs.model.requests) == 1
+    assert agent_runs.task(task.id).state == "delegated"
+    assert agent_runs.task(task.id).releases == 0, "something was done"
 
 
 def test_no_bell_is_answered_with_another_while_it_is_off() -> None:
-    studio = studio_of(then_off(says("Done.")))
-    task = studio.start("anna", until_quiet=False)
-    handled = studio.run()
-    assert handled.count(Handled.RAN) == 1
-    assert set(handled) <= {Handled.RAN, Handled.NOTHING}
+    agent_runs = studio_of(then_off(says("Done.")))
+    task = agent_runs.start("anna", until_quiet=False)
+    handled = agent_runs.run()
+    assert handled.count(NoticeOutcome.RAN) == 1
+    assert set(handled) <= {NoticeOutcome.RAN, NoticeOutcome.NOTHING}
     assert len(handled) <= 3
     for _ in range(20):
-        studio.world.clock.advance(300)
-        studio.sweep()
-    assert studio.task(task.id).attempt == 0
-    assert studio.task(task.id).releases <= 1
-    assert studio.world.doorbell.bells == []
-    assert "undeliverable" in {str(flag) for flag in studio.task(task.id).flags}
+        agent_runs.world.clock.advance(300)
+        agent_runs.sweep()
+    assert agent_runs.task(task.id).attempt == 0
+    assert agent_runs.task(task.id).releases <= 1
+    assert agent_runs.world.dispatch_queue.notices == []
+    assert "undeliverable" in {str(flag) for flag in agent_runs.task(task.id).flags}
 
 
 def test_a_bell_for_a_task_that_is_not_due_yet_is_not_rung_again_while_it_is_off() -> None:
-    studio = studio_of(says("Done."))
-    task = studio.start("anna", until_quiet=False)
-    switch(studio, on=False)
-    assert studio.ring("acme", "anna", task.id) is Handled.NOTHING
+    agent_runs = studio_of(says("Done."))
+    task = agent_runs.start("anna", until_quiet=False)
+    switch(agent_runs, on=False)
+    assert agent_runs.notify("acme", "anna", task.id) is NoticeOutcome.NOTHING

@@ -19,7 +19,7 @@ from baton.domain.errors import (
     TaskEnded,
     UndoWindowOver,
 )
-from baton.domain.events import facts, replay
+from baton.domain.events import replay, state_fields
 from baton.domain.principal import Principal
 from baton.domain.task import Task
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
@@ -69,7 +69,7 @@ class TaskMachine(RuleBasedStateMachine):
         super().__init__()
         self.world = World().settle()
         # The same ids in every run: hypothesis must be able to repeat what it found.
-        self.baton = self.world.baton = replace(self.world.baton, ids=CountingIds())
+        self.deps = self.world.deps = replace(self.world.deps, ids=CountingIds())
         self.tasks: dict[str, Expected] = {}
         self.claims: list[tuple[str, str, Principal]] = []
         self.reviews: dict[tuple[str, str], str] = {}
@@ -126,9 +126,9 @@ class TaskMachine(RuleBasedStateMachine):
     @rule(number=numbers)
     def release_a_review(self, number: int) -> None:
         pair = sorted(self.reviews)[number % len(self.reviews)]
-        review, dossier = release_review(self.baton, human(), self.reviews.pop(pair))
+        review, details = release_review(self.deps, human(), self.reviews.pop(pair))
         assert not review.is_open
-        self.accepted(dossier.task.id, pair, human())
+        self.accepted(details.task.id, pair, human())
 
     # A human's verbs
 
@@ -143,11 +143,11 @@ class TaskMachine(RuleBasedStateMachine):
         with expecting(None if fits else refusal):
             match verb:
                 case "approve":
-                    approve_task(self.baton, human(), task_id, None)
+                    approve_task(self.deps, human(), task_id, None)
                 case "approve-next":
-                    approve_task_next(self.baton, human(), task_id, None)
+                    approve_task_next(self.deps, human(), task_id, None)
                 case _:
-                    undo_approval(self.baton, human(), task_id)
+                    undo_approval(self.deps, human(), task_id)
         if not fits:
             return
         task.state = {"approve": "delegated", "approve-next": "next", "undo": "needs"}[verb]
@@ -165,9 +165,9 @@ class TaskMachine(RuleBasedStateMachine):
         ended = task.state in ENDS
         with expecting(TaskEnded if ended else None):
             if cancel:
-                cancel_task(self.baton, human(), task_id, "no longer needed")
+                cancel_task(self.deps, human(), task_id, "no longer needed")
             else:
-                resolve_task(self.baton, human(), task_id, {"by": "hand"}, None)
+                resolve_task(self.deps, human(), task_id, {"by": "hand"}, None)
         if not ended:
             task.state, task.claim_id = ("cancelled" if cancel else "done"), None
 
@@ -187,11 +187,11 @@ class TaskMachine(RuleBasedStateMachine):
         ready = {
             i for i, t in self.tasks.items() if t.state == "delegated" and t.pair[1] == slug and t.ready_at <= self.now
         }
-        claimed = claim_next(self.baton, Claimer(by=agent(slug), agent=slug, worker="w", lease_seconds=lease))
+        claimed = claim_next(self.deps, Claimer(by=agent(slug), agent=slug, worker="w", lease_seconds=lease))
         assert (claimed is None) == (not ready)
         if claimed:
-            assert claimed.dossier.task.id in ready
-            self.took(claimed.dossier.task.id, claimed.claim_id, agent(slug), lease)
+            assert claimed.details.task.id in ready
+            self.took(claimed.details.task.id, claimed.claim_id, agent(slug), lease)
 
     @rule(number=numbers)
     def claim_by_id(self, number: int) -> None:
@@ -205,7 +205,7 @@ class TaskMachine(RuleBasedStateMachine):
         elif not (task.state == "next" or (task.state == "delegated" and task.ready_at <= self.now)):
             refusal = NotClaimable
         with expecting(refusal):
-            claimed = claim_task(self.baton, Claimer(by=by, agent=by.id, worker="w"), task_id)
+            claimed = claim_task(self.deps, Claimer(by=by, agent=by.id, worker="w"), task_id)
         if refusal is None:
             self.took(task_id, claimed.claim_id, by, 300)
 
@@ -236,14 +236,14 @@ class TaskMachine(RuleBasedStateMachine):
         failure = {"type": "error", "description": "broke"}
         match verb:
             case "heartbeat":
-                renew_claim(self.baton, by, task_id, claim_id)
+                renew_claim(self.deps, by, task_id, claim_id)
             case "complete":
-                complete_task(self.baton, by, task_id, claim_id, {"ok": True}, self.body_hash())
+                complete_task(self.deps, by, task_id, claim_id, {"ok": True}, self.body_hash())
             case "release":
-                release_task(self.baton, by, task_id, claim_id, None, self.body_hash())
+                release_task(self.deps, by, task_id, claim_id, None, self.body_hash())
             case _:
                 again = verb == "fail-retry"
-                fail_task(self.baton, by, task_id, claim_id, failure, self.body_hash(), retryable=again)
+                fail_task(self.deps, by, task_id, claim_id, failure, self.body_hash(), retryable=again)
 
     def came_of(self, verb: str, task: Expected) -> None:
         if verb == "heartbeat":
@@ -269,7 +269,7 @@ class TaskMachine(RuleBasedStateMachine):
 
     @rule()
     def the_sweeper_comes(self) -> None:
-        assert sweep(self.baton).failed == 0
+        assert sweep(self.deps).failed == 0
         for task in self.tasks.values():
             if task.claim_id and task.expires_at <= self.now:
                 task.give_back(self.now)
@@ -287,7 +287,7 @@ class TaskMachine(RuleBasedStateMachine):
             assert (task.state == "claimed") == (task.claim is not None)
             assert task.fence == expected.claims
             assert (task.attempt, task.releases) == (expected.attempt, expected.releases)
-            events = self.baton.store.events(WORKSPACE, task_id, 0, 10_000)
+            events = self.deps.store.events(WORKSPACE, task_id, 0, 10_000)
             assert all(before.fence <= after.fence for before, after in pairwise(events))
             assert told(replay(events)) == told(task)
 
@@ -301,7 +301,7 @@ class TaskMachine(RuleBasedStateMachine):
     @invariant()
     def directions_know_what_is_closed(self) -> None:
         for source, target in {task.pair for task in self.tasks.values()}:
-            direction = self.baton.store.marker_facts(WORKSPACE, (source, target), None).direction
+            direction = self.deps.store.marker_inputs(WORKSPACE, (source, target), None).direction
             assert direction is not None
             for escalation in direction.escalations:
                 assert escalation.closed == (self.tasks[escalation.task_id].state in ENDS)
@@ -321,7 +321,7 @@ class TaskMachine(RuleBasedStateMachine):
 
 def told(task: Task) -> dict[str, Any]:
     """A task's facts without what heartbeats move."""
-    plain = facts(task)
+    plain = state_fields(task)
     if plain["claim"]:
         plain["claim"] = {k: v for k, v in plain["claim"].items() if k not in {"expires_at", "heartbeat_at"}}
     return plain

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import HumanNeeded, InvalidInput, KeyReused, SecretAlreadyShown, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.principal import ACT_AS, Kind, Principal
 from baton.domain.token import Token, digest, spell, split
 from baton.services.authenticate import authenticate
 from baton.services.issue_token import TokenRequest, issue_token, revoke_token
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.tasks import ACTING_SERVICE, MS, TARGET
 from support.world import WORKSPACE, World, agent, human
 
@@ -21,7 +21,7 @@ SECRET = "0123456789abcdef" * 4
 
 
 def issue(world: World, kind: Kind = Kind.AGENT, subject: str = "auditor", **values: Any) -> tuple[Token, str]:
-    return issue_token(world.baton, human(), TokenRequest(kind=kind, subject=subject, **values))
+    return issue_token(world.deps, human(), TokenRequest(kind=kind, subject=subject, **values))
 
 
 def who(world: World, text: str, scheme: str = "Bearer") -> Principal | None:
@@ -102,12 +102,12 @@ def test_a_token_expires_to_the_millisecond(world: World) -> None:
 
 def test_a_revoked_token_is_refused_with_the_next_request_and_for_good(world: World) -> None:
     token, text = issue(world)
-    revoked = revoke_token(world.baton, human(), token.id)
+    revoked = revoke_token(world.deps, human(), token.id)
     assert who(world, text) is None
     assert (revoked.revoked_at, revoked.revoked_by) == (world.clock.now(), "human:alice")
     assert revoked.state(world.clock.now()) == "revoked at 2026-11-18T12:00:00.000Z"
     world.clock.advance(60)
-    assert revoke_token(world.baton, human(name="bob"), token.id) == revoked
+    assert revoke_token(world.deps, human(name="bob"), token.id) == revoked
     assert world.store.token(token.id) == revoked
 
 
@@ -115,8 +115,8 @@ def test_two_revocations_at_once_keep_the_first() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     token, _ = issue(world)
-    store.before["save_revocation"] = lambda: revoke_token(world.baton, human(name="bob"), token.id)
-    revoke_token(world.baton, human(), token.id)
+    store.before["save_revocation"] = lambda: revoke_token(world.deps, human(name="bob"), token.id)
+    revoke_token(world.deps, human(), token.id)
     held = world.store.token(token.id)
     assert held is not None
     assert held.revoked_by == "human:bob"
@@ -142,9 +142,9 @@ def test_only_a_digest_is_kept_and_no_listing_shows_even_that(world: World) -> N
 def test_only_humans_make_and_revoke_tokens(world: World, by: Principal) -> None:
     token, text = issue(world)
     with pytest.raises(HumanNeeded):
-        issue_token(world.baton, by, TokenRequest(kind=Kind.HUMAN, subject="me"))
+        issue_token(world.deps, by, TokenRequest(kind=Kind.HUMAN, subject="me"))
     with pytest.raises(HumanNeeded):
-        revoke_token(world.baton, by, token.id)
+        revoke_token(world.deps, by, token.id)
     assert who(world, text)
     assert len(world.store.tokens(WORKSPACE, 10, None).items) == 1
 
@@ -180,7 +180,7 @@ def test_another_workspaces_token_answers_like_one_that_does_not_exist(world: Wo
     messages = set()
     for token_id in (token.id, "nosuchtoken"):
         with pytest.raises(Unknown) as refused:
-            revoke_token(world.baton, human("other"), token_id)
+            revoke_token(world.deps, human("other"), token_id)
         messages.add(refused.value.message)
     assert len(messages) == 1
     assert who(world, text)
@@ -191,23 +191,23 @@ def test_another_workspaces_token_answers_like_one_that_does_not_exist(world: Wo
 
 
 def test_a_repeat_with_the_same_key_never_shows_the_secret_again_and_makes_no_second_token(world: World) -> None:
-    once = Once(human(), "/tokens", "k", "h")
+    idempotency_key = IdempotencyKey(human(), "/tokens", "k", "h")
     request = TokenRequest(kind=Kind.AGENT, subject="auditor")
-    token, _ = issue_token(world.baton, human(), request, once)
+    token, _ = issue_token(world.deps, human(), request, idempotency_key)
     with pytest.raises(SecretAlreadyShown) as refused:
-        issue_token(world.baton, human(), request, once)
+        issue_token(world.deps, human(), request, idempotency_key)
     assert refused.value.fields == {"token_id": token.id}
     with pytest.raises(KeyReused):
-        issue_token(world.baton, human(), request, Once(human(), "/tokens", "k", "h2"))
+        issue_token(world.deps, human(), request, IdempotencyKey(human(), "/tokens", "k", "h2"))
     assert len(world.store.tokens(WORKSPACE, 10, None).items) == 1
 
 
 def test_two_askings_at_once_with_one_key_make_one_token() -> None:
     store = HookedStore()
     world = World(store=store).settle()
-    once = Once(human(), "/tokens", "k", "h")
+    idempotency_key = IdempotencyKey(human(), "/tokens", "k", "h")
     request = TokenRequest(kind=Kind.AGENT, subject="auditor")
-    store.before["add_token"] = lambda: issue_token(world.baton, human(), request, once)
+    store.before["add_token"] = lambda: issue_token(world.deps, human(), request, idempotency_key)
     with pytest.raises(SecretAlreadyShown):
-        issue_token(world.baton, human(), request, once)
+        issue_token(world.deps, human(), request, idempotency_key)
     assert len(world.store.tokens(WORKSPACE, 10, None).items) == 1

@@ -31,8 +31,8 @@ from baton.domain.tool import (
 )
 from baton.services.define_tool import define_tool, dry_run, find_tool
 from baton.services.register_agent import register_agent
+from support.agent_runs import AgentRuns, calls, says
 from support.clock import NOON
-from support.studio import Studio, calls, says
 from support.world import WORKSPACE, World, agent, human, service
 
 TO_SCOUT = {"description": "Over.", "target_agent": "scout"}
@@ -177,18 +177,18 @@ def test_good_variables() -> None:
 def test_only_a_human_defines_a_tool(by: Principal) -> None:
     world = World().settle()
     with pytest.raises(HumanNeeded):
-        define_tool(world.baton, by, "to_scout", TO_SCOUT)
-    define_tool(world.baton, human(), "to_scout", TO_SCOUT)
+        define_tool(world.deps, by, "to_scout", TO_SCOUT)
+    define_tool(world.deps, human(), "to_scout", TO_SCOUT)
     with pytest.raises(HumanNeeded):
-        define_tool(world.baton, by, "to_scout", {"active": False})
-    assert find_tool(world.baton, human(), "to_scout").version == 1
+        define_tool(world.deps, by, "to_scout", {"active": False})
+    assert find_tool(world.deps, human(), "to_scout").version == 1
     with pytest.raises(HumanNeeded):
         tool().changed(by, NOON, description="mine")
 
 
 def test_the_target_is_an_agent_that_gets_work_under_any_of_its_names() -> None:
     world = World().settle()
-    made, is_new = define_tool(world.baton, human(), "to_auditor", {**TO_SCOUT, "target_agent": "Client Repo Auditor"})
+    made, is_new = define_tool(world.deps, human(), "to_auditor", {**TO_SCOUT, "target_agent": "Client Repo Auditor"})
     assert (made.target_agent, is_new) == ("auditor", True)
     for target, error in (
         ("nobody", UnknownAgent),
@@ -197,26 +197,26 @@ def test_the_target_is_an_agent_that_gets_work_under_any_of_its_names() -> None:
         ("", InvalidInput),
     ):
         with pytest.raises(error):
-            define_tool(world.baton, human(), "to_it", {**TO_SCOUT, "target_agent": target})
-    register_agent(world.baton, human(), "scout", {"active": False})
+            define_tool(world.deps, human(), "to_it", {**TO_SCOUT, "target_agent": target})
+    register_agent(world.deps, human(), "scout", {"active": False})
     with pytest.raises(TargetInactive):
-        define_tool(world.baton, human(), "to_scout", TO_SCOUT)
+        define_tool(world.deps, human(), "to_scout", TO_SCOUT)
     with pytest.raises(Unknown):
-        find_tool(world.baton, human(), "to_it")
+        find_tool(world.deps, human(), "to_it")
 
 
 def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
     world = World().settle()
-    first, _ = define_tool(world.baton, human(), "to_scout", {**TO_SCOUT, "mode": ToolMode.DELEGATE}, 0)
-    second, is_new = define_tool(world.baton, human(name="bob"), "to_scout", {"history": History.NONE}, 1)
+    first, _ = define_tool(world.deps, human(), "to_scout", {**TO_SCOUT, "mode": ToolMode.DELEGATE}, 0)
+    second, is_new = define_tool(world.deps, human(name="bob"), "to_scout", {"history": History.NONE}, 1)
     assert (is_new, second.version, second.mode, second.history) == (False, 2, "delegate", "none")
     assert (second.created_at, second.updated_by, second.description) == (first.created_at, "human:bob", "Over.")
     assert second.standing == {"tool": "to_scout", "version": 2, "given_by": "human:bob"}
     for seen in (0, 1, 3):
         with pytest.raises(VersionConflict):
-            define_tool(world.baton, human(), "to_scout", {"active": False}, seen)
+            define_tool(world.deps, human(), "to_scout", {"active": False}, seen)
     with pytest.raises(VersionConflict):
-        define_tool(world.baton, human(), "to_other", TO_SCOUT, 1)
+        define_tool(world.deps, human(), "to_other", TO_SCOUT, 1)
 
 
 def test_there_are_so_many_tools_and_no_more() -> None:
@@ -224,31 +224,31 @@ def test_there_are_so_many_tools_and_no_more() -> None:
     for number in range(MAX_TOOLS):
         world.store.save_tool(tool(name=f"t_{number:03d}", version=1), world.store.toolbox(WORKSPACE))
     with pytest.raises(LimitReached):
-        define_tool(world.baton, human(), "one_more", TO_SCOUT)
-    assert define_tool(world.baton, human(), "t_000", {"active": False})[0].version == 2
+        define_tool(world.deps, human(), "one_more", TO_SCOUT)
+    assert define_tool(world.deps, human(), "t_000", {"active": False})[0].version == 2
 
 
 def test_a_workspaces_tools_are_its_own() -> None:
     world = World().settle()
-    define_tool(world.baton, human(), "to_scout", TO_SCOUT)
+    define_tool(world.deps, human(), "to_scout", TO_SCOUT)
     with pytest.raises(Unknown):
-        find_tool(world.baton, human("globex"), "to_scout")
+        find_tool(world.deps, human("globex"), "to_scout")
     with pytest.raises(UnknownAgent):
-        define_tool(world.baton, human("globex"), "to_scout", TO_SCOUT)
+        define_tool(world.deps, human("globex"), "to_scout", TO_SCOUT)
 
 
 def test_a_dry_run_says_what_would_happen_and_does_nothing() -> None:
     world = World().settle()
     define_tool(
-        world.baton, human(), "to_scout", {**TO_SCOUT, "context_variables": (Variable(name="a", required=True),)}
+        world.deps, human(), "to_scout", {**TO_SCOUT, "context_variables": (Variable(name="a", required=True),)}
     )
-    good = dry_run(world.baton, human(), "to_scout", {"a": "x"})
+    good = dry_run(world.deps, human(), "to_scout", {"a": "x"})
     assert (good["ok"], good["would"], good["context"]["a"]) == (True, "Routed to Scout", "x")
-    bad = dry_run(world.baton, human(), "to_scout", {"b": 1})
+    bad = dry_run(world.deps, human(), "to_scout", {"b": 1})
     assert (bad["ok"], bad["would"], [each["field"] for each in bad["errors"]]) == (False, None, ["b", "a"])
-    register_agent(world.baton, human(), "scout", {"active": False})
-    assert dry_run(world.baton, human(), "to_scout", {"a": "x"})["errors"][0]["field"] == "target_agent"
-    assert world.doorbell.bells == []
+    register_agent(world.deps, human(), "scout", {"active": False})
+    assert dry_run(world.deps, human(), "to_scout", {"a": "x"})["errors"][0]["field"] == "target_agent"
+    assert world.dispatch_queue.notices == []
 
 
 # Who gives them to agents
@@ -261,28 +261,28 @@ def profile(**values: Any) -> RunProfile:
 def test_only_a_human_gives_a_tool_and_a_service_may_take_one_away() -> None:
     world = World().settle()
     for name in ("one", "two"):
-        define_tool(world.baton, human(), name, {**TO_SCOUT, "target_agent": "auditor"})
+        define_tool(world.deps, human(), name, {**TO_SCOUT, "target_agent": "auditor"})
     for tools in (("one",), ("complete_task",)):
         with pytest.raises(HumanNeeded):
-            register_agent(world.baton, service(), "scout", {"tools": tools})
-    register_agent(world.baton, human(), "scout", {"tools": ("one", "two", "complete_task")})
-    register_agent(world.baton, service(), "scout", {"tools": ("two", "complete_task"), "max_turns": 5})
+            register_agent(world.deps, service(), "scout", {"tools": tools})
+    register_agent(world.deps, human(), "scout", {"tools": ("one", "two", "complete_task")})
+    register_agent(world.deps, service(), "scout", {"tools": ("two", "complete_task"), "max_turns": 5})
     kept = world.store.profile(WORKSPACE, "scout")
     assert (kept.tools, kept.max_turns) == (("two", "complete_task"), 5)
     with pytest.raises(HumanNeeded):
-        register_agent(world.baton, service(), "scout", {"tools": ("two", "one")})
+        register_agent(world.deps, service(), "scout", {"tools": ("two", "one")})
     with pytest.raises(HumanNeeded):
-        register_agent(world.baton, service(), "scout", {"system_prompt": "Be brief."})
+        register_agent(world.deps, service(), "scout", {"system_prompt": "Be brief."})
     with pytest.raises(HumanNeeded):
-        register_agent(world.baton, service(), "scout", {"model": "scripted"})
-    register_agent(world.baton, service(), "scout", {"tools": ("complete_task",), "system_prompt": "Be brief."})
+        register_agent(world.deps, service(), "scout", {"model": "scripted"})
+    register_agent(world.deps, service(), "scout", {"tools": ("complete_task",), "system_prompt": "Be brief."})
     assert world.store.profile(WORKSPACE, "scout").tools == ("complete_task",)
 
 
 def test_a_tool_that_is_not_there_is_not_given() -> None:
     world = World().settle()
     with pytest.raises(InvalidInput, match="no tool named nothing"):
-        register_agent(world.baton, human(), "scout", {"tools": ("nothing",)})
+        register_agent(world.deps, human(), "scout", {"tools": ("nothing",)})
     assert world.store.profile(WORKSPACE, "scout").tools == ()
 
 
@@ -328,11 +328,11 @@ def test_a_quorum_goes_with_its_policy_only() -> None:
 
 def test_a_tool_that_is_switched_off_or_taken_away_is_not_offered_and_does_nothing() -> None:
     calling = calls(("to_bert", {}))
-    studio = Studio(
+    agent_runs = AgentRuns(
         {"anna": {"tools": ("to_bert",)}, "bert": {}}, {"anna": [calling, says("No.")], "bert": [says("!")]}
     )
-    studio.tool("to_bert", "bert")
-    studio.open().tool("to_bert", "bert", active=False)
-    root = studio.start("anna")
-    assert (root.state, studio.children(root)) == ("done", [])
-    assert [request.tools for request in studio.model.requests] == [[], []]
+    agent_runs.tool("to_bert", "bert")
+    agent_runs.open().tool("to_bert", "bert", active=False)
+    root = agent_runs.start("anna")
+    assert (root.state, agent_runs.children(root)) == ("done", [])
+    assert [request.tools for request in agent_runs.model.requests] == [[], []]

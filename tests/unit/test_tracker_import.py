@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import HumanNeeded, NoTracker, TrackerAway
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.task import State
 from baton.services.change_settings import change_settings
 from baton.services.end_task import cancel_task
 from baton.services.import_tracker import Imported, import_tracker
 from fake_notion import SELECT, STATUS, Fault
 from support.faults import Crash
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.notion import NotionWorld
 from support.world import WORKSPACE, agent, human, service
 
@@ -36,8 +36,10 @@ def add(world: NotionWorld, title: str = TITLE, status: str | None = None, days:
     return world.notion.add_page(world.tasks.data_source_id, title=title, status=status, by=by, created_at=at)
 
 
-def run(world: NotionWorld, may_go_on: Callable[[], bool] = lambda: True, once: Once | None = None) -> Imported:
-    return import_tracker(world.baton, human(), may_go_on, once)
+def run(
+    world: NotionWorld, may_go_on: Callable[[], bool] = lambda: True, idempotency_key: IdempotencyKey | None = None
+) -> Imported:
+    return import_tracker(world.deps, human(), may_go_on, idempotency_key)
 
 
 def tasks(world: NotionWorld) -> list[Any]:
@@ -68,7 +70,7 @@ def test_a_closed_handoff_counts_but_does_not_block(world: NotionWorld, status: 
     assert world.notion.pages[page_id].comment_texts == []
     second = world.mark(agent("scout"))
     assert second.task_id
-    cancel_task(world.baton, human(), second.task_id, None)
+    cancel_task(world.deps, human(), second.task_id, None)
     assert world.mark(agent("scout")).review_id  # one imported and one made: the cap
 
 
@@ -134,16 +136,16 @@ def test_an_import_that_was_stopped_goes_on_where_it_was(world: NotionWorld) -> 
 
 def test_the_same_key_answers_as_the_first_time(world: NotionWorld) -> None:
     add(world)
-    once = Once(human(), "POST /tracker/import", "k1", "h1")
-    first = run(world, once=once)
-    assert run(world, once=once) == first
+    idempotency_key = IdempotencyKey(human(), "POST /tracker/import", "k1", "h1")
+    first = run(world, idempotency_key=idempotency_key)
+    assert run(world, idempotency_key=idempotency_key) == first
 
 
 def test_only_a_human_imports_and_only_with_a_tracker(world: NotionWorld) -> None:
     for by in (agent("scout"), service()):
         with pytest.raises(HumanNeeded):
-            import_tracker(world.baton, by, lambda: True)
-    change_settings(world.baton, human(), {"tracker": None})
+            import_tracker(world.deps, by, lambda: True)
+    change_settings(world.deps, human(), {"tracker": None})
     with pytest.raises(NoTracker):
         run(world)
 
@@ -177,14 +179,14 @@ def test_a_page_that_is_opened_again_after_its_import_died_shows_how_its_task_en
 
     store.after["commit"] = dies
     with pytest.raises(Crash):
-        import_tracker(replace(world.baton, store=store), human(), lambda: True)
+        import_tracker(replace(world.deps, store=store), human(), lambda: True)
     (task,) = tasks(world)
     assert task.state is State.NEEDS
     world.clock.advance(60)
     world.notion.edit(page_id, by=world.notion.person, status="Not started")
     world.minutes(12)
     assert world.task(task.id).state is State.NEEDS
-    cancel_task(world.baton, human(), task.id, "not needed")
+    cancel_task(world.deps, human(), task.id, "not needed")
     world.minutes(1)
     assert world.notion.pages[page_id].status == world.row(task.id).page_status != "Not started"
     assert len(world.notion.pages[page_id].comment_texts) == 1

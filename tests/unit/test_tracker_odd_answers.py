@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from baton.adapters.notion import NotionTrackers
-from baton.domain.mirror import Sync
+from baton.domain.page_sync import Sync
 from baton.domain.task import Flag, State
 from baton.services.import_tracker import import_tracker
 from fake_notion import Fault
@@ -36,8 +36,8 @@ def instead(world: NotionWorld, change: Callable[[httpx.Request, Any], Any]) -> 
         return httpx.Response(answer.status_code, content=json.dumps(changed))
 
     transport = httpx.MockTransport(handler)
-    trackers = NotionTrackers(world.baton.secrets, "https://notion.example", transport=transport, clock=world.clock)
-    world.baton = world.baton_with(trackers)
+    trackers = NotionTrackers(world.deps.secrets, "https://notion.example", transport=transport, clock=world.clock)
+    world.deps = world.baton_with(trackers)
 
 
 def closes(world: NotionWorld, task_id: str, by: str | None = None) -> None:
@@ -131,25 +131,25 @@ def test_a_page_whose_id_is_none_is_looked_for_and_found(world: NotionWorld, ans
     ],
 )
 def test_no_time_to_come_again_at_is_too_odd(given: str, meant: float | None) -> None:
-    office = Office()
+    processes = Office()
     body = {"object": "error", "code": "rate_limited", "message": "no"}
-    office.wire.instead = lambda _: httpx.Response(429, headers={"Retry-After": given}, json=body)
-    office.clock.sleep = lambda seconds: office.clock.slept.append(seconds)  # type: ignore[method-assign]
-    assert trouble_of(office, CREATE).retry_after == meant
+    processes.wire.instead = lambda _: httpx.Response(429, headers={"Retry-After": given}, json=body)
+    processes.clock.sleep = lambda seconds: processes.clock.slept.append(seconds)  # type: ignore[method-assign]
+    assert trouble_of(processes, CREATE).retry_after == meant
 
 
 @pytest.mark.parametrize("given", ["inf", "-inf", "nan", "-5", "1e999"])
 def test_an_odd_time_to_come_again_at_is_a_trouble_that_passes(world: NotionWorld, given: str) -> None:
-    trackers, body = world.baton.trackers, {"object": "error", "code": "rate_limited", "message": "no"}
+    trackers, body = world.deps.trackers, {"object": "error", "code": "rate_limited", "message": "no"}
     transport = httpx.MockTransport(lambda _: httpx.Response(429, headers={"Retry-After": given}, json=body))
-    world.baton = world.baton_with(
-        NotionTrackers(world.baton.secrets, "https://notion.example", transport=transport, clock=world.clock)
+    world.deps = world.baton_with(
+        NotionTrackers(world.deps.secrets, "https://notion.example", transport=transport, clock=world.clock)
     )
     answer = world.mark(agent("scout"))
     assert answer.task_id
     assert "inside of Baton" not in str(answer.degraded_capabilities)
     world.minutes(12)
-    world.baton = world.baton_with(trackers)
+    world.deps = world.baton_with(trackers)
     world.minutes(61)
     assert world.row(answer.task_id).status is Sync.OK
 
@@ -185,7 +185,7 @@ def test_what_an_import_tells_is_clean_json(world: NotionWorld) -> None:
         return answer
 
     instead(world, change)
-    answer = import_tracker(world.baton, human(), lambda: True).public()
+    answer = import_tracker(world.deps, human(), lambda: True).public()
     assert (answer["opened"], len(answer["skipped"])) == (1, 2)
     assert all(is_clean(text) for skipped in answer["skipped"] for text in skipped.values())
     assert json.loads(json.dumps(answer, ensure_ascii=False).encode()) == answer
@@ -258,7 +258,7 @@ def test_one_odd_page_hides_no_other_from_an_import(world: NotionWorld, odd: Any
         return answer
 
     instead(world, change)
-    assert import_tracker(world.baton, human(), lambda: True).opened >= 1
+    assert import_tracker(world.deps, human(), lambda: True).opened >= 1
 
 
 @pytest.mark.parametrize("odd", [None, "x", {}, {"object": "user", "id": "x", "type": None}])

@@ -118,25 +118,25 @@ class Drama:
 
     def approve(self, task_id: str, target: str) -> None:
         if self.chance.random() < 0.1:
-            cancel_task(self.world.baton, human(), task_id, "not needed")
+            cancel_task(self.world.deps, human(), task_id, "not needed")
             return
-        approve_task(self.world.baton, human(), task_id, None)
+        approve_task(self.world.deps, human(), task_id, None)
         self.soon(lambda: self.claim(task_id, target))
 
     def claim(self, task_id: str, target: str) -> None:
         claimer = Claimer(by=agent(target), agent=target, worker="w", lease_seconds=43_200)
-        claimed = claim_task(self.world.baton, claimer, task_id)
+        claimed = claim_task(self.world.deps, claimer, task_id)
         if self.chance.random() < 0.9:
             self.soon(lambda: self.end(claimed, target))
 
     def end(self, claimed: Claimed, target: str) -> None:
-        by, task_id = agent(target), claimed.dossier.task.id
+        by, task_id = agent(target), claimed.details.task.id
         try:
             if self.chance.random() < 0.8:
-                complete_task(self.world.baton, by, task_id, claimed.claim_id, {"summary": f"did {task_id}"}, "h")
+                complete_task(self.world.deps, by, task_id, claimed.claim_id, {"summary": f"did {task_id}"}, "h")
             else:
                 failure = {"type": "error", "description": f"could not do {task_id}"}
-                fail_task(self.world.baton, by, task_id, claimed.claim_id, failure, "h", retryable=False)
+                fail_task(self.world.deps, by, task_id, claimed.claim_id, failure, "h", retryable=False)
         except StaleClaim:
             return
 
@@ -162,9 +162,9 @@ def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last
     world.notion.recording = False
     world.notion.index_lag = timedelta(seconds=20)
     transport = Passing(world)
-    world.baton = world.baton_with(
+    world.deps = world.baton_with(
         NotionTrackers(
-            world.baton.secrets,
+            world.deps.secrets,
             "https://notion.example",
             transport=transport,
             clock=world.clock,
@@ -173,7 +173,7 @@ def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last
     )
     world.settle()
     for number in range(AGENTS):
-        register_agent(world.baton, human(), f"agent-{number:02d}", {})
+        register_agent(world.deps, human(), f"agent-{number:02d}", {})
     chance = random.Random(20_261_121)
     start = world.clock.now()
 
@@ -206,8 +206,8 @@ def test_after_three_days_of_outages_every_task_has_one_page_that_shows_its_last
         pages.setdefault(named, []).append(page.id)
     assert {task_id for task_id, found in pages.items() if len(found) != 1} == set()
     assert set(pages) == set(drama.tasks)
-    assert world.store.mirrors_waiting(WORKSPACE, 10) == 0
-    assert world.store.dead_mirrors(WORKSPACE, 10, None).items == ()
+    assert world.store.count_waiting_page_syncs(WORKSPACE, 10) == 0
+    assert world.store.dead_page_syncs(WORKSPACE, 10, None).items == ()
     for task_id in drama.tasks:
         task, page = world.task(task_id), world.notion.pages[pages[task_id][0]]
         row = world.row(task_id)

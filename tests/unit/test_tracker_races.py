@@ -12,27 +12,27 @@ from threading import Barrier, Condition
 import pytest
 
 from baton.domain.errors import Conflict, HandshakeClosed, Refused
-from baton.domain.idempotency import Once
-from baton.domain.mirror import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.domain.principal import SYNC_TRACKER, system
 from baton.domain.task import State
 from baton.domain.tracker import TrackerSettings
 from baton.domain.transitions import create
-from baton.ports import Baton, Body, MirrorOpened, PageReported
+from baton.ports import Body, Deps, PageReported, PageSyncOpened
 from baton.services.claim_task import Claimed, Claimer, claim_task
 from baton.services.complete_task import complete_task
 from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.end_task import cancel_task
 from baton.services.import_tracker import Imported, import_tracker
-from baton.services.learn_from_page import once_only
+from baton.services.learn_from_page import apply_once
 from baton.services.open_webhook import open_webhook, webhook_of
-from baton.services.page_delivery import Sent
-from baton.services.receive_webhook import Delivery, Received, receive_webhook
+from baton.services.page_delivery import PageResult
+from baton.services.receive_webhook import Received, WebhookDelivery, receive_webhook
 from baton.services.send_page import send_page
 from fake_notion import Fault
-from support.crew import StillClock, at_once, race
 from support.notion import NotionWorld
 from support.tasks import SETTINGS, a_new_task, an_agent
+from support.threads import StillClock, at_once, race
 from support.world import WORKSPACE, agent, human, marker_body
 
 AUDITOR = agent("auditor")
@@ -63,9 +63,9 @@ def world() -> NotionWorld:
     return world
 
 
-def still(world: NotionWorld) -> Baton:
+def still(world: NotionWorld) -> Deps:
     """The world's Baton for many threads."""
-    return replace(world.baton, clock=StillClock(world.clock.now()), log=lambda *_, **__: None)
+    return replace(world.deps, clock=StillClock(world.clock.now()), log=lambda *_, **__: None)
 
 
 def settings_of(world: NotionWorld) -> TrackerSettings:
@@ -83,22 +83,22 @@ def mirrored_tasks(world: NotionWorld, many: int) -> list[str]:
         )
         change = create(new, human(), asked_at, an_agent(), SETTINGS)
         row = opened(change.task, None, 3.0)
-        world.store.commit(WORKSPACE, change, [Body({"text": f"Do {number}"}), MirrorOpened(row)])
+        world.store.commit(WORKSPACE, change, [Body({"text": f"Do {number}"}), PageSyncOpened(row)])
     return [f"task_{number:026d}" for number in range(many)]
 
 
-def claimed(baton: Baton, task_id: str) -> Claimed:
-    return claim_task(baton, Claimer(by=AUDITOR, agent="auditor", worker="w"), task_id)
+def claimed(deps: Deps, task_id: str) -> Claimed:
+    return claim_task(deps, Claimer(by=AUDITOR, agent="auditor", worker="w"), task_id)
 
 
-def held_creations(world: NotionWorld, gate: Callable[[], None]) -> list[str]:
-    """Every creation waits for ``gate`` while it is under way."""
+def held_creations(world: NotionWorld, circuit: Callable[[], None]) -> list[str]:
+    """Every creation waits for ``circuit`` while it is under way."""
     created: list[str] = []
 
     def fault(method: str, path: str) -> Fault | None:
         if (method, path) == ("POST", "/v1/pages"):
             created.append(path)
-            gate()
+            circuit()
         return None
 
     world.notion.fault = fault
@@ -113,17 +113,17 @@ def test_16_senders_of_one_row_make_one_page(world: NotionWorld, first: Fault) -
     task_id = world.needing()
     was_made = len(world.notion.pages)
     world.clock.advance(UNCLEAR_SECONDS + INDEX_SECONDS)
-    baton, settings, others = still(world), settings_of(world), Turnstile(15)
+    deps, settings, others = still(world), settings_of(world), Turnstile(15)
     created = held_creations(world, others.wait)
 
-    def step() -> Sent | None:
-        sent = send_page(baton, settings, WORKSPACE, task_id)
+    def step() -> PageResult | None:
+        sent = send_page(deps, settings, WORKSPACE, task_id)
         if sent is None:
             others.passed()
         return sent
 
     answers = at_once(16, step)
-    sent = [answer for answer in answers if isinstance(answer, Sent)]
+    sent = [answer for answer in answers if isinstance(answer, PageResult)]
     assert [answer for answer in answers if isinstance(answer, Exception)] == []
     assert [each.status for each in sent] == [Sync.OK]
     assert len(created) == 1 - was_made
@@ -134,10 +134,10 @@ def test_16_senders_of_one_row_make_one_page(world: NotionWorld, first: Fault) -
 def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wait_for_it(world: NotionWorld) -> None:
     others = Turnstile(63)
     created = held_creations(world, others.wait)
-    baton = still(world)
+    deps = still(world)
 
     def step() -> MarkerAnswer:
-        answer = create_handoff_marker(baton, agent("scout"), marker_body())
+        answer = create_handoff_marker(deps, agent("scout"), marker_body())
         if answer.duplicate_of:
             others.passed()
         return answer
@@ -152,25 +152,25 @@ def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wa
 def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_state(world: NotionWorld) -> None:
     rounds = 200
     tasks, settings = mirrored_tasks(world, rounds), settings_of(world)
-    baton = still(world)
+    deps = still(world)
     turn = Barrier(4)
 
     def step(number: int, runner: int) -> None:
         task_id = tasks[number]
         turn.wait(timeout=30)
         if runner == 0:
-            claim = claimed(baton, task_id)
-            complete_task(baton, AUDITOR, task_id, claim.claim_id, {"summary": "did it"}, "h")
+            claim = claimed(deps, task_id)
+            complete_task(deps, AUDITOR, task_id, claim.claim_id, {"summary": "did it"}, "h")
         elif runner == 1 and number % 2:
-            cancel_task(baton, human(), task_id, None)
+            cancel_task(deps, human(), task_id, None)
         else:
-            send_page(baton, settings, WORKSPACE, task_id)
+            send_page(deps, settings, WORKSPACE, task_id)
 
     answers = race(4, rounds, step)
     assert {type(a) for each in answers for a in each if isinstance(a, Exception) and not isinstance(a, Refused)} <= {
         Conflict
     }
-    world.tracker_bell.ring(WORKSPACE)
+    world.tracker_queue.notify(WORKSPACE)
     world.minutes(2)
     assert Counter(page.task_id for page in world.notion.pages.values()) == dict.fromkeys(tasks, 1)
     for page in world.notion.pages.values():
@@ -182,17 +182,17 @@ def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_sta
 
 
 def test_of_32_handshakes_at_once_one_is_taken(world: NotionWorld) -> None:
-    _, address = open_webhook(world.baton, human())
-    baton = still(world)
+    _, address = open_webhook(world.deps, human())
+    deps = still(world)
 
     def step(_number: int, runner: int) -> tuple[Received, str]:
         token = f"secret_{runner}"
         content = {"verification_token": token}
-        return receive_webhook(baton, address, Delivery(b"", content, None)), token
+        return receive_webhook(deps, address, WebhookDelivery(b"", content, None)), token
 
     (answers,) = race(32, 1, step)
     (taken,) = [answer for answer in answers if isinstance(answer, tuple)]
-    assert taken == (Received.INSTALLED, webhook_of(baton, human()).token)
+    assert taken == (Received.INSTALLED, webhook_of(deps, human()).token)
     assert Counter(type(answer) for answer in answers if isinstance(answer, Exception)) == {HandshakeClosed: 31}
 
 
@@ -203,10 +203,10 @@ def test_16_imports_at_once_bring_each_page_over_once(world: NotionWorld) -> Non
         title = f"Handoff: {source} → {target} — 2026-11-16"
         at = world.clock.now() - timedelta(days=2)
         world.notion.add_page(world.tasks.data_source_id, title=title, created_at=at)
-    baton = still(world)
-    answers = at_once(16, lambda: import_tracker(baton, human(), lambda: True))
+    deps = still(world)
+    answers = at_once(16, lambda: import_tracker(deps, human(), lambda: True))
     done = [answer for answer in answers if isinstance(answer, Imported)]
-    rest = import_tracker(world.baton, human(), lambda: True)
+    rest = import_tracker(world.deps, human(), lambda: True)
     assert sum(each.opened for each in done) + rest.opened == len(pairs) * 3
     holders = world.store.page_holders(WORKSPACE, list(world.notion.pages))
     assert len(set(holders.values())) == len(holders) == len(pairs) * 3
@@ -221,13 +221,13 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
 ) -> None:
     rounds = 30
     tasks, settings = mirrored_tasks(world, rounds), settings_of(world)
-    baton = still(world)
-    claims = {task_id: claimed(baton, task_id) for task_id in tasks}
+    deps = still(world)
+    claims = {task_id: claimed(deps, task_id) for task_id in tasks}
     for task_id in tasks:
-        send_page(baton, settings, WORKSPACE, task_id)
+        send_page(deps, settings, WORKSPACE, task_id)
         world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Cancelled")
-        delivery = Once(system(WORKSPACE, SYNC_TRACKER), "deliveries", task_id, "")
-        assert once_only(baton, delivery, [PageReported(task_id, baton.clock.now())])
+        delivery = IdempotencyKey(system(WORKSPACE, SYNC_TRACKER), "deliveries", task_id, "")
+        assert apply_once(deps, delivery, [PageReported(task_id, deps.clock.now())])
     looked, ended = [Turnstile(1) for _ in tasks], [Turnstile(1) for _ in tasks]
 
     def step(number: int, runner: int) -> None:
@@ -236,7 +236,7 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
             if who_goes_first == "sender":
                 looked[number].wait()
             try:
-                complete_task(baton, AUDITOR, task_id, claims[task_id].claim_id, {"summary": "did it"}, "h")
+                complete_task(deps, AUDITOR, task_id, claims[task_id].claim_id, {"summary": "did it"}, "h")
             finally:
                 ended[number].passed()
         else:
@@ -245,13 +245,13 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
                     ended[number].wait() if path.startswith("/v1/pages/") else None
                 )
             try:
-                send_page(baton, settings, WORKSPACE, task_id)
+                send_page(deps, settings, WORKSPACE, task_id)
             finally:
                 looked[number].passed()
 
     race(2, rounds, step)
     world.notion.fault = None
-    world.tracker_bell.ring(WORKSPACE)
+    world.tracker_queue.notify(WORKSPACE)
     world.minutes(2)
     first: Counter[str] = Counter()
     for task_id in tasks:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from baton.adapters.notion import NotionTrackers
-from baton.domain.mirror import Sync
+from baton.domain.page_sync import Sync
 from baton.domain.task import State
 from baton.services.change_settings import change_settings
 from baton.services.import_tracker import import_tracker
@@ -35,7 +35,7 @@ def either(request: pytest.FixtureRequest) -> NotionWorld:
 
 
 def reconciled_at(world: NotionWorld) -> datetime:
-    at = world.store.gate(WORKSPACE).reconciled_at
+    at = world.store.circuit(WORKSPACE).reconciled_at
     assert at is not None
     return at
 
@@ -48,9 +48,9 @@ def slowed(world: NotionWorld, seconds: float) -> None:
         world.clock.advance(seconds)
         return inner.handle_request(request)
 
-    world.baton = world.baton_with(
+    world.deps = world.baton_with(
         NotionTrackers(
-            world.baton.secrets,
+            world.deps.secrets,
             "https://notion.example",
             transport=httpx.MockTransport(handler),
             clock=world.clock,
@@ -85,7 +85,7 @@ def test_reconciling_goes_on_where_its_time_ran_out(world: NotionWorld) -> None:
         world.minutes()
         assert reconciled_at(world) >= before
     assert world.task(task_id).state is State.DONE
-    assert world.store.gate(WORKSPACE).failures == 0
+    assert world.store.circuit(WORKSPACE).failures == 0
     assert world.clock.now() - reconciled_at(world) < timedelta(minutes=30)
 
 
@@ -98,7 +98,7 @@ def test_an_edit_right_after_a_reconciliation_is_learnt_though_our_clock_is_nine
     world.clock.advance(600)
     skew = timedelta(minutes=9)
     ours = world.clock.now() + (skew if whose == "ours for once" else timedelta())
-    sync_tracker(replace(world.baton, clock=FakeClock(ours)), WORKSPACE, None, lambda: 120.0)
+    sync_tracker(replace(world.deps, clock=FakeClock(ours)), WORKSPACE, None, lambda: 120.0)
     assert reconciled_at(world) == ours
     if whose == "Notion's":
         world.notion.now = lambda: world.clock.now() - skew
@@ -113,12 +113,12 @@ def test_a_reconciliation_that_succeeds_ends_the_trouble(world: NotionWorld) -> 
     world.minutes(12)
     world.notion.fault = lambda _method, _path: Fault(status=503)
     world.minutes(12)
-    gate = world.store.gate(WORKSPACE)
-    assert (gate.failures > 0, gate.status) == (True, Sync.PENDING)
+    circuit = world.store.circuit(WORKSPACE)
+    assert (circuit.failures > 0, circuit.status) == (True, Sync.PENDING)
     world.notion.fault = None
     world.minutes(30)
-    gate = world.store.gate(WORKSPACE)
-    assert (gate.failures, gate.status, gate.message) == (0, Sync.OK, "")
+    circuit = world.store.circuit(WORKSPACE)
+    assert (circuit.failures, circuit.status, circuit.message) == (0, Sync.OK, "")
 
 
 # Looking for a page
@@ -144,7 +144,7 @@ def test_a_page_that_was_made_and_not_kept_yet_is_imported_by_nobody(either: Not
     task_id = either.needing()
     either.notion.fault = None
     assert (either.row(task_id).page, len(either.notion.pages)) == (None, 1)
-    imported = import_tracker(either.baton, human(), lambda: True)
+    imported = import_tracker(either.deps, human(), lambda: True)
     assert (imported.opened, imported.closed, imported.known) == (0, 0, 1)
     either.minutes(5)
     assert tasks_in(either) == [task_id]
@@ -155,7 +155,7 @@ def test_a_page_that_was_made_and_not_kept_yet_is_imported_by_nobody(either: Not
 
 def test_another_workspaces_pages_in_the_same_database_are_imported_by_nobody(either: NotionWorld) -> None:
     theirs = either.settle("other").mark(agent("scout", "other")).task_id
-    imported = import_tracker(either.baton, human(), lambda: True)
+    imported = import_tracker(either.deps, human(), lambda: True)
     assert (imported.opened, imported.closed, imported.known) == (0, 0, 1)
     assert (tasks_in(either), tasks_in(either, "other")) == ([], [theirs])
     assert either.mark(agent("scout")).task_id  # and it stands in no one's way
@@ -167,13 +167,13 @@ def test_another_workspaces_pages_in_the_same_database_are_imported_by_nobody(ei
 @pytest.fixture
 def switched_off(world: NotionWorld) -> NotionWorld:
     """Put to sleep, as far as one more run, which found no tracker, hasn't done so yet."""
-    change_settings(world.baton, human(), {"tracker": None})
-    assert world.store.gate(WORKSPACE).wake_at is not None
+    change_settings(world.deps, human(), {"tracker": None})
+    assert world.store.circuit(WORKSPACE).wake_at is not None
     return world
 
 
 def switch_on(world: NotionWorld) -> None:
-    change_settings(world.baton, human(), {"tracker": {"database": world.tasks.id}})
+    change_settings(world.deps, human(), {"tracker": {"database": world.tasks.id}})
 
 
 def once_before(world: NotionWorld, method: str, act: Callable[[], object], calls: int = 1) -> list[str]:
@@ -191,34 +191,34 @@ def once_before(world: NotionWorld, method: str, act: Callable[[], object], call
 
 
 def assert_it_wakes(world: NotionWorld) -> None:
-    gate = world.store.gate(WORKSPACE)
-    assert gate.wake_at is not None
+    circuit = world.store.circuit(WORKSPACE)
+    assert circuit.wake_at is not None
     task_id = world.needing()
-    world.tracker_bell.bells.clear()
+    world.tracker_queue.notices.clear()
     world.clock.advance(60)
     world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Done")
     world.minutes(12)
     assert world.task(task_id).state is State.DONE
 
 
-@pytest.mark.parametrize(("method", "calls"), [("gate", 1), ("gate", 2), ("settings", 2), ("commit", 1)])
+@pytest.mark.parametrize(("method", "calls"), [("circuit", 1), ("circuit", 2), ("settings", 2), ("commit", 1)])
 def test_a_tracker_switched_on_while_a_run_puts_it_to_sleep_wakes(
     switched_off: NotionWorld, method: str, calls: int
 ) -> None:
     """The run has read that there is none, and comes to its next step."""
     world = switched_off
     done = once_before(world, method, lambda: switch_on(world), calls)
-    sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0)
+    sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
     assert len(done) >= calls
     assert_it_wakes(world)
 
 
-@pytest.mark.parametrize(("method", "calls"), [("save_settings", 1), ("gate", 1), ("gate", 2), ("commit", 2)])
+@pytest.mark.parametrize(("method", "calls"), [("save_settings", 1), ("circuit", 1), ("circuit", 2), ("commit", 2)])
 def test_a_run_that_puts_a_tracker_to_sleep_while_it_is_switched_on_is_too_late(
     switched_off: NotionWorld, method: str, calls: int
 ) -> None:
     world = switched_off
-    done = once_before(world, method, lambda: sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0), calls)
+    done = once_before(world, method, lambda: sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0), calls)
     switch_on(world)
     assert len(done) >= calls
     assert_it_wakes(world)

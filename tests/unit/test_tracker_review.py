@@ -13,24 +13,24 @@ import pytest
 
 from baton.domain.change import Change
 from baton.domain.errors import Busy, NotPermitted, TrackerAway, Unknown
-from baton.domain.idempotency import Once
-from baton.domain.mirror import Sync
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.page_sync import Sync
 from baton.domain.tracker import TrackerSettings
 from baton.domain.webhook import Webhook
-from baton.ports import Extra, MirrorSaved
+from baton.ports import ExtraWrite, PageSyncSaved
 from baton.services.approve_task import approve_task
 from baton.services.change_settings import change_settings
+from baton.services.change_tracker_circuit import trip_tracker_circuit
 from baton.services.end_task import cancel_task
 from baton.services.fail_task import fail_task
 from baton.services.import_tracker import import_tracker
 from baton.services.open_webhook import open_webhook, webhook_of
-from baton.services.receive_webhook import Delivery, Received, receive_webhook
+from baton.services.receive_webhook import Received, WebhookDelivery, receive_webhook
 from baton.services.release_review import release_review
 from baton.services.send_page import send_page
 from baton.services.set_tracker_token import set_tracker_token
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
-from baton.services.tracker_gate import close_gate
 from fake_notion import Fault
 from support.notion import TOKEN, NotionWorld
 from support.world import WORKSPACE, agent, human
@@ -74,7 +74,7 @@ def no_creation(world: NotionWorld) -> None:
 
 
 def gate_failures(world: NotionWorld) -> int:
-    return world.store.gate(WORKSPACE).failures
+    return world.store.circuit(WORKSPACE).failures
 
 
 def closed_handoff(world: NotionWorld) -> str:
@@ -92,7 +92,7 @@ def test_a_task_that_changes_while_its_page_is_made_keeps_that_very_page(world: 
     def approve() -> None:
         (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 10, None).items
         tasks.append(task.id)
-        approve_task(world.baton, human(), task.id, None)
+        approve_task(world.deps, human(), task.id, None)
 
     assert at_call(world, "POST", "/v1/pages", approve) == []
     answer = world.mark(agent("scout"))
@@ -109,12 +109,12 @@ def test_a_task_that_changes_while_its_page_is_made_keeps_that_very_page(world: 
 
 
 def test_a_sender_whose_row_was_taken_over_lets_nobody_elses_go(world: NotionWorld) -> None:
-    task_id = world.claimed().dossier.task.id
+    task_id = world.claimed().details.task.id
 
     def take_over() -> None:
         row, later = world.row(task_id), world.clock.now() + timedelta(minutes=2)
         taken = replace(row.held("send_other", later, 20.0), version=row.version + 1)
-        world.store.commit(WORKSPACE, None, [MirrorSaved(taken)])
+        world.store.commit(WORKSPACE, None, [PageSyncSaved(taken)])
 
     called = at_call(world, "PATCH", "/v1/pages/", take_over)
     world.sync()
@@ -132,7 +132,7 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
     world = NotionWorld(tracker=NO_TASK_ID).settle()
     no_creation(world)
     first = world.needing()
-    cancel_task(world.baton, human(), first, None)
+    cancel_task(world.deps, human(), first, None)
     world.clock.advance(400)
     second = world.needing()
     world.clock.advance(400)
@@ -145,11 +145,11 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
         found = holders(workspace, page_ids)
         if not called:
             called.append(page_ids)
-            send_page(world.baton, settings, WORKSPACE, second)
+            send_page(world.deps, settings, WORKSPACE, second)
         return found
 
     world.store.page_holders = overtaken  # type: ignore[method-assign]
-    send_page(world.baton, settings, WORKSPACE, first)
+    send_page(world.deps, settings, WORKSPACE, first)
     world.minutes(5)
     assert called == [[nobodys]]
     pages = {task_id: world.row(task_id).page for task_id in (first, second)}
@@ -165,9 +165,9 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
 def test_an_ended_page_that_never_showed_a_closing_status_was_not_reopened(world: NotionWorld) -> None:
     world.hook()
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     failure = {"type": "error", "description": "no access"}
-    fail_task(world.baton, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
     world.sync()
     assert world.page(task_id).status == "Failed"
     person_edits(world, task_id, status="Blocked")
@@ -180,7 +180,7 @@ def test_an_ended_page_that_never_showed_a_closing_status_was_not_reopened(world
 def test_what_was_closed_before_it_was_imported_is_never_written_to(world: NotionWorld) -> None:
     world.hook()
     page_id = closed_handoff(world)
-    assert import_tracker(world.baton, human(), lambda: True).closed == 1
+    assert import_tracker(world.deps, human(), lambda: True).closed == 1
     world.sync()
     world.clock.advance(60)
     world.notion.edit(page_id, by=world.notion.person, title="Renamed")
@@ -193,10 +193,10 @@ def test_what_was_closed_before_it_was_imported_is_never_written_to(world: Notio
 def test_a_task_that_ended_is_told_of_where_its_status_says_nothing_new() -> None:
     world = NotionWorld(tracker={"statuses": {"failed": "In progress"}}).settle()
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     world.sync()
     failure = {"type": "error", "description": "no access"}
-    fail_task(world.baton, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
     world.sync()
     assert world.page(task_id).status == "In progress"
     assert world.page(task_id).comment_texts == ["Failed by agent auditor in Baton.\nerror: no access"]
@@ -205,7 +205,7 @@ def test_a_task_that_ended_is_told_of_where_its_status_says_nothing_new() -> Non
 def test_the_end_of_a_task_is_not_told_in_the_trash(world: NotionWorld) -> None:
     task_id = world.needing()
     world.notion.trash(world.page(task_id).id)
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     before = len(world.notion.requests)
     world.sync()
     assert {call.method for call in world.notion.requests[before:] if "/query" not in call.path} == {"GET"}
@@ -214,7 +214,7 @@ def test_the_end_of_a_task_is_not_told_in_the_trash(world: NotionWorld) -> None:
 
 def test_a_status_that_is_there_already_is_not_written_again(world: NotionWorld) -> None:
     task_id = world.needing()
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     person_edits(world, task_id, status="Cancelled")
     before = len(world.notion.requests)
     world.sync()
@@ -230,7 +230,7 @@ def test_two_edits_within_one_minute_are_both_come_upon_by_reconciling(world: No
     for status, seconds in (("Blocked", 20), ("Done", 700)):
         world.notion.edit(page_id, by=world.notion.person, status=status)
         world.clock.advance(seconds)
-        sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0)
+        sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
         world.sync()
     assert world.task(task_id).is_ended
 
@@ -238,19 +238,19 @@ def test_two_edits_within_one_minute_are_both_come_upon_by_reconciling(world: No
 def test_reconciling_is_not_begun_without_the_time_for_it(world: NotionWorld) -> None:
     world.needing()
     world.clock.advance(700)
-    assert sync_tracker(world.baton, WORKSPACE, None, lambda: 35.0).reconciled == 0
-    assert sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0).reconciled == 1
+    assert sync_tracker(world.deps, WORKSPACE, None, lambda: 35.0).reconciled == 0
+    assert sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0).reconciled == 1
 
 
 # Two workspaces in one process
 
 
 def test_what_one_workspace_has_learnt_of_notion_is_not_known_to_another(world: NotionWorld) -> None:
-    ours = world.baton.trackers.of(WORKSPACE, settings_of(world), 5.0)
+    ours = world.deps.trackers.of(WORKSPACE, settings_of(world), 5.0)
     assert ours.who(world.notion.person).is_person
     assert world.needing()
     world.settle("other")
-    theirs = world.baton.trackers.of("other", settings_of(world), 5.0)
+    theirs = world.deps.trackers.of("other", settings_of(world), 5.0)
     world.notion.fault = lambda _method, path: Fault(status=403) if path.startswith("/v1/users/") else None
     with pytest.raises(NotPermitted):
         theirs.who(world.notion.person)
@@ -266,11 +266,11 @@ def test_what_one_workspace_has_learnt_of_notion_is_not_known_to_another(world: 
 
 
 def test_with_the_gate_closed_a_bell_asks_nobody(world: NotionWorld) -> None:
-    close_gate(world.baton, WORKSPACE, TrackerAway("Away.", retry_after=300))
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=300))
     task_id = world.needing()
     before = len(world.notion.requests)
-    for bell in (task_id, None):
-        assert sync_tracker(world.baton, WORKSPACE, bell, lambda: 120.0).gate_open is False
+    for notice in (task_id, None):
+        assert sync_tracker(world.deps, WORKSPACE, notice, lambda: 120.0).gate_open is False
     assert world.notion.requests[before:] == []
     assert world.row(task_id).attempts == 0
     world.minutes(7)
@@ -285,19 +285,19 @@ def test_once_the_tracker_answers_its_next_trouble_is_a_new_one(world: NotionWor
     world.notion.fault = None
     world.minutes(10)
     assert world.row(task_id).status is Sync.OK
-    gate = world.store.gate(WORKSPACE)
-    assert (gate.failures, gate.status, gate.message, gate.closed_until) == (0, Sync.OK, "", None)
+    circuit = world.store.circuit(WORKSPACE)
+    assert (circuit.failures, circuit.status, circuit.message, circuit.closed_until) == (0, Sync.OK, "", None)
 
 
 def test_what_one_run_has_no_time_for_is_rung_for_and_sent_by_the_next(world: NotionWorld) -> None:
-    close_gate(world.baton, WORKSPACE, TrackerAway("Away.", retry_after=30))
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=30))
     tasks = [world.needing(), world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout")]
     world.clock.advance(60)
-    world.tracker_bell.bells.clear()
+    world.tracker_queue.notices.clear()
     turns = iter([120.0, 5.0])
-    synced = sync_tracker(world.baton, WORKSPACE, None, lambda: next(turns))
+    synced = sync_tracker(world.deps, WORKSPACE, None, lambda: next(turns))
     assert (synced.sent, synced.complete) == (1, False)
-    assert (WORKSPACE, None, 0) in world.tracker_bell.bells
+    assert (WORKSPACE, None, 0) in world.tracker_queue.notices
     world.sync()
     assert [world.row(task_id).status for task_id in tasks] == [Sync.OK, Sync.OK]
 
@@ -306,8 +306,8 @@ def test_the_sweeper_rings_in_a_minute_while_something_is_left_else_for_the_next
     world: NotionWorld,
 ) -> None:
     def rests_for() -> timedelta:
-        sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0)
-        wake_at = world.store.gate(WORKSPACE).wake_at
+        sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
+        wake_at = world.store.circuit(WORKSPACE).wake_at
         assert wake_at is not None
         return wake_at - world.clock.now()
 
@@ -317,18 +317,18 @@ def test_the_sweeper_rings_in_a_minute_while_something_is_left_else_for_the_next
     world.clock.advance(700)
     row = world.row(world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout"))
     soon = replace(row, due_at=world.clock.now() + timedelta(seconds=30), version=row.version + 1)
-    world.store.commit(WORKSPACE, None, [MirrorSaved(soon)])
+    world.store.commit(WORKSPACE, None, [PageSyncSaved(soon)])
     assert rests_for() == timedelta(minutes=1)
 
 
 def test_nobody_is_woken_for_a_workspace_without_a_tracker(world: NotionWorld) -> None:
     world.minutes(1)
-    change_settings(world.baton, human(), {"tracker": None})
+    change_settings(world.deps, human(), {"tracker": None})
     world.minutes(12)
-    assert world.store.gate(WORKSPACE).wake_at is None
-    assert sweep(world.baton).reasons["tracker_due"] == 0
+    assert world.store.circuit(WORKSPACE).wake_at is None
+    assert sweep(world.deps).reasons["tracker_due"] == 0
     world.clock.advance(3_600)
-    assert list(world.store.gates_due(world.clock.now())) == []
+    assert list(world.store.tracker_circuits_due(world.clock.now())) == []
 
 
 def test_who_rests_does_not_wake_a_gate_that_another_sender_has_closed_meanwhile(world: NotionWorld) -> None:
@@ -338,42 +338,42 @@ def test_who_rests_does_not_wake_a_gate_that_another_sender_has_closed_meanwhile
     until: list[Any] = []
 
     def trouble() -> None:
-        until.append(close_gate(world.baton, WORKSPACE, TrackerAway("Away.", retry_after=1_800)).closed_until)
+        until.append(trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1_800)).closed_until)
 
     called = at_call(world, "POST", "/v1/data_sources/", trouble)
-    sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0)
+    sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0)
     assert called
-    gate = world.store.gate(WORKSPACE)
-    assert (gate.closed_until, gate.wake_at) == (until[0], until[0])
+    circuit = world.store.circuit(WORKSPACE)
+    assert (circuit.closed_until, circuit.wake_at) == (until[0], until[0])
 
 
 def test_one_trouble_that_several_meet_at_once_counts_once_and_is_rung_for(world: NotionWorld) -> None:
-    world.tracker_bell.bells.clear()
+    world.tracker_queue.notices.clear()
     for _ in range(5):
-        close_gate(world.baton, WORKSPACE, TrackerAway("Away."))
+        trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away."))
     assert gate_failures(world) == 1
-    assert set(world.tracker_bell.bells) == {(WORKSPACE, None, 5)}
+    assert set(world.tracker_queue.notices) == {(WORKSPACE, None, 5)}
 
 
 def test_trouble_while_reconciling_closes_the_gate_like_any_other(world: NotionWorld) -> None:
     world.needing()
     world.clock.advance(700)
     world.notion.fault = lambda _method, path: Fault(status=503) if path.endswith("/query") else None
-    assert sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0).gate_open is False
-    gate = world.store.gate(WORKSPACE)
-    assert not gate.is_open(world.clock.now())
-    assert gate.status is Sync.PENDING
+    assert sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0).gate_open is False
+    circuit = world.store.circuit(WORKSPACE)
+    assert not circuit.is_open(world.clock.now())
+    assert circuit.status is Sync.PENDING
 
 
 # Bells
 
 
 def test_a_bells_own_row_is_sent_though_the_index_does_not_show_it_yet(world: NotionWorld) -> None:
-    close_gate(world.baton, WORKSPACE, TrackerAway("Away.", retry_after=1))
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1))
     task_id = world.needing()
     world.clock.advance(2)
-    world.store.mirrors_due = lambda *_: iter(())  # type: ignore[method-assign]
-    assert sync_tracker(world.baton, WORKSPACE, task_id, lambda: 120.0).sent == 1
+    world.store.page_syncs_due = lambda *_: iter(())  # type: ignore[method-assign]
+    assert sync_tracker(world.deps, WORKSPACE, task_id, lambda: 120.0).sent == 1
     assert world.page(task_id).status == "Not started"
 
 
@@ -381,19 +381,19 @@ def test_an_edit_that_reconciling_comes_upon_is_rung_for(world: NotionWorld) -> 
     task_id = world.needing()
     world.clock.advance(700)
     world.notion.edit(world.page(task_id).id, by=world.notion.person, title="Renamed")
-    world.tracker_bell.bells.clear()
-    assert sync_tracker(world.baton, WORKSPACE, None, lambda: 120.0).looked == 1
-    assert world.tracker_bell.bells == [(WORKSPACE, task_id, 0)]
+    world.tracker_queue.notices.clear()
+    assert sync_tracker(world.deps, WORKSPACE, None, lambda: 120.0).looked == 1
+    assert world.tracker_queue.notices == [(WORKSPACE, task_id, 0)]
 
 
 def test_a_task_that_nobody_tries_at_once_is_rung_for(world: NotionWorld) -> None:
     for _ in range(2):
-        cancel_task(world.baton, human(), world.needing(), None)
+        cancel_task(world.deps, human(), world.needing(), None)
     review_id = world.mark(agent("scout")).review_id
     assert review_id
-    world.tracker_bell.bells.clear()
-    _, dossier = release_review(world.baton, human(), review_id)
-    assert world.tracker_bell.bells == [(WORKSPACE, dossier.task.id, 0)]
+    world.tracker_queue.notices.clear()
+    _, details = release_review(world.deps, human(), review_id)
+    assert world.tracker_queue.notices == [(WORKSPACE, details.task.id, 0)]
 
 
 # The webhook's address
@@ -406,27 +406,27 @@ def test_a_signed_delivery_is_a_delivery_whatever_it_carries(world: NotionWorld)
     person_edits(world, task_id, status="Done")
     odd = {**world.notion.events[-1], "verification_token": "secret_of_somebody_else"}
     body, headers = world.notion.signed(odd)
-    delivery = Delivery(body, json.loads(body), headers["X-Notion-Signature"])
-    before = webhook_of(world.baton, human()).token
-    assert receive_webhook(world.baton, hook.address, delivery) is Received.REPORTED
-    assert webhook_of(world.baton, human()).token == before
+    delivery = WebhookDelivery(body, json.loads(body), headers["X-Notion-Signature"])
+    before = webhook_of(world.deps, human()).token
+    assert receive_webhook(world.deps, hook.address, delivery) is Received.REPORTED
+    assert webhook_of(world.deps, human()).token == before
 
 
 def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_nothing(world: NotionWorld) -> None:
-    _, address = open_webhook(world.baton, human())
+    _, address = open_webhook(world.deps, human())
     read, again = world.store.webhook, iter([True])
 
     def replaced(workspace: str) -> Webhook | None:
         found = read(workspace)
         if next(again, False):
-            open_webhook(world.baton, human())
+            open_webhook(world.deps, human())
         return found
 
     world.store.webhook = replaced  # type: ignore[method-assign]
     content = {"verification_token": "secret_late"}
     with pytest.raises(Unknown):
-        receive_webhook(world.baton, address, Delivery(b"", content, None))
-    assert webhook_of(world.baton, human()).token is None
+        receive_webhook(world.deps, address, WebhookDelivery(b"", content, None))
+    assert webhook_of(world.deps, human()).token is None
 
 
 # The switch-over
@@ -435,32 +435,32 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
 def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_the_next(world: NotionWorld) -> None:
     page_id, commit = closed_handoff(world), world.store.commit
 
-    def dies(workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
+    def dies(workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
         if change is not None and change.before is not None:
             raise Busy
         commit(workspace, change, extras)
 
     world.store.commit = dies  # type: ignore[method-assign]
-    assert import_tracker(world.baton, human(), lambda: True).complete is False
+    assert import_tracker(world.deps, human(), lambda: True).complete is False
     world.store.commit = commit  # type: ignore[method-assign]
     (task_id,) = world.store.page_holders(WORKSPACE, [page_id]).values()
     assert not world.task(task_id).is_ended
-    again = import_tracker(world.baton, human(), lambda: True)
+    again = import_tracker(world.deps, human(), lambda: True)
     assert (again.known, again.opened, again.closed, again.complete) == (1, 0, 0, True)
     assert world.task(task_id).is_ended
 
 
 def test_an_import_that_ran_out_of_time_goes_on_under_the_same_key(world: NotionWorld) -> None:
-    page_id, once = closed_handoff(world), Once(human(), "POST /tracker/import", "k1", "h1")
-    assert import_tracker(world.baton, human(), lambda: False, once).complete is False
-    assert import_tracker(world.baton, human(), lambda: True, once).closed == 1
+    page_id, idempotency_key = closed_handoff(world), IdempotencyKey(human(), "POST /tracker/import", "k1", "h1")
+    assert import_tracker(world.deps, human(), lambda: False, idempotency_key).complete is False
+    assert import_tracker(world.deps, human(), lambda: True, idempotency_key).closed == 1
     assert list(world.store.page_holders(WORKSPACE, [page_id])) == [page_id]
 
 
 def test_importing_ends_nothing_in_its_own_name_that_a_person_has_closed(world: NotionWorld) -> None:
     task_id = world.needing()
     person_edits(world, task_id, status="Done")
-    assert import_tracker(world.baton, human(), lambda: True).known == 1
+    assert import_tracker(world.deps, human(), lambda: True).known == 1
     assert not world.task(task_id).is_ended
     world.minutes(12)
     assert world.store.events(WORKSPACE, task_id, 0, 100)[-1].principal_id == f"notion:{world.notion.person}"
@@ -473,11 +473,11 @@ def test_a_new_token_is_tried_at_once(world: NotionWorld) -> None:
     world.notion.fault = lambda _method, _path: Fault(status=401, code="unauthorized")
     task_id = world.needing()
     world.minutes(40)
-    assert world.store.gate(WORKSPACE).status is Sync.DENIED
+    assert world.store.circuit(WORKSPACE).status is Sync.DENIED
     world.notion.fault = None
-    world.tracker_bell.bells.clear()
-    set_tracker_token(world.baton, human(), TOKEN)
-    assert world.store.gate(WORKSPACE).is_open(world.clock.now())
-    assert world.tracker_bell.bells == [(WORKSPACE, None, 0)]
+    world.tracker_queue.notices.clear()
+    set_tracker_token(world.deps, human(), TOKEN)
+    assert world.store.circuit(WORKSPACE).is_open(world.clock.now())
+    assert world.tracker_queue.notices == [(WORKSPACE, None, 0)]
     world.minutes(16)  # its own pause
     assert world.row(task_id).status is Sync.OK

@@ -11,12 +11,13 @@ import pytest
 
 from baton.domain.change import Change
 from baton.domain.errors import TrackerAway
-from baton.domain.idempotency import Once
-from baton.domain.mirror import Sync
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.page_sync import Sync
 from baton.domain.task import State
 from baton.domain.tracker import TrackerSettings
-from baton.ports import Extra, PageTaken, Remember
+from baton.ports import ExtraWrite, PageLinked, SaveResponse
 from baton.services.change_settings import change_settings
+from baton.services.change_tracker_circuit import trip_tracker_circuit
 from baton.services.end_task import cancel_task
 from baton.services.register_agent import register_agent
 from baton.services.release_task import release_task
@@ -25,7 +26,6 @@ from baton.services.send_page import send_page
 from baton.services.set_tracker_token import set_tracker_token
 from baton.services.sweep import sweep
 from baton.services.sync_tracker import sync_tracker
-from baton.services.tracker_gate import close_gate
 from fake_notion import Fault
 from support.clock import FakeClock
 from support.notion import TOKEN, NotionWorld
@@ -53,7 +53,7 @@ def answers(world: NotionWorld, method: str, path: str, fault: Fault) -> None:
 def tasks_of(world: NotionWorld, many: int) -> list[str]:
     """Each in a direction of its own."""
     for number in range(many):
-        register_agent(world.baton, human(), f"a{number}", {})
+        register_agent(world.deps, human(), f"a{number}", {})
     return [
         world.needing(agent(f"a{number}"), source_agent=f"a{number}", target_agent="scout") for number in range(many)
     ]
@@ -77,17 +77,17 @@ def test_sick_pages_keep_the_gate_closed_for_no_others(
         fault if called == method and any(page in path for page in pages) else None
     )
     for task_id in sick:
-        cancel_task(world.baton, human(), task_id, None)
+        cancel_task(world.deps, human(), task_id, None)
     world.minutes(30)
-    cancel_task(world.baton, human(), changed, None)
+    cancel_task(world.deps, human(), changed, None)
     world.minutes(5)
     assert world.page(changed).status == "Cancelled"
     shut = 0
     for _ in range(120):
         world.minutes()
-        shut += not world.store.gate(WORKSPACE).is_open(world.clock.now())
+        shut += not world.store.circuit(WORKSPACE).is_open(world.clock.now())
     assert shut <= 2
-    reconciled_at = world.store.gate(WORKSPACE).reconciled_at
+    reconciled_at = world.store.circuit(WORKSPACE).reconciled_at
     assert reconciled_at is not None
     assert world.clock.now() - reconciled_at <= timedelta(minutes=15)
     assert {world.row(task_id).status for task_id in sick} <= {Sync.DENIED, Sync.PENDING}
@@ -99,7 +99,7 @@ def test_sick_pages_keep_the_gate_closed_for_no_others(
 def test_a_page_that_is_well_again_is_caught_up_with(world: NotionWorld) -> None:
     task_id, _ = tasks_of(world, 2)
     answers(world, "PATCH", f"/v1/pages/{world.page(task_id).id}", FAILING)
-    cancel_task(world.baton, human(), task_id, None)
+    cancel_task(world.deps, human(), task_id, None)
     world.minutes(120)
     world.notion.fault = None
     world.minutes(17)
@@ -110,12 +110,12 @@ def test_no_tracker_at_all_is_no_pages_own_trouble(world: NotionWorld) -> None:
     tasks = tasks_of(world, 3)
     world.notion.fault = lambda _method, _path: FAILING
     for task_id in tasks:
-        cancel_task(world.baton, human(), task_id, None)
+        cancel_task(world.deps, human(), task_id, None)
     world.minutes(60)
     before = len(world.notion.requests)
     world.minutes(60)
-    gate = world.store.gate(WORKSPACE)
-    assert gate.failures > 5
+    circuit = world.store.circuit(WORKSPACE)
+    assert circuit.failures > 5
     assert len(world.notion.requests) - before < 100  # a few every five minutes, however many wait
 
 
@@ -127,7 +127,7 @@ def test_a_sender_that_has_lost_its_row_makes_no_page(world: NotionWorld) -> Non
     answers(world, "POST", "/v1/pages", Fault.timeout_after())
     task_id = world.needing()
     world.clock.advance(120)
-    ahead = replace(world.baton, clock=FakeClock(world.clock.now() + timedelta(minutes=4)))
+    ahead = replace(world.deps, clock=FakeClock(world.clock.now() + timedelta(minutes=4)))
     overtaken: list[str] = []
 
     def fault(_method: str, path: str) -> None:
@@ -136,7 +136,7 @@ def test_a_sender_that_has_lost_its_row_makes_no_page(world: NotionWorld) -> Non
             send_page(ahead, settings_of(world), WORKSPACE, task_id)
 
     world.notion.fault = fault
-    send_page(world.baton, settings_of(world), WORKSPACE, task_id)
+    send_page(world.deps, settings_of(world), WORKSPACE, task_id)
     assert overtaken
     assert list(world.notion.pages) == [world.page(task_id).id]
     row = world.row(task_id)
@@ -148,9 +148,9 @@ def test_a_sender_that_has_lost_its_row_makes_no_page(world: NotionWorld) -> Non
 
 
 def test_a_found_page_that_goes_before_it_is_read_is_none_of_the_task(world: NotionWorld) -> None:
-    change_settings(world.baton, human(), {"tracker": {"database": world.tasks.id, **NO_TASK_ID}})
+    change_settings(world.deps, human(), {"tracker": {"database": world.tasks.id, **NO_TASK_ID}})
     before = world.needing()
-    cancel_task(world.baton, human(), before, None)
+    cancel_task(world.deps, human(), before, None)
     world.sync()
     (alike,) = world.notion.pages
     answers(world, "POST", "/v1/pages", Fault.timeout_before())
@@ -163,21 +163,21 @@ def test_a_found_page_that_goes_before_it_is_read_is_none_of_the_task(world: Not
 
 
 def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld) -> None:
-    close_gate(world.baton, WORKSPACE, TrackerAway("later", retry_after=1))
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
     first = world.needing()
     second = world.needing(agent("auditor"), source_agent="auditor", target_agent="scout")
     world.clock.advance(5)
     commit, taken = world.store.commit, list[str]()
 
-    def beaten(workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
-        for page in [extra for extra in extras if isinstance(extra, PageTaken)][: not taken]:
+    def beaten(workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
+        for page in [extra for extra in extras if isinstance(extra, PageLinked)][: not taken]:
             taken.append(page.page_id)
-            others = Remember(Once(human(), "/x", "key", "hash"), {})  # a page is never taken alone
-            commit(workspace, None, [PageTaken(page.page_id, "task_" + "0" * 26), others])
+            others = SaveResponse(IdempotencyKey(human(), "/x", "key", "hash"), {})  # a page is never taken alone
+            commit(workspace, None, [PageLinked(page.page_id, "task_" + "0" * 26), others])
         commit(workspace, change, extras)
 
     world.store.commit = beaten  # type: ignore[method-assign]
-    synced = sync_tracker(world.baton, WORKSPACE, first, lambda: 120.0)
+    synced = sync_tracker(world.deps, WORKSPACE, first, lambda: 120.0)
     assert (synced.sent, synced.failed) == (2, 1)
     assert (world.row(first).status, world.row(first).page) == (Sync.ERROR, None)
     assert world.row(second).status is Sync.OK
@@ -194,10 +194,10 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld
 def dead(world: NotionWorld) -> str:
     """Its page is gone for good, and showed a claim; it was given up when the task was put back."""
     claimed = world.claimed()
-    task_id = claimed.dossier.task.id
+    task_id = claimed.details.task.id
     world.sync()
     world.notion.delete(world.page(task_id).id)
-    release_task(world.baton, agent("auditor"), task_id, claimed.claim_id, "not mine", "h")
+    release_task(world.deps, agent("auditor"), task_id, claimed.claim_id, "not mine", "h")
     world.sync()
     assert world.row(task_id).status is Sync.DEAD
     return task_id
@@ -216,7 +216,7 @@ def test_retrying_a_page_that_is_gone_does_not_make_it_well(world: NotionWorld, 
     world.claim()
     world.sync()
     for task_id in (dead, None):
-        retry_tracker(world.baton, human(), task_id)
+        retry_tracker(world.deps, human(), task_id)
         world.sync()
         assert world.row(dead).status is Sync.DEAD
     assert world.notion.pages == {}
@@ -229,11 +229,11 @@ def test_retrying_a_page_that_is_gone_does_not_make_it_well(world: NotionWorld, 
 def test_a_closed_gate_stays_closed_for_the_longest_that_was_asked_for(
     world: NotionWorld, asked: float | None, waited: int
 ) -> None:
-    close_gate(world.baton, WORKSPACE, TrackerAway("slower", retry_after=60))
-    close_gate(world.baton, WORKSPACE, TrackerAway("slower still", retry_after=asked))
-    gate = world.store.gate(WORKSPACE)
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower", retry_after=60))
+    trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("slower still", retry_after=asked))
+    circuit = world.store.circuit(WORKSPACE)
     until = world.clock.now() + timedelta(seconds=waited)
-    assert (gate.closed_until, gate.wake_at, gate.failures) == (until, until, 1)
+    assert (circuit.closed_until, circuit.wake_at, circuit.failures) == (until, until, 1)
 
 
 def test_a_new_token_hurries_what_was_denied(world: NotionWorld) -> None:
@@ -242,21 +242,21 @@ def test_a_new_token_hurries_what_was_denied(world: NotionWorld) -> None:
     world.minutes(40)
     world.notion.fault = None
     assert world.row(task_id).due_at
-    set_tracker_token(world.baton, human(), TOKEN)
+    set_tracker_token(world.deps, human(), TOKEN)
     world.sync()
     assert world.row(task_id).status is Sync.OK
     assert world.page(task_id).status == "Not started"
 
 
 def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(world: NotionWorld) -> None:
-    task_id = world.claimed(lease_seconds=15).dossier.task.id
+    task_id = world.claimed(lease_seconds=15).details.task.id
     world.clock.advance(60)
 
-    def gates_due(now: datetime) -> Any:
+    def tracker_circuits_due(now: datetime) -> Any:
         raise KeyError("a gate that can't be read")
 
-    world.store.gates_due = gates_due  # type: ignore[method-assign]
-    this = sweep(world.baton)
+    world.store.tracker_circuits_due = tracker_circuits_due  # type: ignore[method-assign]
+    this = sweep(world.deps)
     assert (this.looked_at, this.failed) == (1, 1)
     assert world.task(task_id).state is not State.CLAIMED
 
@@ -266,11 +266,11 @@ def test_a_marker_whose_page_meets_a_bug_still_answers_with_its_task(world: Noti
         def of(self, *_args: object) -> Any:
             raise KeyError("a bug")
 
-    whole = world.baton
-    world.baton = world.baton_with(Broken())
+    whole = world.deps
+    world.deps = world.baton_with(Broken())
     answer = world.mark(agent("scout"))
     assert answer.task_id
     assert [trouble["status"] for trouble in answer.degraded_capabilities] == ["pending"]
-    world.baton = whole
+    world.deps = whole
     world.minutes(12)
     assert world.page(answer.task_id).status == "Not started"

@@ -16,7 +16,7 @@ from baton.domain.errors import (
     TaskEnded,
     UndoWindowOver,
 )
-from baton.domain.events import facts, replay
+from baton.domain.events import replay, state_fields
 from baton.domain.principal import Principal
 from baton.domain.settings import Settings
 from baton.domain.task import ENDED, Flag, State
@@ -47,7 +47,7 @@ def test_what_an_agent_or_service_asks_for_waits_for_a_human(by: Principal) -> N
     life = Life(by)
     assert life.task.state == "needs"
     assert life.task.ready_at is None
-    assert not life.last.ring
+    assert not life.last.notifies
     assert [event.type for event in life.events] == ["handoff_initiated"]
 
 
@@ -143,7 +143,7 @@ def test_approving_for_an_inactive_or_missing_agent_raises_an_alert_and_rings_no
     life.agent = an_agent(active=False, runtime=Runtime.RUN)
     change = life.approve()
     assert change.task.flags == {Flag.UNDELIVERABLE}
-    assert not change.ring
+    assert not change.notifies
     assert [event.type for event in change.events] == ["approved", "alert_raised"]
 
 
@@ -151,17 +151,17 @@ def test_only_agents_that_baton_runs_are_rung() -> None:
     for runtime, rung in ((Runtime.RUN, True), (Runtime.PULL, False)):
         life = Life()
         life.agent = an_agent(runtime=runtime)
-        assert life.approve().ring is rung
+        assert life.approve().notifies is rung
 
 
 def test_next_is_never_in_a_queue_and_never_rung() -> None:
     life = Life()
     life.agent = an_agent(runtime=Runtime.RUN)
-    assert not life.approve_next().ring
+    assert not life.approve_next().notifies
     assert not life.task.is_ready(life.now + timedelta(days=400))
     assert life.task.is_claimable(life.now)
     life.claim()
-    assert not life.release().ring
+    assert not life.release().notifies
     assert life.task.state == "next"
 
 
@@ -374,7 +374,7 @@ def test_a_long_life_only_ever_raises_fence_version_and_seq_and_replays_to_its_f
         assert life.task.fence in (before.fence, before.fence + 1)
         assert life.task.version == before.version + 1
         assert life.task.seq >= before.seq
-        assert facts(replay(life.events)) == facts(life.task)
+        assert state_fields(replay(life.events)) == state_fields(life.task)
     assert life.task.state == State.DONE
     assert life.task.fence == 5
     assert [event.seq for event in life.events] == list(range(1, life.task.seq + 1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baton.domain import errors, verbs
+from baton.domain import commands, errors
 from baton.domain.events import replay
 from baton.domain.principal import CALLBACK, JOINER, PROCESS_TASK, SYNC_TRACKER, Principal, system
 from baton.domain.task import ENDED, Branch, State, Wait
@@ -125,29 +125,31 @@ def waiting_for(life: Life, **values: Any) -> Wait:
 
 
 def wait(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
-    return life.do(verbs.WaitFor(by=by, claim_id=claim_id, wait=waiting_for(life, branches=BRANCHES)))
+    return life.do(commands.WaitFor(by=by, claim_id=claim_id, wait=waiting_for(life, branches=BRANCHES)))
 
 
 def wait_callback(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
     until = life.now + timedelta(days=7)
-    return life.do(verbs.WaitFor(by=by, claim_id=claim_id, wait=waiting_for(life, interaction_id="i", until=until)))
+    return life.do(commands.WaitFor(by=by, claim_id=claim_id, wait=waiting_for(life, interaction_id="i", until=until)))
 
 
 def save(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
-    return life.do(verbs.SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id="chk_1", step_name="step"))
+    return life.do(commands.SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id="chk_1", step_name="step"))
 
 
 def reject(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
-    return life.do(verbs.Reject(by=by, claim_id=claim_id, reason="no", failure={"type": "capability"}))
+    return life.do(commands.Reject(by=by, claim_id=claim_id, reason="no", failure={"type": "capability"}))
 
 
 def transfer(life: Life, by: Principal, claim_id: str = CLAIM_ID) -> object:
-    return life.do(verbs.Transfer(by=by, claim_id=claim_id, successor="task_2", target="runner"))
+    return life.do(commands.Transfer(by=by, claim_id=claim_id, successor="task_2", target="runner"))
 
 
 def resume(life: Life, name: str, number: int | None = None) -> object:
     wait_number = life.task.waits if number is None else number
-    return life.do(verbs.Resume(by=system(WORKSPACE, name), wait=wait_number, how=name, brought={"wait": wait_number}))
+    return life.do(
+        commands.Resume(by=system(WORKSPACE, name), wait=wait_number, how=name, resume_payload={"wait": wait_number})
+    )
 
 
 Worker = Callable[[Life, Principal, str], object]
@@ -166,16 +168,16 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "approve": lambda life, by: life.approve(by),
     "approve-next": lambda life, by: life.approve_next(by),
     "undo": lambda life, by: life.undo(by),
-    "defer": lambda life, by: life.do(verbs.Defer(by=by, until=life.now + timedelta(hours=1))),
-    "dismiss": lambda life, by: life.do(verbs.Dismiss(by=by, reason="not worth it")),
-    "split": lambda life, by: life.do(verbs.Split(by=by, parts=("task_2", "task_3"))),
+    "defer": lambda life, by: life.do(commands.Defer(by=by, until=life.now + timedelta(hours=1))),
+    "dismiss": lambda life, by: life.do(commands.Dismiss(by=by, reason="not worth it")),
+    "split": lambda life, by: life.do(commands.Split(by=by, parts=("task_2", "task_3"))),
     "claim": lambda life, by: life.claim(by, claim_id="clm_other"),
     **{name: lambda life, by, do=do: do(life, by, CLAIM_ID) for name, do in WORKER_VERBS.items()},
     "resolve": lambda life, by: life.resolve(by),
     "cancel": lambda life, by: life.cancel(by),
     "join": lambda life, _: resume(life, JOINER),
     "callback": lambda life, _: resume(life, CALLBACK),
-    "bot": lambda life, _: life.do(verbs.FlagClosedByBot(by=system(WORKSPACE, SYNC_TRACKER))),
+    "bot": lambda life, _: life.do(commands.FlagClosedByBot(by=system(WORKSPACE, SYNC_TRACKER))),
     "sweep": lambda life, _: life.later(300).sweep(),
 }
 
@@ -228,8 +230,10 @@ def test_the_tables_cover_every_state_verb_and_caller() -> None:
     assert len(set(VERBS) - {"fail-retry", "wait-call", "callback"}) == len(every_verb())
 
 
-def every_verb() -> list[type[verbs.Verb]]:
-    return [each for each in vars(verbs).values() if isinstance(each, type) and isinstance(vars(each).get("name"), str)]
+def every_verb() -> list[type[commands.TaskCommand]]:
+    return [
+        each for each in vars(commands).values() if isinstance(each, type) and isinstance(vars(each).get("name"), str)
+    ]
 
 
 @pytest.mark.parametrize(("verb", "state", "caller", "expected"), CASES)

@@ -22,7 +22,7 @@ from baton.domain.events import GENESIS, Event, chain_hash
 from baton.domain.times import parse_rfc3339
 from baton.services.renew_claim import renew_claim
 from baton.services.verify_trail import EVENTS_PER_PAGE, Verdict, verify_trail
-from support.hooked import HookedStore
+from support.hooked_store import HookedStore
 from support.store import InMemoryStore
 from support.world import WORKSPACE, World, agent, human
 
@@ -51,7 +51,7 @@ class Kept:
     def __init__(self) -> None:
         self.store = AlteredStore()
         self.world = World(store=self.store).settle()
-        self.task_id = self.world.claimed().dossier.task.id
+        self.task_id = self.world.claimed().details.task.id
 
     @property
     def trail(self) -> list[Event]:
@@ -63,7 +63,7 @@ class Kept:
 
     def verdict(self, events: list[Event] | None = None) -> Verdict:
         self.store.alter = lambda whole: whole if events is None else events
-        return verify_trail(self.world.baton, human(), self.task_id)
+        return verify_trail(self.world.deps, human(), self.task_id)
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_a_heartbeat_leaves_no_entry_and_no_difference(kept: Kept) -> None:
     claim = kept.world.task(kept.task_id).claim
     assert claim is not None
     kept.world.clock.advance(30)
-    renew_claim(kept.world.baton, agent("auditor"), kept.task_id, claim.claim_id, 900)
+    renew_claim(kept.world.deps, agent("auditor"), kept.task_id, claim.claim_id, 900)
     assert kept.world.task(kept.task_id).claim != claim
     assert kept.verdict().matches_task
 
@@ -141,7 +141,7 @@ def test_a_heartbeat_leaves_no_entry_and_no_difference(kept: Kept) -> None:
 def test_an_unknown_tasks_trail_is_unknown(kept: Kept) -> None:
     for workspace, task_id in ((WORKSPACE, "task_0"), ("other", kept.task_id)):
         with pytest.raises(Unknown):
-            verify_trail(kept.world.baton, human(workspace), task_id)
+            verify_trail(kept.world.deps, human(workspace), task_id)
 
 
 @pytest.mark.parametrize("count", [EVENTS_PER_PAGE - 1, EVENTS_PER_PAGE, EVENTS_PER_PAGE + 1, 3 * EVENTS_PER_PAGE])
@@ -161,7 +161,7 @@ def test_what_is_written_while_it_is_read_breaks_nothing() -> None:
     world = World(store=store).settle()
     task_id = world.ready()
     store.after["events"] = world.claim
-    verdict = verify_trail(world.baton, human(), task_id)
+    verdict = verify_trail(world.deps, human(), task_id)
     assert (verdict.intact, verdict.events, verdict.matches_task) == (True, 3, True)
 
 

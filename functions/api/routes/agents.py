@@ -42,7 +42,7 @@ from rest.pages import cursor_of, fitting, listed
 from rest.routing import Call, Routes, not_agent
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
     from baton.services.discover_agents import MatchingAgent, SeenAgent
 
 routes = Routes()
@@ -124,14 +124,14 @@ class AgentQuery(PageQuery):
     answers={200: SavedAgentView, 201: SavedAgentView},
     only=not_agent("register an agent"),
 )
-def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
+def put_agent(deps: Deps, call: Call[AgentRequest, None]) -> Answer:
     """Register an agent, change it, or switch it off.
 
     Only a human's change can carry a standing approval (`approval: auto`): a service's change ends one. Only a human
     can give it a tool.
     """
-    agent, is_new = register_agent(baton, call.by, call.slug, call.body.given(), call.body.expected_version)
-    saved = saved_agent_view(agent, profile_for(baton, call.by, agent.slug))
+    agent, is_new = register_agent(deps, call.by, call.slug, call.body.given(), call.body.expected_version)
+    saved = saved_agent_view(agent, profile_for(deps, call.by, agent.slug))
     return created(saved, call.path) if is_new else ok(saved)
 
 
@@ -142,28 +142,28 @@ def put_agent(baton: Baton, call: Call[AgentRequest, None]) -> Answer:
     only=not_agent("import agents"),
     takes_yaml=True,
 )
-def import_capabilities(baton: Baton, call: Call[AgentImport, None]) -> Answer:
+def import_capabilities(deps: Deps, call: Call[AgentImport, None]) -> Answer:
     """Take over the types that agents accept and produce from a `capabilities.yaml`, as JSON or as YAML.
 
     Unknown agents are registered, known ones keep all other fields; an entry without news changes nothing. Everything
     is checked before anything is written. An interrupted import may be sent again and continues.
     """
     declared = {slug: types.given() for slug, types in call.body.agents.items()}
-    imported = import_agents(baton, call.by, declared, call.once)
+    imported = import_agents(deps, call.by, declared, call.idempotency_key)
     return ok({"items": list(map(imported_agent_view, imported))})
 
 
 @routes.get("/agents/{slug}", answers={200: WholeAgentView})
-def get_agent(baton: Baton, call: Call[None, None]) -> Answer:
+def get_agent(deps: Deps, call: Call[None, None]) -> Answer:
     """One agent, and its liveness.
 
     Humans, services with the scope `act_as` and the agent itself also get the profile that process-task runs it by.
     """
-    return ok(whole_agent_view(*whole_agent(baton, call.by, call.slug)))
+    return ok(whole_agent_view(*whole_agent(deps, call.by, call.slug)))
 
 
 @routes.get("/agents", query=query(AgentQuery, "accepts", "produces"), answers={200: AgentList})
-def list_agents(baton: Baton, call: Call[None, AgentQuery]) -> Answer:
+def list_agents(deps: Deps, call: Call[None, AgentQuery]) -> Answer:
     """All agents of the workspace, by slug; or the active ones for types of work, best first.
 
     `accepts` and `produces` may be repeated, or have several types with commas between them. Agents that declare none
@@ -174,8 +174,8 @@ def list_agents(baton: Baton, call: Call[None, AgentQuery]) -> Answer:
     requires = requirements(sorted(call.query.accepts), sorted(call.query.produces))
     workspace = call.by.workspace
     if requires:
-        return ok(fitting(call, listed(call, agents_for(baton, workspace, requires), _rank), _rank, seen_agent_view))
-    found = seen_agents(baton, workspace, after=cursor_of(call), most=call.query.limit + 1)
+        return ok(fitting(call, listed(call, agents_for(deps, workspace, requires), _rank), _rank, seen_agent_view))
+    found = seen_agents(deps, workspace, after=cursor_of(call), most=call.query.limit + 1)
     return ok(fitting(call, listed(call, found, _slug), _slug, seen_agent_view))
 
 

@@ -18,7 +18,7 @@ from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
     from baton.domain.alert import Alert
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -42,7 +42,7 @@ class AlertQuery(PageQuery):
 
 
 @routes.post("/alerts", body=strict(NewAlert), answers={201: AlertView}, refusals=(404,))
-def create_alert(baton: Baton, call: Call[NewAlert, None]) -> Answer:
+def create_alert(deps: Deps, call: Call[NewAlert, None]) -> Answer:
     """Alert humans to a problem, about a task or not.
 
     At most 60 from one caller in each hour of the clock (UTC): more are refused with 409 `too_many_alerts`, and
@@ -50,26 +50,26 @@ def create_alert(baton: Baton, call: Call[NewAlert, None]) -> Answer:
     """
     body = call.body
     request = AlertRequest(kind=body.kind, severity=body.severity, message=body.message, task_id=body.task_id)
-    alert = raise_alert(baton, call.by, request, call.once)
-    return created(alert_view(baton, alert), f"/alerts/{alert.id}")
+    alert = raise_alert(deps, call.by, request, call.idempotency_key)
+    return created(alert_view(deps, alert), f"/alerts/{alert.id}")
 
 
 @routes.get("/alerts", query=query(AlertQuery), answers={200: AlertPage})
-def list_all_alerts(baton: Baton, call: Call[None, AlertQuery]) -> Answer:
+def list_all_alerts(deps: Deps, call: Call[None, AlertQuery]) -> Answer:
     """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
     state = None if call.query.state is None else AlertState(call.query.state)
-    page = list_alerts(baton, call.by, state, call.query.task_id, call.query.limit, cursor_of(call))
+    page = list_alerts(deps, call.by, state, call.query.task_id, call.query.limit, cursor_of(call))
 
     def view(alert: Alert) -> AlertView:
-        return alert_view(baton, alert)
+        return alert_view(deps, alert)
 
     return ok(listing(call, page, view))
 
 
 @routes.get("/alerts/{alert_id}", answers={200: AlertView})
-def get_alert(baton: Baton, call: Call[None, None]) -> Answer:
+def get_alert(deps: Deps, call: Call[None, None]) -> Answer:
     """One alert."""
-    return ok(alert_view(baton, find_alert(baton, call.by, call.params["alert_id"])))
+    return ok(alert_view(deps, find_alert(deps, call.by, call.params["alert_id"])))
 
 
 @routes.post(
@@ -78,13 +78,13 @@ def get_alert(baton: Baton, call: Call[None, None]) -> Answer:
     answers={200: AlertView},
     only=human("acknowledge an alert"),
 )
-def acknowledge_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
+def acknowledge_an_alert(deps: Deps, call: Call[AlertNote, None]) -> Answer:
     """Acknowledge an alert: a human is working on it.
 
     One that was handled before is answered unchanged; the first human stays.
     """
-    alert = acknowledge_alert(baton, call.by, call.params["alert_id"], call.body.note, call.once)
-    return ok(alert_view(baton, alert))
+    alert = acknowledge_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
+    return ok(alert_view(deps, alert))
 
 
 @routes.post(
@@ -93,7 +93,7 @@ def acknowledge_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
     answers={200: AlertView},
     only=human("resolve an alert"),
 )
-def resolve_an_alert(baton: Baton, call: Call[AlertNote, None]) -> Answer:
+def resolve_an_alert(deps: Deps, call: Call[AlertNote, None]) -> Answer:
     """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
-    alert = resolve_alert(baton, call.by, call.params["alert_id"], call.body.note, call.once)
-    return ok(alert_view(baton, alert))
+    alert = resolve_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
+    return ok(alert_view(deps, alert))

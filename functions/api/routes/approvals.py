@@ -16,8 +16,8 @@ from rest.task_views import ChangedTask, changed_task
 if TYPE_CHECKING:
     from typing import Any
 
-    from baton.ports import Baton
-    from baton.services.approve_many import Approved
+    from baton.ports import Deps
+    from baton.services.approve_many import ApprovalResult
 
 routes = Routes()
 
@@ -36,20 +36,20 @@ class ApprovalsView(TypedDict):
 
 
 @routes.post("/approvals", body=strict(ApprovalsRequest), answers={200: ApprovalsView}, only=human("approve a task"))
-def approve_several(baton: Baton, call: Call[ApprovalsRequest, None]) -> Answer:
+def approve_several(deps: Deps, call: Call[ApprovalsRequest, None]) -> Answer:
     """Approve up to 25 tasks, each with an answer of its own, in the order given.
 
     Repeated with the same `Idempotency-Key`, each is answered as the first time, refusals included.
     """
-    done = approve_many(baton, call.by, [each.approval() for each in call.body.items], call.once)
-    return ok({"items": [_view(baton, call, each) for each in done]})
+    done = approve_many(deps, call.by, [each.approval() for each in call.body.items], call.idempotency_key)
+    return ok({"items": [_view(deps, call, each) for each in done]})
 
 
-def _view(baton: Baton, call: Call[Any, Any], of: Approved) -> ApprovalView:
+def _view(deps: Deps, call: Call[Any, Any], of: ApprovalResult) -> ApprovalView:
     refused: Any = None if of.refusal is None else problem(of.refusal, call.request_id).body
     return {
         "task_id": of.task_id,
-        "status": "approved" if of.dossier else "refused",
-        "task": changed_task(baton, of.dossier) if of.dossier else None,
+        "status": "approved" if of.details else "refused",
+        "task": changed_task(deps, of.details) if of.details else None,
         "problem": refused,
     }

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from api.callback_views import AcceptedView
 from baton.services.wait_for_callback import answer_unread
 from rest.answers import Answer, ok
-from rest.routing import Call, Reader, Routes
+from rest.routing import Call, InputReader, Routes
 from rest.strict_json import read_json
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
     from rest.request import Request
 
 routes = Routes()
@@ -25,18 +25,18 @@ def bytes_of(request: Request) -> bytes:
 
 @routes.post(
     "/callbacks/{token}",
-    body=Reader(object, bytes_of),
+    body=InputReader(object, bytes_of),
     answers={200: AcceptedView},
     is_idempotent=False,
     needs_token=False,
     raw=True,
     any_value=True,
 )
-def answer_a_callback(baton: Baton, call: Call[bytes, None]) -> Answer:
+def answer_a_callback(deps: Deps, call: Call[bytes, None]) -> Answer:
     """Answer a task that waits for this callback, once, with any JSON value; an empty body is null.
 
     Takes no token: the address is a secret. The same answer may be repeated; another one, or one after the wait, is
     refused with 409 `callback_used`.
     """
-    answer_unread(baton, call.params["token"], lambda: read_json(call.body, any_value=True).value)
+    answer_unread(deps, call.params["token"], lambda: read_json(call.body, any_value=True).value)
     return ok({"accepted": True})

@@ -19,11 +19,11 @@ from baton.services.see_conversation import see_conversation
 from rest.answers import Answer, created, ok
 from rest.handoff_models import LEFT_OUT, BudgetRequest, Name
 from rest.models import Body, Query, from_digits, query, strict
-from rest.pages import places_of, sealed
+from rest.pages import read_cursor_of, sealed
 from rest.routing import CONVERSERS, Call, Routes
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -46,7 +46,7 @@ class ConversationRequest(Body):
     budget: BudgetRequest = LEFT_OUT
 
     def opening(self) -> Opening:
-        budget = self.budget.said() if "budget" in self.model_fields_set else None
+        budget = self.budget.given() if "budget" in self.model_fields_set else None
         return Opening(agent=self.agent, message=self.message, context=self.context, budget=budget)
 
 
@@ -62,23 +62,23 @@ class MessageQuery(Query):
 
 
 @routes.post("/conversations", body=strict(ConversationRequest), answers={201: AskedView}, only=CONVERSERS)
-def create_conversation(baton: Baton, call: Call[ConversationRequest, None]) -> Answer:
+def create_conversation(deps: Deps, call: Call[ConversationRequest, None]) -> Answer:
     """Send a message to an agent and begin a conversation.
 
     All tasks that follow from it, handoffs to other agents included, are one workflow: the conversation has its id.
     """
-    view = asked_view(baton, start_conversation(baton, call.by, call.body.opening(), call.once))
+    view = asked_view(deps, start_conversation(deps, call.by, call.body.opening(), call.idempotency_key))
     return created(view, f"/conversations/{view['conversation_id']}")
 
 
 @routes.get("/conversations/{conversation_id}", answers={200: ConversationView})
-def get_conversation(baton: Baton, call: Call[None, None]) -> Answer:
+def get_conversation(deps: Deps, call: Call[None, None]) -> Answer:
     """One conversation: the agent that holds it, its tasks, and its usage so far."""
-    return ok(conversation_view(see_conversation(baton, call.by, call.params["conversation_id"])))
+    return ok(conversation_view(see_conversation(deps, call.by, call.params["conversation_id"])))
 
 
 @routes.get("/conversations/{conversation_id}/messages", query=query(MessageQuery), answers={200: MessagePage})
-def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
+def list_messages(deps: Deps, call: Call[None, MessageQuery]) -> Answer:
     """The conversation's messages, task by task in the order of their creation.
 
     The messages of a task's branches come before those that the task writes with their results.
@@ -87,18 +87,18 @@ def list_messages(baton: Baton, call: Call[None, MessageQuery]) -> Answer:
     earlier task writes late. A page may hold fewer than `limit` items.
     """
     conversation_id = call.params["conversation_id"]
-    found, cursor = read_messages(baton, call.by, conversation_id, call.query.limit, places_of(call))
+    found, cursor = read_messages(deps, call.by, conversation_id, call.query.limit, read_cursor_of(call))
     return ok({"items": list(map(message_view, found)), "after": sealed(call, cursor)})
 
 
 @routes.post(
     "/conversations/{conversation_id}/messages", body=strict(MessageRequest), answers={201: AskedView}, only=CONVERSERS
 )
-def create_message(baton: Baton, call: Call[MessageRequest, None]) -> Answer:
+def create_message(deps: Deps, call: Call[MessageRequest, None]) -> Answer:
     """Send another message, to the agent that holds the conversation.
 
     Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for; with 409 `loop_guard` if
     the workflow has used up its handoffs; and with 404 if the workflow didn't begin with a message.
     """
-    dossier = say(baton, call.by, call.params["conversation_id"], call.body.message, call.once)
-    return created(asked_view(baton, dossier), f"/tasks/{dossier.task.id}")
+    details = say(deps, call.by, call.params["conversation_id"], call.body.message, call.idempotency_key)
+    return created(asked_view(deps, details), f"/tasks/{details.task.id}")

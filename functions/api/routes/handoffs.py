@@ -8,7 +8,7 @@ from pydantic import StringConstraints
 
 from api.handoff_views import HandedOff, HandoffPage, HandoffView, handed_off, handoff_view, listed_handoff
 from baton.domain.task import Kind, State
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.find_handoff import find_handoff, task_of
 from baton.services.list_handoffs import Filter, list_handoffs
 from baton.services.retry_handoff import retry_handoff
@@ -21,7 +21,7 @@ from rest.routing import Call, Routes
 if TYPE_CHECKING:
     from api.handoff_views import ListedHandoff
     from baton.domain.task import Task
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -39,7 +39,7 @@ class HandoffQuery(PageQuery):
 
 
 @routes.post("/handoffs", body=strict(HandoffRequest), answers={201: HandedOff})
-def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
+def create_a_handoff(deps: Deps, call: Call[HandoffRequest, None]) -> Answer:
     """Hand work to an agent, to the agent that the routes name, or to any agent that is able.
 
     Refused with 422 if no agent would take it (`unknown_agent`, `inactive_agent`, `capability_mismatch` with the
@@ -47,13 +47,15 @@ def create_a_handoff(baton: Baton, call: Call[HandoffRequest, None]) -> Answer:
     the manual review `review_id`.
     """
     body = call.body
-    request = Asked(message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type)
-    made = create_handoff(baton, call.by, request, call.once)
-    return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")
+    request = CreateHandoff(
+        message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type
+    )
+    made = create_handoff(deps, call.by, request, call.idempotency_key)
+    return created(handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
 
 
 @routes.get("/handoffs", query=query(HandoffQuery, "state"), answers={200: HandoffPage})
-def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
+def list_all_handoffs(deps: Deps, call: Call[None, HandoffQuery]) -> Answer:
     """Handoffs of a workflow, to an agent, or of the last days, newest first; the filters may be combined.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
@@ -66,26 +68,26 @@ def list_all_handoffs(baton: Baton, call: Call[None, HandoffQuery]) -> Answer:
         workflow_id=options.workflow,
         since=options.since,
     )
-    page = list_handoffs(baton, call.by, filters, options.limit, cursor_of(call))
+    page = list_handoffs(deps, call.by, filters, options.limit, cursor_of(call))
 
     def view(task: Task) -> ListedHandoff:
-        return listed_handoff(baton, task)
+        return listed_handoff(deps, task)
 
     return ok(listing(call, page, view))
 
 
 @routes.get("/handoffs/{handoff_id}", answers={200: HandoffView})
-def get_handoff(baton: Baton, call: Call[None, None]) -> Answer:
+def get_handoff(deps: Deps, call: Call[None, None]) -> Answer:
     """One handoff: its message and its outcome."""
-    return ok(handoff_view(baton, find_handoff(baton, call.by, call.params["handoff_id"])))
+    return ok(handoff_view(deps, find_handoff(deps, call.by, call.params["handoff_id"])))
 
 
 @routes.post("/handoffs/{handoff_id}/retry", body=strict(NoFields), answers={201: HandedOff})
-def retry_a_handoff(baton: Baton, call: Call[NoFields, None]) -> Answer:
+def retry_a_handoff(deps: Deps, call: Call[NoFields, None]) -> Answer:
     """Retry a handoff that failed, was rejected or cancelled: a new handoff, with the context and the last checkpoint.
 
     By a human, or by the agent that handed it off; one retry at a time. Only a human may retry an escalation, a task
     below a cancelled one, or a task that was split.
     """
-    made = retry_handoff(baton, call.by, task_of(call.params["handoff_id"]), call.once)
-    return created(handed_off(baton, made), f"/handoffs/{made.task.handoff_id}")
+    made = retry_handoff(deps, call.by, task_of(call.params["handoff_id"]), call.idempotency_key)
+    return created(handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")

@@ -9,12 +9,12 @@ from rest.answers import Answer, ok
 from rest.routing import Call, Routes
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
 
 @routes.get("/healthz", answers={200: Health}, needs_token=False)
-def health(_baton: Baton, _call: Call[None, None]) -> Answer:
+def health(_baton: Deps, _call: Call[None, None]) -> Answer:
     """Whether the API answers. Needs no token."""
     return ok({"status": "ok"})

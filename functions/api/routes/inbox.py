@@ -20,7 +20,7 @@ from rest.trail_views import PrincipalView
 if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.domain.workflow import InboxItem
-    from baton.ports import Baton
+    from baton.ports import Deps
     from rest.task_views import ListedTask
 
 routes = Routes()
@@ -60,41 +60,41 @@ class AcknowledgedView(TypedDict):
 
 
 @routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage}, while_off=True)
-def list_inbox(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_inbox(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """The outcomes of the agent's own handoffs, oldest first, until they are acknowledged.
 
     For the agent itself, for services with the scope `act_as`, and for humans. A page may be shorter than `limit` and
     still have a `next_cursor`.
     """
-    page = read_inbox(baton, call.by, call.slug, call.query.limit, cursor_of(call))
+    page = read_inbox(deps, call.by, call.slug, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda item: str(item.id), _view))
 
 
 @routes.post(
     "/agents/{slug}/inbox/ack", body=strict(Acknowledgement), answers={200: AcknowledgedView}, is_idempotent=False
 )
-def acknowledge_inbox(baton: Baton, call: Call[Acknowledgement, None]) -> Answer:
+def acknowledge_inbox(deps: Deps, call: Call[Acknowledgement, None]) -> Answer:
     """Remove items from the inbox. May be repeated freely: items that were removed before, or never existed, count too.
 
     An agent that is switched off can read its inbox, and finds all items again once it is switched on.
     """
-    return ok({"acknowledged": acknowledge(baton, call.by, call.slug, call.body.ids)})
+    return ok({"acknowledged": acknowledge(deps, call.by, call.slug, call.body.ids)})
 
 
 @routes.get("/agents/{slug}/pending", query=query(PageQuery), answers={200: TaskPage})
-def list_pending(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_pending(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """Tasks for the agent that wait for approval or for a claim, newest first.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     workspace = call.by.workspace
-    must_exist(baton, workspace, call.slug)
-    page = tasks_of_agent(baton, call.by, call.slug, PENDING, call.query.limit, cursor_of(call))
+    must_exist(deps, workspace, call.slug)
+    page = tasks_of_agent(deps, call.by, call.slug, PENDING, call.query.limit, cursor_of(call))
     mirrored = [task.id for task in page.items if task.mirrored]
-    syncs = baton.store.mirrors(workspace, mirrored) if mirrored else {}
+    syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}
 
     def view(task: Task) -> ListedTask:
-        return listed_task(baton, task, syncs.get(task.id))
+        return listed_task(deps, task, syncs.get(task.id))
 
     return ok(listing(call, page, view))
 

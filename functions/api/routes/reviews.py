@@ -18,7 +18,7 @@ from rest.trail_views import note_view
 
 if TYPE_CHECKING:
     from baton.domain.review import Review
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -35,27 +35,27 @@ class ReviewQuery(PageQuery):
 
 
 @routes.get("/manual-reviews", query=query(ReviewQuery), answers={200: ReviewPage})
-def list_manual_reviews(baton: Baton, call: Call[None, ReviewQuery]) -> Answer:
+def list_manual_reviews(deps: Deps, call: Call[None, ReviewQuery]) -> Answer:
     """Manual reviews, newest first."""
     is_open = None if call.query.state is None else call.query.state == "open"
-    page = list_reviews(baton, call.by, is_open, call.query.limit, cursor_of(call))
+    page = list_reviews(deps, call.by, is_open, call.query.limit, cursor_of(call))
 
     def view(review: Review) -> ReviewView:
-        return review_view(baton, review)
+        return review_view(deps, review)
 
     return ok(listing(call, page, view))
 
 
 @routes.get("/manual-reviews/{review_id}", query=query(PageQuery), answers={200: WholeReview})
-def get_manual_review(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def get_manual_review(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """One manual review, with the note of each request, and the whole message that a release hands off.
 
     `limit` and `cursor` are for its notes, which continue with `next_cursor`.
     """
-    review, kept = find_review(baton, call.by, call.params["review_id"])
-    page = list_notes(baton, review.workspace, review.id, call.query.limit, cursor_of(call))
+    review, kept = find_review(deps, call.by, call.params["review_id"])
+    page = list_notes(deps, review.workspace, review.id, call.query.limit, cursor_of(call))
     notes = fitting(call, page, lambda note: note.id, note_view)
-    return ok(whole_review(baton, review, notes, kept))
+    return ok(whole_review(deps, review, notes, kept))
 
 
 @routes.post(
@@ -64,7 +64,7 @@ def get_manual_review(baton: Baton, call: Call[None, PageQuery]) -> Answer:
     answers={200: ReleasedReview},
     only=human("release a manual review"),
 )
-def release_manual_review(baton: Baton, call: Call[ReviewSeen, None]) -> Answer:
+def release_manual_review(deps: Deps, call: Call[ReviewSeen, None]) -> Answer:
     """Release its latest request: the task is created, and approved by this."""
-    review, dossier = release_review(baton, call.by, call.params["review_id"], call.once, call.body.version)
-    return ok({**review_view(baton, review), "task": changed_task(baton, dossier)})
+    review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, call.body.version)
+    return ok({**review_view(deps, review), "task": changed_task(deps, details)})

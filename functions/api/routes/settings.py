@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from api.tracker_models import TrackerRequest
 from api.views import SettingsView, settings_view
 from baton.domain.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
-from baton.domain.reading import AgentsRead
+from baton.domain.read_rights import AgentsRead
 from baton.domain.settings import BOUNDS, MAX_HOLIDAYS
 from baton.services.change_settings import change_settings
 from baton.services.read_settings import read_settings
@@ -18,7 +18,7 @@ from rest.models import Changes, Day, Part, few, strict
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -73,12 +73,12 @@ class SettingsRequest(Changes):
 
 
 @routes.get("/workspace/settings", answers={200: SettingsView})
-def get_settings(baton: Baton, call: Call[None, None]) -> Answer:
+def get_settings(deps: Deps, call: Call[None, None]) -> Answer:
     """Every setting, defaults included. Version 0: nothing was set yet.
 
     `guardrails` are shown to humans, and to services with the scope `act_as`.
     """
-    settings, with_guardrails = read_settings(baton, call.by)
+    settings, with_guardrails = read_settings(deps, call.by)
     return ok(settings_view(settings, with_guardrails=with_guardrails))
 
 
@@ -88,6 +88,6 @@ def get_settings(baton: Baton, call: Call[None, None]) -> Answer:
     answers={200: SettingsView},
     only=human("change the workspace's settings"),
 )
-def put_settings(baton: Baton, call: Call[SettingsRequest, None]) -> Answer:
+def put_settings(deps: Deps, call: Call[SettingsRequest, None]) -> Answer:
     """Change settings. The tracker's token is none of them: it is set with PUT /tracker/token."""
-    return ok(settings_view(change_settings(baton, call.by, call.body.given(), call.body.expected_version)))
+    return ok(settings_view(change_settings(deps, call.by, call.body.given(), call.body.expected_version)))

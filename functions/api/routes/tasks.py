@@ -10,8 +10,8 @@ from baton.domain.task import State
 from baton.services.await_task import wait_for_events
 from baton.services.list_notes import late_results, list_notes
 from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
+from baton.services.read_rights import readable_task
 from baton.services.read_task import read_task
-from baton.services.reading import readable_task
 from baton.services.verify_trail import verify_trail
 from rest.answers import Answer, ok
 from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
@@ -22,7 +22,7 @@ from rest.trail_views import LateResults, NotePage, Trail, late_result_view, not
 
 if TYPE_CHECKING:
     from baton.domain.task import Task
-    from baton.ports import Baton
+    from baton.ports import Deps
     from rest.task_views import ListedTask
 
 routes = Routes()
@@ -43,7 +43,7 @@ class EventQuery(Query):
 
 
 @routes.get("/tasks", query=query(TaskQuery, "state"), answers={200: TaskPage})
-def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
+def list_tasks(deps: Deps, call: Call[None, TaskQuery]) -> Answer:
     """Tasks of an agent or of a day, newest first; with only `state=needs`, those for a human, most urgent first.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
@@ -52,56 +52,56 @@ def list_tasks(baton: Baton, call: Call[None, TaskQuery]) -> Answer:
     if filters.agent and filters.day:
         raise InvalidInput("day", "can't be combined with agent")
     if filters.agent:
-        page = tasks_of_agent(baton, call.by, filters.agent, filters.state, filters.limit, cursor)
+        page = tasks_of_agent(deps, call.by, filters.agent, filters.state, filters.limit, cursor)
     elif filters.day is None and filters.state == {State.NEEDS}:
-        page = tasks_that_need_a_human(baton, call.by, filters.limit, cursor)
+        page = tasks_that_need_a_human(deps, call.by, filters.limit, cursor)
     else:
-        day = filters.day or baton.clock.now().date()
-        page = tasks_of_day(baton, call.by, day, filters.state, filters.limit, cursor)
+        day = filters.day or deps.clock.now().date()
+        page = tasks_of_day(deps, call.by, day, filters.state, filters.limit, cursor)
 
     mirrored = [task.id for task in page.items if task.mirrored]
-    syncs = baton.store.mirrors(call.by.workspace, mirrored) if mirrored else {}
+    syncs = deps.store.page_syncs(call.by.workspace, mirrored) if mirrored else {}
 
     def view(task: Task) -> ListedTask:
-        return listed_task(baton, task, syncs.get(task.id))
+        return listed_task(deps, task, syncs.get(task.id))
 
     return ok(listing(call, page, view))
 
 
 @routes.get("/tasks/{task_id}", answers={200: WholeTask})
-def get_task(baton: Baton, call: Call[None, None]) -> Answer:
+def get_task(deps: Deps, call: Call[None, None]) -> Answer:
     """One task with its output, failure and recoveries, its input and its usage."""
-    dossier, usage = read_task(baton, call.by, call.task_id)
-    return ok(whole_task(baton, dossier, usage))
+    details, usage = read_task(deps, call.by, call.task_id)
+    return ok(whole_task(deps, details, usage))
 
 
 @routes.get("/tasks/{task_id}/events", query=query(EventQuery), answers={200: Trail})
-def list_events(baton: Baton, call: Call[None, EventQuery]) -> Answer:
+def list_events(deps: Deps, call: Call[None, EventQuery]) -> Answer:
     """The task's audit trail, oldest first, from the entry after `after` on."""
     after = call.query.after
-    return ok(trail(wait_for_events(baton, call.by, call.task_id, after, 0, call.query.limit), after))
+    return ok(trail(wait_for_events(deps, call.by, call.task_id, after, 0, call.query.limit), after))
 
 
 @routes.get("/tasks/{task_id}/events/verify", answers={200: TrailVerdict})
-def verify_events(baton: Baton, call: Call[None, None]) -> Answer:
+def verify_events(deps: Deps, call: Call[None, None]) -> Answer:
     """Whether the task's audit trail is complete and unaltered, and agrees with the task as it is.
 
     `scripts/verify_trail.py` checks an exported trail in the same way, without Baton.
     """
-    return ok(trail_verdict(verify_trail(baton, call.by, call.task_id)))
+    return ok(trail_verdict(verify_trail(deps, call.by, call.task_id)))
 
 
 @routes.get("/tasks/{task_id}/late-results", query=query(PageQuery), answers={200: LateResults})
-def list_late_results(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_late_results(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """Results that workers sent after their claim was over: refused, and kept once per claim; by the claim's fence."""
-    task = readable_task(baton, call.by, call.task_id)
-    page = late_results(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
+    task = readable_task(deps, call.by, call.task_id)
+    page = late_results(deps, call.by.workspace, task.id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda result: str(result.claim_fence), late_result_view))
 
 
 @routes.get("/tasks/{task_id}/notes", query=query(PageQuery), answers={200: NotePage})
-def list_notes_of_task(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_notes_of_task(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """Notes of its workers, and the requests that were prevented as its duplicates, newest first."""
-    task = readable_task(baton, call.by, call.task_id)
-    page = list_notes(baton, call.by.workspace, task.id, call.query.limit, cursor_of(call))
+    task = readable_task(deps, call.by, call.task_id)
+    page = list_notes(deps, call.by.workspace, task.id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda note: note.id, note_view))

@@ -13,7 +13,7 @@ from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -28,21 +28,21 @@ class NewTokenRequest(Body):
 
 
 @routes.post("/tokens", body=strict(NewTokenRequest), answers={201: NewToken}, only=human("make a token"))
-def create_token(baton: Baton, call: Call[NewTokenRequest, None]) -> Answer:
+def create_token(deps: Deps, call: Call[NewTokenRequest, None]) -> Answer:
     """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409 `secret_already_shown`."""
     body = call.body
     request = TokenRequest(kind=body.kind, subject=body.subject, scopes=body.scopes, expires_at=body.expires_at)
-    return created(new_token(*issue_token(baton, call.by, request, call.once)))
+    return created(new_token(*issue_token(deps, call.by, request, call.idempotency_key)))
 
 
 @routes.get("/tokens", query=query(PageQuery), answers={200: TokenPage}, only=human("list tokens"))
-def list_tokens(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_tokens(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """The workspace's tokens, newest first, without their secrets."""
-    page = baton.store.tokens(call.by.workspace, call.query.limit, cursor_of(call))
+    page = deps.store.tokens(call.by.workspace, call.query.limit, cursor_of(call))
     return ok(listing(call, page, token_view))
 
 
 @routes.delete("/tokens/{token_id}", answers={200: TokenView}, only=human("revoke a token"))
-def delete_token(baton: Baton, call: Call[None, None]) -> Answer:
+def delete_token(deps: Deps, call: Call[None, None]) -> Answer:
     """Revoke a token: it is refused from the next request on. Revoking twice changes nothing."""
-    return ok(token_view(revoke_token(baton, call.by, call.params["token_id"])))
+    return ok(token_view(revoke_token(deps, call.by, call.params["token_id"])))

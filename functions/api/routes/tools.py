@@ -29,7 +29,7 @@ from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
     from baton.domain.tool import Tool
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -98,7 +98,7 @@ class DryRunRequest(Body):
     answers={200: ToolView, 201: ToolView},
     only=human("define a handoff tool"),
 )
-def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
+def put_tool(deps: Deps, call: Call[ToolRequest, None]) -> Answer:
     """Define a tool, change it, or switch it off. A workspace holds at most 200.
 
     A handoff tool is a standing approval: a handoff made with it needs no other, while the tool and its target are
@@ -107,19 +107,19 @@ def put_tool(baton: Baton, call: Call[ToolRequest, None]) -> Answer:
     tools with PUT /agents/{slug}.
     """
     name, body = call.params["name"], call.body
-    tool, is_new = define_tool(baton, call.by, name, body.values(), body.expected_version, body.seen_target)
-    shown = _shown(baton, call.by.workspace, tool)
+    tool, is_new = define_tool(deps, call.by, name, body.values(), body.expected_version, body.seen_target)
+    shown = _shown(deps, call.by.workspace, tool)
     return created(shown, call.path) if is_new else ok(shown)
 
 
 @routes.get("/tools", query=query(PageQuery), answers={200: ToolList})
-def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_tools(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """The workspace's tools, by name; for an agent, its own.
 
     A page may be shorter than `limit`, even empty, and still have a `next_cursor`.
     """
-    page = readable_tools(baton, call.by, call.query.limit, cursor_of(call))
-    suspended = suspensions(baton, call.by.workspace, page.items)
+    page = readable_tools(deps, call.by, call.query.limit, cursor_of(call))
+    suspended = suspensions(deps, call.by.workspace, page.items)
 
     def view(tool: Tool) -> ToolView:
         return tool_view(tool, suspended.get(tool.name))
@@ -128,24 +128,24 @@ def list_tools(baton: Baton, call: Call[None, PageQuery]) -> Answer:
 
 
 @routes.get("/tools/{name}", answers={200: ToolView})
-def get_tool(baton: Baton, call: Call[None, None]) -> Answer:
+def get_tool(deps: Deps, call: Call[None, None]) -> Answer:
     """One tool."""
-    return ok(_shown(baton, call.by.workspace, find_tool(baton, call.by, call.params["name"])))
+    return ok(_shown(deps, call.by.workspace, find_tool(deps, call.by, call.params["name"])))
 
 
-def _shown(baton: Baton, workspace: str, tool: Tool) -> ToolView:
-    return tool_view(tool, suspensions(baton, workspace, [tool]).get(tool.name))
+def _shown(deps: Deps, workspace: str, tool: Tool) -> ToolView:
+    return tool_view(tool, suspensions(deps, workspace, [tool]).get(tool.name))
 
 
 @routes.get("/tools/{name}/schema", answers={200: ToolSchemaView})
-def get_tool_schema(baton: Baton, call: Call[None, None]) -> Answer:
+def get_tool_schema(deps: Deps, call: Call[None, None]) -> Answer:
     """The tool as a model sees it."""
-    return ok(find_tool(baton, call.by, call.params["name"]).spec)
+    return ok(find_tool(deps, call.by, call.params["name"]).spec)
 
 
 @routes.post(
     "/tools/{name}/dry-run", body=strict(DryRunRequest), answers={200: DryRunView}, is_idempotent=False, refusals=(404,)
 )
-def dry_run_tool(baton: Baton, call: Call[DryRunRequest, None]) -> Answer:
+def dry_run_tool(deps: Deps, call: Call[DryRunRequest, None]) -> Answer:
     """The result that a call of the tool with these arguments would have now. Changes nothing."""
-    return ok(dry_run(baton, call.by, call.params["name"], call.body.arguments))
+    return ok(dry_run(deps, call.by, call.params["name"], call.body.arguments))

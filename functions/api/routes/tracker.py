@@ -34,7 +34,7 @@ from rest.routing import Call, Routes, human, not_agent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -59,16 +59,16 @@ class RetryRequest(Body):
 
 
 @routes.put("/tracker/token", body=strict(TrackerToken), answers={204: None}, only=human("set the tracker's token"))
-def put_tracker_token(baton: Baton, call: Call[TrackerToken, None]) -> Answer:
+def put_tracker_token(deps: Deps, call: Call[TrackerToken, None]) -> Answer:
     """Give Baton its Notion token. It is never shown again."""
-    set_tracker_token(baton, call.by, call.body.token)
+    set_tracker_token(deps, call.by, call.body.token)
     return nothing()
 
 
 @routes.get("/tracker/health", answers={200: TrackerHealth})
-def get_tracker_health(baton: Baton, call: Call[None, None]) -> Answer:
+def get_tracker_health(deps: Deps, call: Call[None, None]) -> Answer:
     """The tracker's health, as far as Baton knows it: the tracker isn't contacted."""
-    return ok(health_view(tracker_health(baton, call.by), baton.clock.now()))
+    return ok(health_view(tracker_health(deps, call.by), deps.clock.now()))
 
 
 @routes.post(
@@ -78,10 +78,10 @@ def get_tracker_health(baton: Baton, call: Call[None, None]) -> Answer:
     only=not_agent("check the tracker"),
     is_idempotent=False,
 )
-def check_the_tracker(baton: Baton, call: Call[CheckRequest, None]) -> Answer:
+def check_the_tracker(deps: Deps, call: Call[CheckRequest, None]) -> Answer:
     """All problems of the tracker's database, with a remedy each. Changes nothing."""
     values = call.body.tracker.given() if call.body.tracker else None
-    return ok(check_view(check_tracker(baton, call.by.workspace, values)))
+    return ok(check_view(check_tracker(deps, call.by.workspace, values)))
 
 
 @routes.post(
@@ -91,9 +91,9 @@ def check_the_tracker(baton: Baton, call: Call[CheckRequest, None]) -> Answer:
     only=not_agent("retry the tracker"),
     refusals=(404,),
 )
-def retry_the_tracker(baton: Baton, call: Call[RetryRequest, None]) -> Answer:
+def retry_the_tracker(deps: Deps, call: Call[RetryRequest, None]) -> Answer:
     """Retry now: all pages that were given up, or one task's page."""
-    return ok(retried_view(retry_tracker(baton, call.by, call.body.task_id, call.once)))
+    return ok(retried_view(retry_tracker(deps, call.by, call.body.task_id, call.idempotency_key)))
 
 
 @routes.post(
@@ -102,18 +102,18 @@ def retry_the_tracker(baton: Baton, call: Call[RetryRequest, None]) -> Answer:
     answers={200: ImportedView},
     only=human("import the tracker's handoffs"),
 )
-def import_from_the_tracker(baton: Baton, call: Call[NoFields, None]) -> Answer:
+def import_from_the_tracker(deps: Deps, call: Call[NoFields, None]) -> Answer:
     """Create tasks for the window's handoffs that exist only in the tracker.
 
     May take 20 seconds. Imported handoffs stay, and aren't imported again, if the tracker fails in the middle: repeat
     it until it is `complete`.
     """
-    return ok(imported_view(import_tracker(baton, call.by, _has_time(baton), call.once)))
+    return ok(imported_view(import_tracker(deps, call.by, _has_time(deps), call.idempotency_key)))
 
 
-def _has_time(baton: Baton) -> Callable[[], bool]:
-    until = baton.clock.now() + seconds(IMPORT_SECONDS)
-    return lambda: baton.clock.now() < until
+def _has_time(deps: Deps) -> Callable[[], bool]:
+    until = deps.clock.now() + seconds(IMPORT_SECONDS)
+    return lambda: deps.clock.now() < until
 
 
 @routes.post(
@@ -123,23 +123,23 @@ def _has_time(baton: Baton) -> Callable[[], bool]:
     only=human("open the webhook's handshake"),
     is_idempotent=False,
 )
-def open_a_webhook(baton: Baton, call: Call[NoFields, None]) -> Answer:
+def open_a_webhook(deps: Deps, call: Call[NoFields, None]) -> Answer:
     """Open an address for Notion's webhook, for ten minutes.
 
     The address is shown once, so this takes no Idempotency-Key: repeated, it opens another one, and the one before is
     unknown from then on.
     """
-    return created(opened_webhook(baton, *open_webhook(baton, call.by)))
+    return created(opened_webhook(deps, *open_webhook(deps, call.by)))
 
 
 @routes.get("/tracker/webhook", answers={200: WebhookView}, only=human("look at the webhook"), refusals=(404,))
-def get_webhook(baton: Baton, call: Call[None, None]) -> Answer:
+def get_webhook(deps: Deps, call: Call[None, None]) -> Answer:
     """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
-    return ok(webhook_view(webhook_of(baton, call.by), baton.clock.now()))
+    return ok(webhook_view(webhook_of(deps, call.by), deps.clock.now()))
 
 
 @routes.delete("/tracker/webhook", answers={204: None}, only=human("remove the webhook"), refusals=(404,))
-def delete_webhook(baton: Baton, call: Call[None, None]) -> Answer:
+def delete_webhook(deps: Deps, call: Call[None, None]) -> Answer:
     """Take the webhook down: its address is unknown from the next delivery on."""
-    remove_webhook(baton, call.by)
+    remove_webhook(deps, call.by)
     return nothing()

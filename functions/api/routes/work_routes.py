@@ -18,7 +18,7 @@ from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
     from baton.domain.route import Route as WorkRoute
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
@@ -40,17 +40,17 @@ class RouteRequest(Changes):
     answers={200: RouteView, 201: RouteView},
     only=human("change a route"),
 )
-def put_route(baton: Baton, call: Call[RouteRequest, None]) -> Answer:
+def put_route(deps: Deps, call: Call[RouteRequest, None]) -> Answer:
     """Route a type of work to an agent. A workspace holds at most 500 routes."""
     work_type = call.params["work_type"]
-    route, is_new = change_route(baton, call.by, work_type, call.body.given(), call.body.expected_version)
+    route, is_new = change_route(deps, call.by, work_type, call.body.given(), call.body.expected_version)
     return created(route_view(route), call.path) if is_new else ok(route_view(route))
 
 
 @routes.get("/routes", query=query(PageQuery), answers={200: RouteList})
-def list_routes(baton: Baton, call: Call[None, PageQuery]) -> Answer:
+def list_routes(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """The workspace's routes, by `dispatch_rank` and then by work type."""
-    found = sorted(baton.store.routes(call.by.workspace), key=_sort_key)
+    found = sorted(deps.store.routes(call.by.workspace), key=_sort_key)
     return ok(fitting(call, listed(call, found, _sort_key), _sort_key, route_view))
 
 
@@ -59,16 +59,16 @@ def _sort_key(route: WorkRoute) -> str:
 
 
 @routes.get("/routes/{work_type}", answers={200: RouteView})
-def get_route(baton: Baton, call: Call[None, None]) -> Answer:
+def get_route(deps: Deps, call: Call[None, None]) -> Answer:
     """One route."""
-    route = baton.store.route(call.by.workspace, call.params["work_type"])
+    route = deps.store.route(call.by.workspace, call.params["work_type"])
     if route is None:
         raise Unknown("route for this type of work")
     return ok(route_view(route))
 
 
 @routes.delete("/routes/{work_type}", answers={204: None}, only=human("change a route"))
-def delete_route(baton: Baton, call: Call[None, None]) -> Answer:
+def delete_route(deps: Deps, call: Call[None, None]) -> Answer:
     """Remove the route of a type of work."""
-    remove_route(baton, call.by, call.params["work_type"])
+    remove_route(deps, call.by, call.params["work_type"])
     return nothing()

@@ -24,13 +24,13 @@ from rest.worker_models import (
 )
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 routes = Routes()
 
 
 @routes.post("/tasks/{task_id}/complete", body=strict(CompletionRequest), answers={200: CompletedTask})
-def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
+def complete(deps: Deps, call: Call[CompletionRequest, None]) -> Answer:
     """Complete the task. An exact repeat gets the first answer again.
 
     Refused (422 `criteria_unreported`, with the `criteria`) while the report of an acceptance criterion is missing; a
@@ -39,21 +39,21 @@ def complete(baton: Baton, call: Call[CompletionRequest, None]) -> Answer:
     """
     body = call.body
     done = complete_task(
-        baton,
+        deps,
         call.by,
         call.task_id,
         body.claim_id,
         body.output,
         call.body_hash,
-        call.once,
+        call.idempotency_key,
         completion=body.message(),
         envelope=body.envelope(),
     )
-    return ok(completed_task(baton, done))
+    return ok(completed_task(deps, done))
 
 
 @routes.post("/tasks/{task_id}/fail", body=strict(FailureReport), answers={200: FailedTask}, while_off=True)
-def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
+def fail(deps: Deps, call: Call[FailureReport, None]) -> Answer:
     """Report that the task could not be done: it is retried if `retryable` and attempts remain, else it has failed.
 
     A failed task is rolled back: to `rollback_request.target_agent`, else to the agent that the handoff names.
@@ -61,50 +61,52 @@ def fail(baton: Baton, call: Call[FailureReport, None]) -> Answer:
     """
     body = call.body
     failed = fail_task(
-        baton,
+        deps,
         call.by,
         call.task_id,
         body.claim_id,
-        body.failure.said(),
+        body.failure.given(),
         call.body_hash,
         retryable=body.retryable,
-        once=call.once,
+        idempotency_key=call.idempotency_key,
         rollback_request=body.asked_back(),
         envelope=body.envelope(),
     )
-    return ok(failed_task(baton, failed))
+    return ok(failed_task(deps, failed))
 
 
 @routes.post("/tasks/{task_id}/reject", body=strict(Rejection), answers={200: FailedTask})
-def reject(baton: Baton, call: Call[Rejection, None]) -> Answer:
+def reject(deps: Deps, call: Call[Rejection, None]) -> Answer:
     """Refuse the task: it ends as rejected, and is rolled back as a failed one is."""
     body = call.body
     rejected = reject_task(
-        baton,
+        deps,
         call.by,
         call.task_id,
         body.claim_id,
         body.reason,
         call.body_hash,
-        call.once,
+        call.idempotency_key,
         rollback_request=body.asked_back(),
     )
-    return ok(failed_task(baton, rejected))
+    return ok(failed_task(deps, rejected))
 
 
 @routes.post("/tasks/{task_id}/transfer", body=strict(TransferRequest), answers={200: ChangedTask})
-def transfer(baton: Baton, call: Call[TransferRequest, None]) -> Answer:
+def transfer(deps: Deps, call: Call[TransferRequest, None]) -> Answer:
     """Transfer the task: it is done, and a new task with the same expectations continues it (`successors`).
 
     A tripped loop guard refuses with 409 `loop_guard` and leaves the task as it was.
     """
     body = call.body
-    done = transfer_task(baton, call.by, call.task_id, body.claim_id, body.message(), call.body_hash, call.once)
-    return ok(changed_task(baton, done))
+    done = transfer_task(
+        deps, call.by, call.task_id, body.claim_id, body.message(), call.body_hash, call.idempotency_key
+    )
+    return ok(changed_task(deps, done))
 
 
 @routes.post("/tasks/{task_id}/delegate", body=strict(DelegationRequest), answers={200: ChangedTask})
-def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
+def delegate(deps: Deps, call: Call[DelegationRequest, None]) -> Answer:
     """Delegate parts of the task to other agents and wait for their results.
 
     The claim is over, and the task continues later. All branches are created, or none. The next claimer gets their
@@ -112,7 +114,7 @@ def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
     """
     body = call.body
     waiting = delegate_task(
-        baton,
+        deps,
         call.by,
         call.task_id,
         body.claim_id,
@@ -120,29 +122,29 @@ def delegate(baton: Baton, call: Call[DelegationRequest, None]) -> Answer:
         body.join.policy,
         body.join.quorum,
         call.body_hash,
-        call.once,
+        call.idempotency_key,
     )
-    return ok(changed_task(baton, waiting))
+    return ok(changed_task(deps, waiting))
 
 
 @routes.post("/tasks/{task_id}/wait-callback", body=strict(CallbackWait), answers={200: WaitingTask})
-def wait_for_a_callback(baton: Baton, call: Call[CallbackWait, None]) -> Answer:
+def wait_for_a_callback(deps: Deps, call: Call[CallbackWait, None]) -> Answer:
     """Give up the claim until something outside of Baton answers, once, at the secret `callback.url`.
 
     The next claimer gets the posted value as `callback`. A repeat answers with the same address.
     """
     body = call.body
-    dossier, token = wait_for_callback(
-        baton,
+    details, token = wait_for_callback(
+        deps,
         call.by,
         call.task_id,
         body.claim_id,
         body.interaction_id,
         body.until,
         call.body_hash,
-        call.once,
+        call.idempotency_key,
     )
-    until = dossier.task.wait.until if dossier.task.wait else None
-    url = f"{baton.public_url}/callbacks/{token}"
+    until = details.task.wait.until if details.task.wait else None
+    url = f"{deps.public_url}/callbacks/{token}"
     callback = {"url": url, "interaction_id": body.interaction_id, "until": when(until)}
-    return ok({**changed_task(baton, dossier), "callback": callback})
+    return ok({**changed_task(deps, details), "callback": callback})

@@ -38,40 +38,40 @@ class CalmDays:
         """The tracker is there, and what it knows is known."""
         sim = self._sim
         if sim.habits.has_tracker:
-            change_settings(sim.baton, human(), {"tracker": {"database": DATABASE}})
-            import_tracker(sim.baton, human(), lambda: True)
+            change_settings(sim.deps, human(), {"tracker": {"database": DATABASE}})
+            import_tracker(sim.deps, human(), lambda: True)
 
     def pass_by(self, days: int) -> None:
         """Only what Baton itself does: bells, sweeps, news."""
         sim, end_ms = self._sim, self._sim.now_ms + days * DAY_MS
         for _ in range(MAX_ROUNDS):
-            waiting = [at for queue in (sim.queue, sim.tracker_bell) for at, _ in queue.waiting]
+            waiting = [at for queue in (sim.queue, sim.tracker_queue) for at, _ in queue.waiting]
             first = min([*self._due(), *self._pages_due(), *waiting], default=end_ms + 1)
             if sim.scheduler.is_stopped or first > end_ms:
                 sim.pass_to(end_ms)
                 return
             sim.pass_to(max(sim.now_ms + 1_000, first + SWEEP_MS))
-            for bell in sim.queue.due(sim.now_ms):
-                sim.lambdas.answer(bell)
-            for task_id in sim.tracker_bell.due(sim.now_ms):
+            for notice in sim.queue.due(sim.now_ms):
+                sim.lambdas.answer(notice)
+            for task_id in sim.tracker_queue.due(sim.now_ms):
                 sim.lambdas.sync(task_id)
-            this = sweep(sim.baton)
+            this = sweep(sim.deps)
             is_well = this.failed == 0 and this.complete
             sim.oracle.verdict.must(is_well, "a sweep in quiet times failed")
-            publish_overdue(sim.baton, sim.bus)
+            publish_overdue(sim.deps, sim.bus)
         sim.oracle.verdict.fail("it never comes to rest")
 
     def everybody_finishes(self) -> None:
         """Humans approve, workers work: everything there is can be brought to an end."""
         sim, heads = self._sim, self._scene.ledger.heads
         if sim.habits.has_tracker:
-            retry_tracker(sim.baton, human(), None)
+            retry_tracker(sim.deps, human(), None)
         for slug in ALL:
-            register_agent(sim.baton, human(), slug, {"active": True})
+            register_agent(sim.deps, human(), slug, {"active": True})
         for _ in range(60):
             sim.pass_to(sim.now_ms + 60_000)
-            for task in list(sim.baton.store.needs(WORKSPACE, 200, None).items):
-                approve_task(sim.baton, human(), task.id, None)
+            for task in list(sim.deps.store.needs(WORKSPACE, 200, None).items):
+                approve_task(sim.deps, human(), task.id, None)
             sim.pass_to(sim.now_ms + 60_000)
             for slug in ALL:
                 self._work_off(slug)
@@ -92,21 +92,21 @@ class CalmDays:
     def _pages_due(self) -> list[int]:
         """When the tracker must be asked again: for a page to be sent, or to see what others have changed."""
         sim = self._sim
-        gate = item_of(sim.dynamo.item((f"WS#{WORKSPACE}#TRACKER", "GATE")))
-        if gate is None:
+        circuit = item_of(sim.dynamo.item((f"WS#{WORKSPACE}#TRACKER", "GATE")))
+        if circuit is None:
             return []
-        is_seen = gate.get("reconciled_ms", BEGIN_MS) - BEGIN_MS > sim.tracker.newest_ms()
+        is_seen = circuit.get("reconciled_ms", BEGIN_MS) - BEGIN_MS > sim.tracker.newest_ms()
         is_behind = bool(sim.dynamo.indexes["queue"].shown.get(f"WS#{WORKSPACE}#MIRRORS"))
         return [sim.now_ms] if is_behind or not is_seen else []
 
     def _work_off(self, slug: str) -> None:
         sim, by = self._sim, agent(slug)
-        while claimed := claim_next(sim.baton, Claimer(by=by, agent=slug, worker="calm")):
+        while claimed := claim_next(sim.deps, Claimer(by=by, agent=slug, worker="calm")):
             sim.oracle.answers.claimed(claimed)
-            complete_task(sim.baton, by, claimed.dossier.task.id, claimed.claim_id, None, "calm")
+            complete_task(sim.deps, by, claimed.details.task.id, claimed.claim_id, None, "calm")
 
     def _take(self, task_id: str) -> None:
         head = self._scene.ledger.heads[task_id]
         slug = head.get("target_agent") or ("b" if head["source_agent"] == "a" else "a")
-        claimed = claim_task(self._sim.baton, Claimer(by=SERVICE, agent=slug, worker="calm"), task_id)
-        complete_task(self._sim.baton, SERVICE, task_id, claimed.claim_id, None, "calm")
+        claimed = claim_task(self._sim.deps, Claimer(by=SERVICE, agent=slug, worker="calm"), task_id)
+        complete_task(self._sim.deps, SERVICE, task_id, claimed.claim_id, None, "calm")

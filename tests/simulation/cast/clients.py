@@ -13,7 +13,7 @@ from baton.services.approve_many import Approval as Approving
 from baton.services.approve_many import approve_many
 from baton.services.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.converse import Opening, say, start_conversation
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.create_handoff_marker import create_handoff_marker
 from baton.services.end_task import cancel_task, resolve_task
 from baton.services.handle_alert import acknowledge_alert, resolve_alert
@@ -33,7 +33,7 @@ from simulation.ports import WORKSPACE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
 
 CHANGES: tuple[dict[str, Any], ...] = (
@@ -106,7 +106,9 @@ class Client:
             "task_priority": sim.pick(["P1", "P0", "P2"]),
         }
         by = sim.pick([agent(source), agent(source), SERVICE, human()])
-        self._scene.ask("marker", by, lambda once: create_handoff_marker(sim.baton, by, body, once))
+        self._scene.ask(
+            "marker", by, lambda idempotency_key: create_handoff_marker(sim.deps, by, body, idempotency_key)
+        )
 
     def _hand_off(self) -> None:
         sim, is_runs = self._sim, self._focus is Focus.RUNS
@@ -118,17 +120,21 @@ class Client:
         if self._draw(4) == 3 or is_runs:
             most = {"max_handoffs": 2 + self._draw(4)} if self._draw(2) else {}
             said["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
-        self._scene.ask("hand off", by, lambda once: create_handoff(sim.baton, by, Asked(message=said), once))
+        self._scene.ask(
+            "hand off",
+            by,
+            lambda idempotency_key: create_handoff(sim.deps, by, CreateHandoff(message=said), idempotency_key),
+        )
 
     def _talk(self) -> None:
         sim, by = self._sim, self._sim.pick([human("carol"), human("carol"), human("dave"), agent("c")])
         begun = self._scene.conversations()
         if begun and self._draw(3 if self._focus is Focus.TALKS else 2):
             workflow = sim.pick(begun)
-            self._scene.ask("say", by, lambda once: say(sim.baton, by, workflow, "go on", once))
+            self._scene.ask("say", by, lambda idempotency_key: say(sim.deps, by, workflow, "go on", idempotency_key))
             return
         opening = Opening(agent=sim.pick(ALL), message="hello", context={})
-        self._scene.ask("talk", by, lambda once: start_conversation(sim.baton, by, opening, once))
+        self._scene.ask("talk", by, lambda idempotency_key: start_conversation(sim.deps, by, opening, idempotency_key))
 
     # Deciding
 
@@ -141,13 +147,13 @@ class Client:
             target = {"target": {"agent": sim.pick(ALL)}} if self._draw(2) else {}
             parts.append({"summary": f"part {number}", **target})
         verb = sim.pick(["approve"] * 8 + ["next", "undo", "undo", "defer", "dismiss", "split"])
-        acts: dict[str, Callable[[Once | None], Any]] = {
-            "approve": lambda once: approve_task(sim.baton, by, task_id, None, once),
-            "next": lambda once: approve_task_next(sim.baton, by, task_id, None, once),
-            "undo": lambda once: undo_approval(sim.baton, by, task_id, once),
-            "defer": lambda once: defer_task(sim.baton, by, task_id, until, None, once),
-            "dismiss": lambda once: dismiss_task(sim.baton, by, task_id, "no", once),
-            "split": lambda once: split_task(sim.baton, by, task_id, parts, None, once),
+        acts: dict[str, Callable[[IdempotencyKey | None], Any]] = {
+            "approve": lambda idempotency_key: approve_task(sim.deps, by, task_id, None, idempotency_key),
+            "next": lambda idempotency_key: approve_task_next(sim.deps, by, task_id, None, idempotency_key),
+            "undo": lambda idempotency_key: undo_approval(sim.deps, by, task_id, idempotency_key),
+            "defer": lambda idempotency_key: defer_task(sim.deps, by, task_id, until, None, idempotency_key),
+            "dismiss": lambda idempotency_key: dismiss_task(sim.deps, by, task_id, "no", idempotency_key),
+            "split": lambda idempotency_key: split_task(sim.deps, by, task_id, parts, None, idempotency_key),
         }
         self._scene.ask(verb, by, acts[verb])
 
@@ -157,7 +163,12 @@ class Client:
         wanted = dict.fromkeys(self._scene.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
         asked = [Approving(task_id, is_for_next=self._draw(6) == 5) for task_id in wanted]
         most = 1 + len(asked)  # how many there are is remembered, and each answer
-        self._scene.ask("approve many", by, lambda once: approve_many(sim.baton, by, asked, once), most_effects=most)
+        self._scene.ask(
+            "approve many",
+            by,
+            lambda idempotency_key: approve_many(sim.deps, by, asked, idempotency_key),
+            most_effects=most,
+        )
 
     def _raise_alert(self) -> None:
         """Now and then somebody has gone mad, and raises one after the other."""
@@ -171,14 +182,16 @@ class Client:
         sim, is_about_a_task = self._sim, self._scene.ledger.heads and self._draw(4) == 3
         about = self._scene.some_task() if is_about_a_task else None
         request = AlertRequest(kind="stuck", severity=Severity.WARNING, message="look", task_id=about)
-        self._scene.ask("alert", by, lambda once: raise_alert(sim.baton, by, request, once))
+        self._scene.ask("alert", by, lambda idempotency_key: raise_alert(sim.deps, by, request, idempotency_key))
 
     def _handle_alert(self) -> None:
         sim, by = self._sim, human(f"h{self._draw(3)}")
-        page = self._scene.look(lambda: list_alerts(sim.baton, human(), None, None, 20, None))
+        page = self._scene.look(lambda: list_alerts(sim.deps, human(), None, None, 20, None))
         if page and page.items:
             alert, handle = sim.pick(page.items), sim.pick([acknowledge_alert, resolve_alert])
-            self._scene.ask("handle alert", by, lambda once: handle(sim.baton, by, alert.id, "seen", once))
+            self._scene.ask(
+                "handle alert", by, lambda idempotency_key: handle(sim.deps, by, alert.id, "seen", idempotency_key)
+            )
 
     def _end(self) -> None:
         sim, by = self._sim, human(f"h{self._draw(3)}")
@@ -186,22 +199,30 @@ class Client:
         states = ("claimed",) if which == 2 else ()
         task_id = self._scene.some_parent() if which == 1 else self._scene.some_task(*states)
         if self._draw(3) == 2:
-            self._scene.ask("resolve", by, lambda once: resolve_task(sim.baton, by, task_id, {"r": 1}, None, once))
+            self._scene.ask(
+                "resolve",
+                by,
+                lambda idempotency_key: resolve_task(sim.deps, by, task_id, {"r": 1}, None, idempotency_key),
+            )
         else:
-            self._scene.ask("cancel", by, lambda once: cancel_task(sim.baton, by, task_id, "stop", once))
+            self._scene.ask(
+                "cancel", by, lambda idempotency_key: cancel_task(sim.deps, by, task_id, "stop", idempotency_key)
+            )
 
     def _retry(self) -> None:
         sim, task_id = self._sim, self._scene.some_task("failed", "rejected", "cancelled")
         source = self._scene.ledger.heads[task_id]["source_agent"]
         by = agent(source) if source in ALL and self._draw(2) else human()
-        self._scene.ask("retry", by, lambda once: retry_handoff(sim.baton, by, task_id, once))
+        self._scene.ask("retry", by, lambda idempotency_key: retry_handoff(sim.deps, by, task_id, idempotency_key))
 
     def _let_through(self) -> None:
         sim, by = self._sim, human()
-        page = self._scene.look(lambda: sim.baton.store.reviews(WORKSPACE, 20, None))
+        page = self._scene.look(lambda: sim.deps.store.reviews(WORKSPACE, 20, None))
         if page and page.items:
             review = sim.pick(page.items)
-            self._scene.ask("release review", by, lambda once: release_review(sim.baton, by, review.id, once))
+            self._scene.ask(
+                "release review", by, lambda idempotency_key: release_review(sim.deps, by, review.id, idempotency_key)
+            )
 
     def _call_back(self) -> None:
         sim, tokens = self._sim, self._scene.callbacks
@@ -209,11 +230,11 @@ class Client:
             return
         token, content = sim.pick(tokens[-2 - self._draw(8) :]), {"n": self._draw(3)}
 
-        def answer(_once: Once | None) -> None:
+        def answer(_once: IdempotencyKey | None) -> None:
             request = sim.current.process.request
             assert request
             request.content = content
-            answer_callback(sim.baton, token, content)
+            answer_callback(sim.deps, token, content)
 
         self._scene.ask("callback", SERVICE, answer, is_keyed=False)
 
@@ -222,4 +243,4 @@ class Client:
     def _change_agent(self) -> None:
         sim, values = self._sim, self._sim.pick(CHANGES)
         by, slug = sim.pick([human(), human(), SERVICE]), sim.pick(ALL)
-        self._scene.look(lambda: register_agent(sim.baton, by, slug, values))
+        self._scene.look(lambda: register_agent(sim.deps, by, slug, values))

@@ -9,7 +9,7 @@ from baton.domain.webhook import sign
 from baton.services.change_settings import change_settings
 from baton.services.import_tracker import import_tracker
 from baton.services.open_webhook import open_webhook
-from baton.services.receive_webhook import Delivery, receive_webhook
+from baton.services.receive_webhook import WebhookDelivery, receive_webhook
 from baton.services.retry_tracker import retry_tracker
 from baton.services.tracker_health import tracker_health
 from simulation.cast.people import SERVICE, human
@@ -36,16 +36,20 @@ class Editor:
             if pages := list(sim.tracker.pages.values()):
                 self._edit(sim.pick(pages[-6:]))
             if self._draw(8) == 7:
-                self._scene.ask("retry tracker", human(), lambda once: retry_tracker(sim.baton, human(), None, once))
+                self._scene.ask(
+                    "retry tracker",
+                    human(),
+                    lambda idempotency_key: retry_tracker(sim.deps, human(), None, idempotency_key),
+                )
             if self._draw(8) == 7:
-                self._scene.look(lambda: tracker_health(sim.baton, human()))
+                self._scene.look(lambda: tracker_health(sim.deps, human()))
             if self._draw(8) == 7:
                 self._add()
             if self._draw(40) == 39:
                 self._switch(sim.pick([{"tracker": None}, {"tracker": {"database": DATABASE}}]))
 
     def _switch(self, values: dict[str, Any]) -> None:
-        self._scene.look(lambda: change_settings(self._sim.baton, human(), values))
+        self._scene.look(lambda: change_settings(self._sim.deps, human(), values))
 
     def _add(self) -> None:
         """A handoff that only the tracker knows, until somebody takes it over into Baton."""
@@ -54,7 +58,7 @@ class Editor:
         self._scene.ask(
             "import tracker",
             human(),
-            lambda once: import_tracker(sim.baton, human(), lambda: True, once),
+            lambda idempotency_key: import_tracker(sim.deps, human(), lambda: True, idempotency_key),
             most_effects=MOST_IMPORTED,
         )
 
@@ -77,15 +81,15 @@ class Editor:
         at = sim.clock.now().isoformat(timespec="milliseconds")
         content = {"id": f"delivery{self._deliveries}", "timestamp": at, **event}
         raw = json.dumps(content).encode()
-        delivery = Delivery(raw=raw, content=content, signature=f"sha256={sign(WEBHOOK_TOKEN, raw)}")
+        delivery = WebhookDelivery(raw=raw, content=content, signature=f"sha256={sign(WEBHOOK_TOKEN, raw)}")
 
         def send(_once: object) -> None:
-            receive_webhook(sim.baton, self._address, delivery)
+            receive_webhook(sim.deps, self._address, delivery)
 
         self._scene.ask("webhook", SERVICE, send, is_keyed=False)
 
     def _shaken_hands(self) -> str:
-        _, address = open_webhook(self._sim.baton, human())
+        _, address = open_webhook(self._sim.deps, human())
         content = {"verification_token": WEBHOOK_TOKEN}
-        receive_webhook(self._sim.baton, address, Delivery(raw=b"", content=content, signature=None))
+        receive_webhook(self._sim.deps, address, WebhookDelivery(raw=b"", content=content, signature=None))
         return address

@@ -12,7 +12,7 @@ from simulation.cast.people import human
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.services.converse import Said
+    from baton.services.converse import ReadMessage
     from simulation.cast.scene import Scene
 
 MANY = 200
@@ -35,7 +35,7 @@ class Listener:
     def hear_out(self) -> None:
         """When all is over: what was heard bit by bit is all there is."""
         for conversation in list(self._cursors):
-            whole, _ = read_messages(self._sim.baton, human(), conversation, MANY, None)
+            whole, _ = read_messages(self._sim.deps, human(), conversation, MANY, None)
             try:
                 while self._read(conversation, MANY):
                     pass
@@ -51,7 +51,7 @@ class Listener:
 
         def look() -> None:
             began = sim.steps
-            sim.oracle.talks.is_holder(began, see_conversation(sim.baton, human(), conversation))
+            sim.oracle.talks.is_holder(began, see_conversation(sim.deps, human(), conversation))
 
         self._scene.look(look)
         limit = 1 + self._draw(20)
@@ -60,12 +60,12 @@ class Listener:
     def _read(self, conversation: str, limit: int) -> bool:
         """Whether there was anything new."""
         before = self._cursors.get(conversation)
-        read, cursor = read_messages(self._sim.baton, human(), conversation, limit, before)
+        read, cursor = read_messages(self._sim.deps, human(), conversation, limit, before)
         self._cursors[conversation] = cursor
         self._note(self._heard.setdefault(conversation, set()), read)
         return bool(read)
 
-    def _note(self, heard: set[tuple[str, int]], read: Sequence[Said]) -> None:
+    def _note(self, heard: set[tuple[str, int]], read: Sequence[ReadMessage]) -> None:
         for said in read:
             latest = max((number for task_id, number in heard if task_id == said.task.id), default=0)
             is_next = said.number > latest

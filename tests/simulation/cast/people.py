@@ -51,17 +51,17 @@ def settle(sim: Simulation) -> tuple[str | None, ...]:
     else:
         targets = (*ALL, None)
     if sim.habits.has_tracker:
-        set_tracker_token(sim.baton, human(), "token")
-        change_settings(sim.baton, human(), {"tracker": {"database": DATABASE}})
+        set_tracker_token(sim.deps, human(), "token")
+        change_settings(sim.deps, human(), {"tracker": {"database": DATABASE}})
     for slug in ALL:
         _register(sim, slug, has_branches=has_branches)
     names = ["complete_task", "fail_task", "save_checkpoint"]
     for name, mode in TOOLS:
-        define_tool(sim.baton, human(), name, {"description": name, "target_agent": name[-1], "mode": mode})
+        define_tool(sim.deps, human(), name, {"description": name, "target_agent": name[-1], "mode": mode})
         names.append(name)
     for slug in RUN:
         join = Policy(sim.pick(["all", "any"]))
-        register_agent(sim.baton, human(), slug, {"tools": tuple(names), "join": join, "max_turns": 6})
+        register_agent(sim.deps, human(), slug, {"tools": tuple(names), "join": join, "max_turns": 6})
     return targets
 
 
@@ -78,7 +78,7 @@ def _choose_settings(sim: Simulation) -> None:
         "max_handoffs_per_workflow": sim.pick([50, 8]),
         "waiting_alert_seconds": sim.pick([86_400, 3_600]),
     }
-    change_settings(sim.baton, human(), sim.settings)
+    change_settings(sim.deps, human(), sim.settings)
 
 
 def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
@@ -91,4 +91,4 @@ def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
         "requeue": Requeue(sim.pick(["same", "same", "needs"])),
         **({"max_concurrent": 1 + sim.draw(2)} if is_limited else {}),
     }
-    register_agent(sim.baton, human(), slug, values)
+    register_agent(sim.deps, human(), slug, values)

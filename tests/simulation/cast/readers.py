@@ -67,12 +67,12 @@ class Reader:
         handoff_id = self._scene.ledger.heads[task_id]["handoff_id"]
         if self._draw(2):
             self._read(
-                lambda: read_task(sim.baton, human(), task_id),
+                lambda: read_task(sim.deps, human(), task_id),
                 lambda began, found: rules.is_fresh("a task", began, found[0].task),
             )
         else:
             self._read(
-                lambda: find_handoff(sim.baton, human(), handoff_id),
+                lambda: find_handoff(sim.deps, human(), handoff_id),
                 lambda began, found: rules.is_fresh("a handoff", began, found.task),
             )
 
@@ -82,7 +82,7 @@ class Reader:
 
         def look() -> None:
             try:
-                read_task(sim.baton, agent(slug), task_id)
+                read_task(sim.deps, agent(slug), task_id)
             except Unknown:
                 self._rules.is_hidden(task_id, slug)
             else:
@@ -95,12 +95,12 @@ class Reader:
         sim, task_id, seconds = self._sim, self._scene.some_task(), 1 + self._draw(20)
         if self._draw(3) == 2:
             after = self._scene.ledger.heads[task_id]["seq"]
-            self._scene.look(lambda: wait_for_events(sim.baton, human(), task_id, after, seconds))
+            self._scene.look(lambda: wait_for_events(sim.deps, human(), task_id, after, seconds))
             return
         state = sim.pick(["ended", "done", "claimed", "waiting"])
         self._read(
-            lambda: await_task(sim.baton, human(), task_id, state, seconds),
-            lambda began, found: self._rules.is_awaited(began, found.dossier.task, state, timed_out=found.timed_out),
+            lambda: await_task(sim.deps, human(), task_id, state, seconds),
+            lambda began, found: self._rules.is_awaited(began, found.details.task, state, timed_out=found.timed_out),
         )
 
     def _crowd(self) -> None:
@@ -114,20 +114,20 @@ class Reader:
         workflow = self._scene.ledger.heads[self._scene.some_task()]["workflow_id"]
         if self._draw(2):
             self._read(
-                lambda: workflow_chain(sim.baton, human(), workflow),
+                lambda: workflow_chain(sim.deps, human(), workflow),
                 lambda began, steps: rules.is_whole_workflow("a chain", began, workflow, _tasks_of(steps)),
             )
         else:
             wanted = Filter(workflow_id=workflow)
             self._read(
-                lambda: list_handoffs(sim.baton, human(), wanted, MANY, None),
+                lambda: list_handoffs(sim.deps, human(), wanted, MANY, None),
                 lambda began, page: rules.is_whole_workflow("handoffs", began, workflow, page.items),
             )
 
     def _trail(self) -> None:
         sim, task_id = self._sim, self._scene.some_task()
         self._read(
-            lambda: verify_trail(sim.baton, human(), task_id), lambda _began, verdict: self._rules.is_intact(verdict)
+            lambda: verify_trail(sim.deps, human(), task_id), lambda _began, verdict: self._rules.is_intact(verdict)
         )
 
     def _inbox(self) -> None:
@@ -138,35 +138,35 @@ class Reader:
             ids.extend(each.id for each in page.items)
             self._rules.is_whole("INBOX", slug, began, ids, up_to=ids[-1] if page.cursor else None)
 
-        self._read(lambda: read_inbox(sim.baton, agent(slug), slug, 1 + self._draw(20), None), judge)
+        self._read(lambda: read_inbox(sim.deps, agent(slug), slug, 1 + self._draw(20), None), judge)
         seen = [each for each in ids if self._draw(2)]
         self._scene.ledger.acknowledged |= {(slug, each) for each in seen}
-        self._scene.look(lambda: acknowledge(sim.baton, agent(slug), slug, seen))
+        self._scene.look(lambda: acknowledge(sim.deps, agent(slug), slug, seen))
 
     def _beside_a_task(self) -> None:
         sim, task_id, rules = self._sim, self._scene.some_task(), self._rules
         workflow = self._scene.ledger.heads[task_id]["workflow_id"]
         self._read(
-            lambda: list_notes(sim.baton, WORKSPACE, task_id, MANY, None),
+            lambda: list_notes(sim.deps, WORKSPACE, task_id, MANY, None),
             lambda began, page: rules.is_whole("NOTES", task_id, began, [each.id for each in page.items]),
         )
-        self._scene.look(lambda: late_results(sim.baton, WORKSPACE, task_id, MANY, None))
-        self._scene.look(lambda: checkpoints_of_task(sim.baton, human(), task_id, MANY, None))
-        self._scene.look(lambda: checkpoints_of_workflow(sim.baton, human(), workflow, 5, None))
+        self._scene.look(lambda: late_results(sim.deps, WORKSPACE, task_id, MANY, None))
+        self._scene.look(lambda: checkpoints_of_task(sim.deps, human(), task_id, MANY, None))
+        self._scene.look(lambda: checkpoints_of_workflow(sim.deps, human(), workflow, 5, None))
 
     def _lists(self) -> None:
         """By indexes, which may lag: true once, if not now."""
         sim, slug, by = self._sim, self._sim.pick(ALL), human()
         day = sim.clock.now().date()
         reads: list[Callable[[], Any]] = [
-            lambda: tasks_of_agent(sim.baton, by, slug, frozenset(), 1 + self._draw(30), None),
-            lambda: tasks_of_day(sim.baton, by, day, frozenset(), 1 + self._draw(30), None),
-            lambda: tasks_that_need_a_human(sim.baton, by, 1 + self._draw(30), None),
+            lambda: tasks_of_agent(sim.deps, by, slug, frozenset(), 1 + self._draw(30), None),
+            lambda: tasks_of_day(sim.deps, by, day, frozenset(), 1 + self._draw(30), None),
+            lambda: tasks_that_need_a_human(sim.deps, by, 1 + self._draw(30), None),
         ]
         self._read(sim.pick(reads), lambda _began, page: self._rules.are_true("a list", page.items))
-        self._scene.look(lambda: list_reviews(sim.baton, by, None, 20, None))
-        self._scene.look(lambda: seen_agents(sim.baton, WORKSPACE))
-        self._scene.look(lambda: agents_for(sim.baton, WORKSPACE, ()))
+        self._scene.look(lambda: list_reviews(sim.deps, by, None, 20, None))
+        self._scene.look(lambda: seen_agents(sim.deps, WORKSPACE))
+        self._scene.look(lambda: agents_for(sim.deps, WORKSPACE, ()))
 
 
 def _tasks_of(steps: tuple[Step, ...]) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from simulation.requests import Answered, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from simulation.cast.workers import Hold
     from simulation.simulation import Simulation
@@ -42,7 +42,7 @@ class Scene:
         else:
             sim.sleep((1 + self.draw(seconds)) * (habits.tempo if self.draw(3) == 2 else 1))
 
-    def ask(self, name: str, by: Principal, send: Callable[[Once | None], Any], **how: Any) -> Outcome:
+    def ask(self, name: str, by: Principal, send: Callable[[IdempotencyKey | None], Any], **how: Any) -> Outcome:
         """``how``: as ``Lambdas.request`` takes it."""
         return self.sim.lambdas.request(name, by, send, **how)
 

@@ -9,7 +9,7 @@ from baton.domain.route import Mode
 from baton.services.authenticate import authenticate
 from baton.services.change_route import change_route, remove_route
 from baton.services.change_settings import change_settings
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.define_tool import define_tool
 from baton.services.import_agents import import_agents
 from baton.services.issue_token import TokenRequest, issue_token, revoke_token
@@ -50,36 +50,40 @@ class Steward:
     def _route(self) -> None:
         sim, work_type = self._sim, self._sim.pick(WORK_TYPES)
         if self._draw(5) == 4:
-            self._ask("route", lambda: remove_route(sim.baton, human(), work_type))
+            self._ask("route", lambda: remove_route(sim.deps, human(), work_type))
             return
         values = {"agent": sim.pick(ALL), "mode": sim.pick([Mode.DISPATCH, Mode.MANUAL]), "dispatch_rank": 0}
-        self._ask("route", lambda: change_route(sim.baton, human(), work_type, values))
+        self._ask("route", lambda: change_route(sim.deps, human(), work_type, values))
 
     def _work(self) -> None:
         sim, work_type, by = self._sim, self._sim.pick(WORK_TYPES), human("bob")
         said = {**self._scene.message(None), "source": {"agent": by.id}}
-        asked = Asked(message=said, work_type=work_type)
-        self._scene.ask("hand off by route", by, lambda once: create_handoff(sim.baton, by, asked, once))
+        asked = CreateHandoff(message=said, work_type=work_type)
+        self._scene.ask(
+            "hand off by route", by, lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
+        )
 
     def _settings(self) -> None:
         sim, values = self._sim, self._sim.pick(SETTINGS)
-        self._ask("settings", lambda: change_settings(sim.baton, human(), values))
+        self._ask("settings", lambda: change_settings(sim.deps, human(), values))
 
     def _tool(self) -> None:
         sim, text = self._sim, f"ask, version {self._draw(100)}"
         by = sim.pick([human(), SERVICE])
-        self._ask("tool", lambda: define_tool(sim.baton, by, "ask_b", {"description": text}))
+        self._ask("tool", lambda: define_tool(sim.deps, by, "ask_b", {"description": text}))
 
     def _import(self) -> None:
         sim, accepts = self._sim, tuple(self._sim.pick(["x", "y"]) for _ in range(self._draw(2) + 1))
         declared = {self._sim.pick([*ALL, "z"]): {"accepts": accepts}}
-        self._scene.look(lambda: import_agents(sim.baton, sim.pick([human(), SERVICE]), declared))
+        self._scene.look(lambda: import_agents(sim.deps, sim.pick([human(), SERVICE]), declared))
 
     # Tokens
 
     def _issue(self) -> None:
         sim, wanted = self._sim, TokenRequest(kind=Kind.AGENT, subject=self._sim.pick(RUN))
-        outcome = self._scene.ask("token", human(), lambda once: issue_token(sim.baton, human(), wanted, once))
+        outcome = self._scene.ask(
+            "token", human(), lambda idempotency_key: issue_token(sim.deps, human(), wanted, idempotency_key)
+        )
         if isinstance(outcome, Answered) and outcome.value is not None:
             token, text = outcome.value
             self._tokens[token.id] = text
@@ -92,7 +96,7 @@ class Steward:
         is_revoked = token_id in self._revoked
 
         def enter() -> None:
-            if authenticate(sim.baton.store, sim.clock, f"Bearer {self._tokens[token_id]}"):
+            if authenticate(sim.deps.store, sim.clock, f"Bearer {self._tokens[token_id]}"):
                 sim.oracle.registry.is_let_in(token_id, is_revoked=is_revoked)
 
         self._scene.look(enter)
@@ -101,6 +105,6 @@ class Steward:
         sim = self._sim
         if self._tokens:
             token_id = sim.pick(list(self._tokens))
-            outcome = self._scene.ask("revoke", human(), lambda _once: revoke_token(sim.baton, human(), token_id))
+            outcome = self._scene.ask("revoke", human(), lambda _once: revoke_token(sim.deps, human(), token_id))
             if isinstance(outcome, Answered):
                 self._revoked.add(token_id)

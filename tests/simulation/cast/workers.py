@@ -11,7 +11,7 @@ from baton.domain.task import Policy
 from baton.services.add_note import add_note
 from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.complete_task import complete_task
-from baton.services.create_handoff import Asked, create_handoff
+from baton.services.create_handoff import CreateHandoff, create_handoff
 from baton.services.delegate_task import delegate_task
 from baton.services.fail_task import fail_task, reject_task
 from baton.services.release_task import release_task
@@ -27,7 +27,7 @@ from simulation.requests import Answered, Outcome, Refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.task import Task
     from simulation.cast.scene import Scene
@@ -88,7 +88,7 @@ class Worker:
             outcome = self._claim(by, claimer)
             if isinstance(outcome, Answered) and outcome.value is not None:
                 claimed: Claimed = outcome.value
-                self._work(Hold(by, self._slug, claimed.dossier.task, claimed.claim_id, lease_seconds))
+                self._work(Hold(by, self._slug, claimed.details.task, claimed.claim_id, lease_seconds))
             elif is_hot and self._focus is not Focus.WAITS:
                 sim.sleep(self._draw(self._scene.habits.slowness * 500) / 1000)
 
@@ -112,8 +112,10 @@ class Worker:
         sim, named = self._sim, self._open_work()
         if named and self._draw(4) >= (1 if self._focus is Focus.WAITS else 3):
             task_id = sim.pick(named[-3:] if self._draw(4) else named)
-            return self._scene.ask("claim", by, lambda once: claim_task(sim.baton, claimer, task_id, once))
-        return self._scene.ask("claim next", by, lambda once: claim_next(sim.baton, claimer, once))
+            return self._scene.ask(
+                "claim", by, lambda idempotency_key: claim_task(sim.deps, claimer, task_id, idempotency_key)
+            )
+        return self._scene.ask("claim next", by, lambda idempotency_key: claim_next(sim.deps, claimer, idempotency_key))
 
     # With a claim
 
@@ -154,26 +156,34 @@ class Worker:
     def _do_something(self, hold: Hold, what: int) -> Outcome | None:
         sim, by, task_id, claim_id = self._sim, hold.by, hold.task.id, hold.claim_id
         if what < 2:
-            return self._say(hold, "heartbeat", lambda _: renew_claim(sim.baton, by, task_id, claim_id), is_keyed=False)
+            return self._say(hold, "heartbeat", lambda _: renew_claim(sim.deps, by, task_id, claim_id), is_keyed=False)
         if what == 2:
             state = {"n": 1}
             return self._say(
-                hold, "checkpoint", lambda once: save_checkpoint(sim.baton, by, task_id, claim_id, "step", state, once)
+                hold,
+                "checkpoint",
+                lambda idempotency_key: save_checkpoint(
+                    sim.deps, by, task_id, claim_id, "step", state, idempotency_key
+                ),
             )
         if what == 3:
-            return self._say(hold, "note", lambda once: add_note(sim.baton, by, task_id, claim_id, "n", once))
+            return self._say(
+                hold, "note", lambda idempotency_key: add_note(sim.deps, by, task_id, claim_id, "n", idempotency_key)
+            )
         if what == 4:
             said = {**self._scene.message(self._scene.target_beside(hold.slug)), "source": {"agent": hold.slug}}
-            asked = Asked(message=said, claim_id=claim_id)
-            return self._say(hold, "hand off", lambda once: create_handoff(sim.baton, by, asked, once))
+            asked = CreateHandoff(message=said, claim_id=claim_id)
+            return self._say(
+                hold, "hand off", lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
+            )
         return None
 
-    def _say(self, hold: Hold, name: str, act: Callable[[Once | None], Any], **how: Any) -> Outcome:
+    def _say(self, hold: Hold, name: str, act: Callable[[IdempotencyKey | None], Any], **how: Any) -> Outcome:
         """Under its claim, and under no other."""
 
-        def send(once: Once | None) -> Any:
+        def send(idempotency_key: IdempotencyKey | None) -> Any:
             self._sim.current.process.claim_id = hold.claim_id
-            return act(once)
+            return act(idempotency_key)
 
         return self._scene.ask(name, hold.by, send, **how)
 
@@ -194,11 +204,11 @@ class Worker:
             self._sim.queue.ring_again(hold.task.source_agent, hold.task.join_parent)
         act = self._last_word(hold, verb)
 
-        def send(once: Once | None) -> Any:
+        def send(idempotency_key: IdempotencyKey | None) -> Any:
             request = self._sim.current.process.request
             assert request
             request.word = (hold.task.id, hold.claim_id, ENDED_BY[verb])
-            return act(once)
+            return act(idempotency_key)
 
         outcome = self._say(hold, verb, send)
         if verb == "complete" and isinstance(outcome, Answered):
@@ -206,7 +216,7 @@ class Worker:
             is_own = output == {"by": hold.task.fence}
             self._sim.oracle.verdict.must(is_own, "{}: completed with another output", hold.task.id)
 
-    def _last_word(self, hold: Hold, verb: str) -> Callable[[Once | None], Any]:
+    def _last_word(self, hold: Hold, verb: str) -> Callable[[IdempotencyKey | None], Any]:
         """What it does is chosen here, so that it is the same however often it is sent."""
         sim, draw, pick = self._sim, self._draw, self._sim.pick
         who = (hold.by, hold.task.id, hold.claim_id)
@@ -214,26 +224,36 @@ class Worker:
         if verb == "complete":
             onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
             output = {"by": hold.task.fence}
-            return lambda once: complete_task(sim.baton, *who, output, verb, once, completion=onward)
+            return lambda idempotency_key: complete_task(
+                sim.deps, *who, output, verb, idempotency_key, completion=onward
+            )
         if verb == "fail":
             progress = {"partial_progress": {"completed": ["x"], "incomplete": []}} if draw(2) else {}
             failure, retryable = {"type": "error", "description": "broke", **progress}, draw(3) > 0
-            return lambda once: fail_task(
-                sim.baton, *who, failure, verb, retryable=retryable, once=once, rollback_request=back
+            return lambda idempotency_key: fail_task(
+                sim.deps,
+                *who,
+                failure,
+                verb,
+                retryable=retryable,
+                idempotency_key=idempotency_key,
+                rollback_request=back,
             )
         if verb == "reject":
-            return lambda once: reject_task(sim.baton, *who, "no", verb, once, rollback_request=back)
+            return lambda idempotency_key: reject_task(
+                sim.deps, *who, "no", verb, idempotency_key, rollback_request=back
+            )
         if verb == "release":
-            return lambda once: release_task(sim.baton, *who, "no", verb, once)
+            return lambda idempotency_key: release_task(sim.deps, *who, "no", verb, idempotency_key)
         if verb == "transfer":
             asked = self._scene.message(self._scene.target_beside(hold.slug))
-            return lambda once: transfer_task(sim.baton, *who, asked, verb, once)
+            return lambda idempotency_key: transfer_task(sim.deps, *who, asked, verb, idempotency_key)
         if verb == "delegate":
             return self._delegation(hold, verb)
         until = sim.clock.now() + timedelta(seconds=1 + draw(900))
-        return lambda once: self._await_call(hold, until, verb, once)
+        return lambda idempotency_key: self._await_call(hold, until, verb, idempotency_key)
 
-    def _delegation(self, hold: Hold, verb: str) -> Callable[[Once | None], Any]:
+    def _delegation(self, hold: Hold, verb: str) -> Callable[[IdempotencyKey | None], Any]:
         sim, draw = self._sim, self._draw
         branches = []
         for number in range(2 + draw(2) if self._focus is Focus.BRANCHES else 1 + draw(3)):
@@ -242,13 +262,15 @@ class Worker:
         policy = sim.pick([Policy.ALL, Policy.ALL, Policy.ANY, Policy.QUORUM])
         quorum = 1 if policy is Policy.QUORUM else None
         by, task_id, claim_id = hold.by, hold.task.id, hold.claim_id
-        return lambda once: delegate_task(sim.baton, by, task_id, claim_id, branches, policy, quorum, verb, once)
+        return lambda idempotency_key: delegate_task(
+            sim.deps, by, task_id, claim_id, branches, policy, quorum, verb, idempotency_key
+        )
 
-    def _await_call(self, hold: Hold, until: Any, verb: str, once: Once | None) -> Any:
+    def _await_call(self, hold: Hold, until: Any, verb: str, idempotency_key: IdempotencyKey | None) -> Any:
         tokens = self._scene.callbacks
-        dossier, token = wait_for_callback(
-            self._sim.baton, hold.by, hold.task.id, hold.claim_id, "i", until, verb, once
+        details, token = wait_for_callback(
+            self._sim.deps, hold.by, hold.task.id, hold.claim_id, "i", until, verb, idempotency_key
         )
         if token not in tokens:
             tokens.append(token)
-        return dossier, token
+        return details, token

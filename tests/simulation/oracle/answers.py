@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.task import Task
 from baton.domain.workflow import Checkpoint
-from baton.ports import Dossier, Note
+from baton.ports import Note, TaskDetails
 from baton.services.claim_task import Claimed
 from baton.services.create_handoff_marker import MarkerAnswer
 from simulation.oracle.items import item_of
@@ -67,16 +67,16 @@ class Answers:
 
     def claimed(self, claimed: Claimed) -> None:
         """A claimer has everything that it needs, as it is now."""
-        dossier, task, ledger = claimed.dossier, claimed.dossier.task, self._ledger
+        details, task, ledger = claimed.details, claimed.details.task, self._ledger
         seen = ledger.claims.get((task.id, task.fence))
         is_known = task.claim and seen is not None and seen.id == claimed.claim_id
         self._must(is_known, "{}: a claim was answered that there never was", task.id)
-        brought = ledger.brought.get((task.id, task.waits))
-        is_brought = not task.waits or dossier.brought == brought
-        self._must(is_brought, "{}: its claimer got {} instead of {}", task.id, dossier.brought, brought)
-        got = len(dossier.recoveries)
+        resume_payload = ledger.resume_payload.get((task.id, task.waits))
+        is_brought = not task.waits or details.resume_payload == resume_payload
+        self._must(is_brought, "{}: its claimer got {} instead of {}", task.id, details.resume_payload, resume_payload)
+        got = len(details.recoveries)
         self._must(got == task.recoveries, "{}: its claimer got {} of {} recoveries", task.id, got, task.recoveries)
-        latest = dossier.checkpoint.id if dossier.checkpoint else None
+        latest = details.checkpoint.id if details.checkpoint else None
         is_latest = latest == task.last_checkpoint_id
         self._must(is_latest, "{}: its claimer got checkpoint {}", task.id, latest)
 
@@ -138,10 +138,10 @@ class Answers:
 def _tasks_in(value: Any) -> Iterator[Task]:
     if isinstance(value, Task):
         yield value
-    elif isinstance(value, Dossier):
+    elif isinstance(value, TaskDetails):
         yield value.task
     elif isinstance(value, Claimed):
-        yield value.dossier.task
+        yield value.details.task
     elif isinstance(value, tuple):
         for each in value:
             yield from _tasks_in(each)

@@ -21,7 +21,7 @@ class ClaimSeen:
 @dataclass
 class Ledger:
     """By task, unless it says otherwise. ``folds``: its trail, replayed. ``states``: after each entry of the trail.
-    ``born`` and ``ended_at``: at which step. ``hashes``: of its last entry. ``brought``: by task and wait."""
+    ``born`` and ``ended_at``: at which step. ``hashes``: of its last entry. ``resume_payload``: by task and wait."""
 
     heads: dict[str, Item] = field(default_factory=dict)
     folds: dict[str, Item] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Ledger:
     worded_ms: dict[str, int] = field(default_factory=dict)
     bodies: dict[str, Item] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
-    brought: dict[tuple[str, int], Item] = field(default_factory=dict)
+    resume_payload: dict[tuple[str, int], Item] = field(default_factory=dict)
     resumed: Counter[tuple[str, int]] = field(default_factory=Counter)
     retries: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     # By claim id: where it is kept as held (agent, sort key, task).
@@ -128,5 +128,5 @@ class Transaction:
     is_release: bool = False
     errands: set[tuple[str, str]] = field(default_factory=set)
     workflows: set[str] = field(default_factory=set)
-    brought: Item | None = None
+    resume_payload: Item | None = None
     followed: dict[str, str] = field(default_factory=dict)

@@ -159,14 +159,14 @@ class TrailRules:
         resumed[self._task_id, number] += 1
         is_first = resumed[self._task_id, number] == 1 and wait["number"] == number
         self._must(is_first, "a wait ended twice")
-        brought = tx.brought or {}
-        self._must(brought.get("wait") == number, "a wait ended with nothing")
+        resume_payload = tx.resume_payload or {}
+        self._must(resume_payload.get("wait") == number, "a wait ended with nothing")
         if data["by"] == "joined":
-            self._joined(brought.get("results", []), wait)
+            self._joined(resume_payload.get("results", []), wait)
         elif data["by"] == "callback":
             request = self._sim.current.process.request
             posted = request.content if request else None
-            self._must(brought.get("callback") == posted, "resumed with what nobody posted")
+            self._must(resume_payload.get("callback") == posted, "resumed with what nobody posted")
         else:
             self._must(at >= to_ms(wait["until"]), "a callback was given up too early")
 

@@ -96,8 +96,8 @@ class Writes:
         state = self._ledger.heads.get(task_id, {}).get("state")
         self._must(state not in ENDED, "{}: {} was written after its end", task_id, sk)
         if sk == "BROUGHT":
-            tx.brought = json.loads(new["content"])
-            self._ledger.brought[task_id, tx.brought["wait"]] = tx.brought
+            tx.resume_payload = json.loads(new["content"])
+            self._ledger.resume_payload[task_id, tx.resume_payload["wait"]] = tx.resume_payload
         if sk == "OUTPUT":
             self._ledger.outputs[task_id] = json.loads(new["content"])
 

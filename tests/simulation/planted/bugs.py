@@ -54,7 +54,7 @@ CLAIMS = (
     ),
     _bug(
         "a sweep ends live claims",
-        (DOMAIN + "sweeping.py", "if claim is None or not claim.is_over(story.at):", "if claim is None:"),
+        (DOMAIN + "sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
     ),
     _bug(
         "a heartbeat keeps the version",
@@ -65,7 +65,7 @@ CLAIMS = (
     _bug(
         "one attempt too many",
         (
-            DOMAIN + "sweeping.py",
+            DOMAIN + "sweep_rules.py",
             "exhausted = task.attempt >= task.max_attempts",
             "exhausted = task.attempt > task.max_attempts",
         ),
@@ -92,7 +92,7 @@ CLAIMS = (
     ),
     _bug(
         "a lost heartbeat leaves no recovery record",
-        (DOMAIN + "sweeping.py", '    story.extras["recovery"] = recovery\n', ""),
+        (DOMAIN + "sweep_rules.py", '    recorder.extras["recovery"] = recovery\n', ""),
     ),
     _bug(
         "a task is claimed before it is due",
@@ -106,19 +106,19 @@ CLAIMS = (
         "a claim may be made for another's task",
         (
             DOMAIN + "transitions.py",
-            "if task.target_agent is not None and verb.agent != task.target_agent:",
+            "if task.target_agent is not None and command.agent != task.target_agent:",
             "if False:",
         ),
     ),
     _bug(
         "a lost bell is rung for no more",
-        (DOMAIN + "wake.py", "    return ring if alert is None else min(ring, alert)", "    return alert"),
+        (DOMAIN + "wake.py", "    return notice_at if alert is None else min(notice_at, alert)", "    return alert"),
     ),
 )
 REPEATS = (
     _bug(
         "the witness isn't looked at",
-        (STORE + "table.py", "        item = self.get(witness)\n", "        item: Item | None = None\n"),
+        (STORE + "table.py", "        item = self.get(commit_marker)\n", "        item: Item | None = None\n"),
         habits={"fault_share": 0.1, "knows_tokens": False},
     ),
     _bug(
@@ -164,16 +164,16 @@ REPEATS = (
         "a key is remembered after the effect",
         (
             SERVICES + "change_task.py",
-            "        if once:\n            extras.append(Remember(once, snapshot(change.task)))\n"
-            "        commit_and_ring(baton, change, extras)\n",
-            "        commit_and_ring(baton, change, extras)\n"
-            "        if once:\n            baton.store.commit(workspace, None, [Remember(once, snapshot(change.task))])\n",
+            "        if idempotency_key:\n            extras.append(SaveResponse(idempotency_key, snapshot(change.task)))\n"
+            "        commit_and_notify(deps, change, extras)\n",
+            "        commit_and_notify(deps, change, extras)\n"
+            "        if idempotency_key:\n            deps.store.commit(workspace, None, [SaveResponse(idempotency_key, snapshot(change.task))])\n",
         ),
     ),
     _bug(
         "a key may be taken twice",
         (
-            STORE + "remembering.py",
+            STORE + "idempotency_writes.py",
             'return put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)',
             'return put({**item, "written_by": token})',
         ),
@@ -182,7 +182,7 @@ REPEATS = (
         "a handoff's key isn't remembered",
         (
             SERVICES + "create_handoff.py",
-            "        extras.append(Remember(once, snapshot(new.change.task)))\n",
+            "        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))\n",
             "        pass\n",
         ),
     ),
@@ -190,7 +190,7 @@ REPEATS = (
         "the last word of a claim isn't kept",
         (
             SERVICES + "end_claim.py",
-            "            EndedClaim(word.claim_id, Remembered(word.fingerprint, answer, forgotten_at(now))),\n",
+            "            EndedClaim(request.claim_id, SavedResponse(request.fingerprint, answer, response_expires_at(now))),\n",
             "",
         ),
     ),
@@ -242,10 +242,10 @@ FAMILIES = (
         "a join's errand is read after its branches",
         (
             SERVICES + "join_branches.py",
-            "        job = baton.store.errand(workspace, Errand.JOIN, task_id)\n"
-            "        joined = _join(baton, workspace, task_id)\n",
-            "        joined = _join(baton, workspace, task_id)\n"
-            "        job = baton.store.errand(workspace, Errand.JOIN, task_id)\n",
+            "        job = deps.store.job(workspace, JobKind.JOIN, task_id)\n"
+            "        joined = _join(deps, workspace, task_id)\n",
+            "        joined = _join(deps, workspace, task_id)\n"
+            "        job = deps.store.job(workspace, JobKind.JOIN, task_id)\n",
         ),
         habits={"focus": Focus.BRANCHES},
     ),
@@ -279,11 +279,19 @@ FAMILIES = (
     _bug(
         "a callback answers another wait",
         (SERVICES + "wait_for_callback.py", " or task.wait.number != callback.wait:", ":"),
-        (DOMAIN + "transitions.py", "if task.wait is None or task.wait.number != verb.wait:", "if task.wait is None:"),
+        (
+            DOMAIN + "transitions.py",
+            "if task.wait is None or task.wait.number != command.wait:",
+            "if task.wait is None:",
+        ),
     ),
     _bug(
         "a callback is given up too early",
-        (DOMAIN + "sweeping.py", "if wait.until is not None and story.at >= wait.until:", "if wait.until is not None:"),
+        (
+            DOMAIN + "sweep_rules.py",
+            "if wait.until is not None and recorder.at >= wait.until:",
+            "if wait.until is not None:",
+        ),
         habits={"focus": Focus.WAITS},
     ),
     _bug(
@@ -308,8 +316,8 @@ FAMILIES = (
         "a workflow's first handoff isn't counted",
         (
             SERVICES + "make_handoff.py",
-            "number: int = 1, *, start: int = 1, is_let",
-            "number: int = 1, *, start: int = 0, is_let",
+            "    start: int = 1,",
+            "    start: int = 0,",
         ),
     ),
     _bug(

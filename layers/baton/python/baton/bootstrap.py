@@ -14,9 +14,9 @@ from botocore.config import Config as ClientConfig
 from baton import config
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.adapters.sqs import SqsDeadLetters, SqsDoorbell, SqsTrackerBell
+from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
 from baton.adapters.system import RandomIds, SystemClock
-from baton.ports import Baton
+from baton.ports import Deps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,17 +47,17 @@ def logger() -> Logger:
 
 
 @cache
-def wire() -> Baton:
+def wire() -> Deps:
     """Returns all ports, on the real table and queues."""
     settings = config.load()
     clock = SystemClock()
-    return Baton(
+    return Deps(
         store=DynamoStore(_table()),
-        doorbell=SqsDoorbell(_client("sqs"), settings.queue_url, log_line),
+        dispatch_queue=SqsDispatchQueue(_client("sqs"), settings.queue_url, log_line),
         clock=clock,
         ids=RandomIds(),
         trackers=_Trackers(),
-        tracker_bell=SqsTrackerBell(_client("sqs"), settings.tracker_queue_url, log_line),
+        tracker_queue=SqsTrackerQueue(_client("sqs"), settings.tracker_queue_url, log_line),
         secrets=_Secrets(),
         callback_key=_CallbackKey(),
         public_url=settings.public_url,
@@ -204,11 +204,11 @@ def _bedrock_model() -> Model:
     return _guarded(BedrockModel(_bedrock_for, SystemClock()), "bedrock", _session().region_name or "")
 
 
-def _guarded(model: Model, provider: str, place: str) -> Model:
+def _guarded(model: Model, provider: str, endpoint: str) -> Model:
     from baton.adapters.models.circuit import CircuitStore, GuardedModel, circuit_of
 
     store = CircuitStore(_client("dynamodb"), config.load().table)
-    return GuardedModel(model, circuit_of(provider, place), store, log_line)
+    return GuardedModel(model, circuit_of(provider, endpoint), store, log_line)
 
 
 def _model_key() -> Callable[[], str]:

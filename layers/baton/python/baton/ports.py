@@ -20,42 +20,42 @@ if TYPE_CHECKING:
 
     from baton.domain.agent import Agent, Roster
     from baton.domain.alert import Alert, AlertState
+    from baton.domain.bus_events import BusEvent, OutboxEvent
     from baton.domain.change import Change
     from baton.domain.direction import Direction
     from baton.domain.events import Event
-    from baton.domain.gate import Gate
-    from baton.domain.idempotency import Once, Remembered
-    from baton.domain.mirror import Mirror, PageRef
-    from baton.domain.page_news import Editor, Seen
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.page_changes import Editor, PageSnapshot
+    from baton.domain.page_fields import PageFields
+    from baton.domain.page_sync import PageRef, PageSync
     from baton.domain.principal import Principal
-    from baton.domain.published import Notice, Telling
     from baton.domain.review import Review
     from baton.domain.route import Route, RoutingTable
     from baton.domain.run_profile import RunProfile
     from baton.domain.settings import Settings
-    from baton.domain.sheet import Sheet
     from baton.domain.task import Claim, Recovery, Task
     from baton.domain.token import Token
     from baton.domain.tool import Tool, Toolbox
     from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker_circuit import TrackerCircuit
     from baton.domain.transcript import Entry, Usage
     from baton.domain.webhook import Webhook
     from baton.domain.workflow import (
+        BackgroundJob,
         Checkpoint,
-        DueErrand,
-        Errand,
-        Held,
+        HeldClaim,
         InboxItem,
+        JobKind,
         LateResult,
-        Member,
-        Roots,
+        RootHandoffs,
+        WorkflowMember,
     )
 
 Json = Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dossier:
+class TaskDetails:
     """A task with its items."""
 
     task: Task
@@ -64,10 +64,10 @@ class Dossier:
     completion: dict[str, Any] | None = None
     # the record of the latest failure, in the shape of the message (docs/spec/protocol.md §5)
     failure: dict[str, Any] | None = None
-    brought: dict[str, Any] | None = None  # the resume payload
+    resume_payload: dict[str, Any] | None = None  # the resume payload
     checkpoint: Checkpoint | None = None
     recoveries: tuple[Recovery, ...] = ()
-    mirror: Mirror | None = None
+    page_sync: PageSync | None = None
 
     @property
     def why(self) -> dict[str, Any] | None:
@@ -76,36 +76,36 @@ class Dossier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class HandoffQuery:
     """Names the items that a new handoff is decided on, as far as they are known before the read."""
 
     agents: frozenset[str] = frozenset()
     work_type: str | None = None
-    once: Once | None = None
+    idempotency_key: IdempotencyKey | None = None
     parent_id: str | None = None  # the task that the handoff belongs to
     workflow_id: str | None = None
     roots: tuple[str, str] | None = None  # the direction of a root handoff: source and target slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class HandoffInputs:
     """The items that a new handoff is decided on."""
 
     settings: Settings
     agents: Mapping[str, Agent]
     route: Route | None = None
-    remembered: Remembered | None = None
-    parent: Dossier | None = None  # the task that the handoff belongs to, with its body
+    saved_response: SavedResponse | None = None
+    parent: TaskDetails | None = None  # the task that the handoff belongs to, with its body
     handoffs: int | None = None  # of the workflow so far; None if they were never counted
-    roots: Roots | None = None  # the direction's root handoffs of the last hour
+    roots: RootHandoffs | None = None  # the direction's root handoffs of the last hour
 
 
-class MarkerFacts(NamedTuple):
+class MarkerInputs(NamedTuple):
     """The items that a marker is decided on."""
 
     settings: Settings
     direction: Direction
-    remembered: Remembered | None
+    saved_response: SavedResponse | None
     roster: int  # the present version of the workspace's agents
 
 
@@ -119,7 +119,7 @@ class Skills:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyTask:
     """A task that is ready for a claim."""
 
     task_id: str
@@ -160,13 +160,13 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
+class SaveResponse:
     """Saves the response under an idempotency key. Raises ``KeyTaken`` unless the key is new, or its saved response is
-    expired at the time of ``once``."""
+    expired at the time of ``idempotency_key``."""
 
-    once: Once
+    idempotency_key: IdempotencyKey
     answer: dict[str, Any]
-    forget_at: datetime | None = None  # may be forgotten from then on; None: as ``once`` says
+    forget_at: datetime | None = None  # may be forgotten from then on; None: as ``idempotency_key`` says
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +174,11 @@ class EndedClaim:
     """The saved response of the command that ended a claim, for its exact repeat (invariant 3)."""
 
     claim_id: str
-    answer: Remembered
+    answer: SavedResponse
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class EscalationOpened:
     """A new escalation in a direction. Raises ``Conflict`` if the direction isn't as read."""
 
     direction: Direction  # as read
@@ -189,7 +189,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class EscalationClosed:
     """The end of an escalation. Never refused; may be written any number of times."""
 
     source: str
@@ -246,14 +246,14 @@ class AlertSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class MirrorOpened:
+class PageSyncOpened:
     """The page synchronisation of a new task. Written with the task."""
 
-    mirror: Mirror
+    page_sync: PageSync
 
 
 @dataclass(frozen=True, slots=True)
-class MirrorBehind:
+class PageSyncBehind:
     """Marks a task's page as out of date. Written with a change of a task that has a page synchronisation. Never
     refused, also while a sender holds it."""
 
@@ -269,14 +269,14 @@ class PageReported:
 
 
 @dataclass(frozen=True, slots=True)
-class MirrorSaved:
+class PageSyncSaved:
     """The next version of a page synchronisation. Raises ``Conflict`` if it isn't the next."""
 
-    mirror: Mirror
+    page_sync: PageSync
 
 
 @dataclass(frozen=True, slots=True)
-class PageTaken:
+class PageLinked:
     """Reserves a page for one task. Raises ``PageHeld`` if it is another task's."""
 
     page_id: str
@@ -284,10 +284,10 @@ class PageTaken:
 
 
 @dataclass(frozen=True, slots=True)
-class GateSaved:
+class TrackerCircuitSaved:
     """The next version of a tracker circuit. Raises ``Conflict`` if it isn't the next."""
 
-    gate: Gate
+    circuit: TrackerCircuit
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,11 +298,11 @@ class WebhookSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class Also:
+class OtherTaskChanged:
     """Another task's change in the same write, with its own extra writes. The conditions are those of ``commit``."""
 
     change: Change
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[ExtraWrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ class NotCancelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Unchanged:
+class VersionUnchanged:
     """Checks that the task is in this version. Raises ``Conflict`` if not, so that the use case decides again."""
 
     task_id: str
@@ -347,7 +347,7 @@ class HandoffsCounted:
 class RootsCounted:
     """The next version of a direction's root handoffs of the last hour. Raises ``Conflict`` if it isn't the next."""
 
-    roots: Roots
+    roots: RootHandoffs
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,22 +363,22 @@ class InboxPosted:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrandDue:
+class JobScheduled:
     """A background job that is due. Replaces a job of its kind for the same task. Never refused."""
 
-    errand: DueErrand
+    job: BackgroundJob
 
 
 @dataclass(frozen=True, slots=True)
-class ErrandDone:
+class JobFinished:
     """Deletes a finished background job. A job that isn't the one that was read stays. Never refused. Runs by itself
     after the rest of the write: if it is lost, the job stays due and runs once more."""
 
-    errand: DueErrand
+    job: BackgroundJob
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimCut:
+class ClaimEndedByOther:
     """Keeps the changed task's claim when another principal ended it, so that a late result of its holder can be told
     from a stranger's."""
 
@@ -386,7 +386,7 @@ class ClaimCut:
 
 
 @dataclass(frozen=True, slots=True)
-class LateKept:
+class LateResultKept:
     """A late result under a claim. The first stands: raises ``KeyTaken`` for another."""
 
     task_id: str
@@ -404,7 +404,7 @@ class RetryOpened:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class ConversationContinued:
     """Continues the conversation of ``task_id`` with another task. Raises ``Conflict`` if its next task isn't
     ``seen``."""
 
@@ -430,7 +430,7 @@ class EntryKept:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class UsageCounted:
     """Adds usage to a task and to its workflow. Raises ``Conflict`` if the workflow's calls or tokens so far reach a
     limit."""
 
@@ -441,42 +441,42 @@ class Spent:
     most_tokens: int | None = None  # limit of the workflow; None: no limit
 
 
-Extra = (
+ExtraWrite = (
     Body
     | EntryKept
-    | Spent
+    | UsageCounted
     | Output
-    | Remember
+    | SaveResponse
     | EndedClaim
-    | Opened
-    | Closed
+    | EscalationOpened
+    | EscalationClosed
     | Note
     | ReviewOpened
     | ReviewChanged
     | AlertRaised
     | AlertCounted
     | AlertSaved
-    | MirrorOpened
-    | MirrorBehind
+    | PageSyncOpened
+    | PageSyncBehind
     | PageReported
-    | MirrorSaved
-    | PageTaken
-    | GateSaved
+    | PageSyncSaved
+    | PageLinked
+    | TrackerCircuitSaved
     | WebhookSaved
-    | Also
+    | OtherTaskChanged
     | UnderClaim
     | NotCancelled
-    | Unchanged
+    | VersionUnchanged
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
     | InboxPosted
-    | ErrandDue
-    | ErrandDone
-    | ClaimCut
-    | LateKept
+    | JobScheduled
+    | JobFinished
+    | ClaimEndedByOther
+    | LateResultKept
     | RetryOpened
-    | Followed
+    | ConversationContinued
     | ReviewRequest
 )
 
@@ -484,20 +484,22 @@ Extra = (
 class TaskStore(Protocol):
     """Tasks, their trails, and everything that is written with them."""
 
-    def load(self, workspace: str, task_id: str, once: Once | None = None) -> tuple[Task, Remembered | None]:
-        """Returns the task, and the response saved under ``once``. One read. Raises ``Unknown``."""
+    def load(
+        self, workspace: str, task_id: str, idempotency_key: IdempotencyKey | None = None
+    ) -> tuple[Task, SavedResponse | None]:
+        """Returns the task, and the response saved under ``idempotency_key``. One read. Raises ``Unknown``."""
 
-    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> Dossier:
+    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> TaskDetails:
         """Returns the task with its items, as of one moment per item. One read. Raises ``Unknown``."""
 
-    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[Dossier, Agent | None]:
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
         """Returns the task with every item that its claimer needs, and the agent's present state. One read, and one
         more for a task that was recovered more often than it has attempts. Raises ``Unknown``."""
 
-    def read_bell(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
+    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
         """Returns the task and the agent of a dispatch notice. One read."""
 
-    def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
+    def commit(self, workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
         """Commits the change and all extra writes, or none of them, in one write of at most ``MAX_ITEMS`` items, each
         written once. Raises ``ValueError`` beyond that, and ``TooLarge``, which names the field, for an item larger
         than the store allows. With a change: raises ``Conflict`` if the task's version isn't that of ``change.before``
@@ -512,38 +514,38 @@ class TaskStore(Protocol):
         claim changed (a repeat within its millisecond may raise it too). Raises ``StaleClaim`` if the claim isn't the
         current one of ``by``, and ``Unknown``."""
 
-    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> Remembered | Claim | None:
-        """Returns the response saved by ``EndedClaim``, or the claim kept by ``ClaimCut``."""
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
+        """Returns the response saved by ``EndedClaim``, or the claim kept by ``ClaimEndedByOther``."""
 
-    def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
+    def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
         """Returns the agent's live claims, of every principal."""
 
     def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
-        """Returns the results kept by ``LateKept`` of claims with a fence above ``after``, ordered by the fence."""
+        """Returns the results kept by ``LateResultKept`` of claims with a fence above ``after``, by fence."""
 
     def retry_of(self, workspace: str, task_id: str) -> str | None:
         """Returns the id of the latest retry of the task."""
 
-    def remembered(self, once: Once) -> Remembered | None:
-        """Returns the response saved by ``Remember``."""
+    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
+        """Returns the response saved by ``SaveResponse``."""
 
-    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         """Returns the agent's abilities (None if they aren't known) and its ready tasks, best first: by priority, then
         by ready time. Lags: every task must be checked by the condition of the write. One read for about 25 tasks."""
 
-    def open_work(self, workspace: str, now: datetime) -> Iterator[Ready]:
+    def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         """Returns ready open work, in the same way. The caller checks who may claim it."""
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns tasks that wait for a human's approval, the most urgent and oldest first. The index lags, the tasks
         don't: tasks that have moved on since are left out."""
 
-    def due(self, now: datetime) -> Iterator[tuple[str, str, Errand | None]]:
+    def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
         """Yields ``(workspace, task_id, None)`` for tasks whose ``wake_at`` has passed, or with the kind of the task's
         background job that is due: claims first, then jobs, the longest due first within a shard. Lags. Reads page by
         page, and only items that are due."""
 
-    def errand(self, workspace: str, kind: Errand, task_id: str) -> DueErrand | None:
+    def job(self, workspace: str, kind: JobKind, task_id: str) -> BackgroundJob | None:
         """Returns the background job of that kind that is due for the task, if any."""
 
     def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
@@ -557,16 +559,16 @@ class TaskStore(Protocol):
         """Returns the tasks that exist, by id. One read per hundred."""
 
     def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
-        """Returns the tasks that exist, by id, and the next task of each that was ``Followed``. One read per fifty, as
-        of one moment per item."""
+        """Returns the tasks that exist, by id, and the next task of each conversation that was continued. One read
+        per fifty, as of one moment per item."""
 
-    def papers(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Dossier]:
+    def outcomes(self, workspace: str, task_ids: Sequence[str]) -> dict[str, TaskDetails]:
         """Returns tasks with output, completion and failure, without their other items. One read per about thirty."""
 
     def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Returns the tasks' bodies, by task id."""
 
-    def workflow(self, workspace: str, workflow_id: str) -> tuple[Member, ...]:
+    def workflow(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
         """Returns every task of a workflow, in the order of their ids."""
 
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
@@ -587,13 +589,15 @@ class TaskStore(Protocol):
 
 
 class HandoffStore(Protocol):
-    def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
+    def handoff_inputs(self, workspace: str, wanted: HandoffQuery) -> HandoffInputs:
         """Returns the items that ``wanted`` names, in one read, without those that don't exist. A direction without
         root handoffs gets an empty count, at version 0."""
 
 
 class MarkerStore(Protocol):
-    def marker_facts(self, workspace: str, pair: tuple[str, str] | None, once: Once | None) -> MarkerFacts:
+    def marker_inputs(
+        self, workspace: str, pair: tuple[str, str] | None, idempotency_key: IdempotencyKey | None
+    ) -> MarkerInputs:
         """Returns the items that a marker is decided on, in one read. ``pair``: source and target slug; None: the
         direction in the answer means nothing."""
 
@@ -619,7 +623,7 @@ class AgentStore(Protocol):
     def agent(self, workspace: str, slug: str) -> Agent | None:
         """Returns one agent."""
 
-    def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+    def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
         """Returns the agent and the workspace's settings, in one read."""
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
@@ -732,7 +736,7 @@ class TokenStore(Protocol):
     def token(self, token_id: str) -> Token | None:
         """Returns the token, found by its id alone: the caller's workspace isn't known before."""
 
-    def add_token(self, token: Token, once: Once | None = None) -> None:
+    def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         """Saves a new token. Raises ``KeyTaken``."""
 
     def save_revocation(self, token: Token) -> None:
@@ -741,36 +745,36 @@ class TokenStore(Protocol):
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns the workspace's tokens, newest first."""
 
-    def remembered(self, once: Once) -> Remembered | None:
+    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved with a token."""
 
 
 class TrackerStore(Protocol):
     """The page synchronisations, and the tracker's state."""
 
-    def mirror(self, workspace: str, task_id: str) -> Mirror | None:
+    def page_sync(self, workspace: str, task_id: str) -> PageSync | None:
         """Returns a task's page synchronisation."""
 
-    def mirrors(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Mirror]:
+    def page_syncs(self, workspace: str, task_ids: Sequence[str]) -> dict[str, PageSync]:
         """Returns the page synchronisations of the tasks that have one, by task id. At most 100, in one read."""
 
-    def mirrors_due(self, workspace: str, now: datetime) -> Iterator[str]:
+    def page_syncs_due(self, workspace: str, now: datetime) -> Iterator[str]:
         """Yields tasks whose page may have to be synchronised, the longest due first. Lags, and may name a task whose
         synchronisation is held."""
 
-    def mirrors_waiting(self, workspace: str, limit: int) -> int:
+    def count_waiting_page_syncs(self, workspace: str, limit: int) -> int:
         """Returns how many page synchronisations are waiting, counted up to ``limit``. Lags."""
 
-    def dead_mirrors(self, workspace: str, limit: int, cursor: str | None) -> Page:
+    def dead_page_syncs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns page synchronisations that were given up. The index lags, the items don't."""
 
     def page_holders(self, workspace: str, page_ids: Sequence[str]) -> dict[str, str]:
         """Returns the task id by page id, for the pages that belong to a task. At most 100."""
 
-    def gate(self, workspace: str) -> Gate:
+    def circuit(self, workspace: str) -> TrackerCircuit:
         """Returns the tracker circuit; one that allows calls, at version 0, if none was saved."""
 
-    def gates_due(self, now: datetime) -> Iterator[str]:
+    def tracker_circuits_due(self, now: datetime) -> Iterator[str]:
         """Yields workspaces whose tracker is due for a check. Lags."""
 
     def webhook(self, workspace: str) -> Webhook | None:
@@ -778,20 +782,20 @@ class TrackerStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Unsent:
+class PendingEvent:
     """A pending event: an entry of a trail that the bus hasn't accepted."""
 
     workspace: str
     task_id: str
     seq: int
     at: datetime  # pending since then
-    telling: Telling | None  # None if it can't be read
+    outbox_event: OutboxEvent | None  # None if it can't be read
 
 
 class EventStore(Protocol):
     """The outbox of events. Every entry of every trail is in it from its own transaction until ``mark_sent``."""
 
-    def unsent(self, until: datetime) -> Iterator[Sequence[Unsent]]:
+    def pending_events(self, until: datetime) -> Iterator[Sequence[PendingEvent]]:
         """Yields the pending events, page by page: those pending since ``until`` or earlier that aren't put off beyond
         it, in order within a task. The index lags, but an event that was marked before its page was read is left out.
         Reads only items that are due."""
@@ -803,8 +807,8 @@ class EventStore(Protocol):
         """Marks an event as accepted by the bus. May be repeated any number of times. Raises ``Busy``."""
 
     def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
-        """Hides an event from every ``unsent`` before ``until``. Does nothing if the event was marked meanwhile. Raises
-        ``Busy``."""
+        """Hides an event from every ``pending_events`` before ``until``. Does nothing if the event was marked
+        meanwhile. Raises ``Busy``."""
 
 
 class Store(
@@ -826,14 +830,14 @@ class Store(
     """All stores: one table."""
 
 
-class Doorbell(Protocol):
-    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+class DispatchQueue(Protocol):
+    def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         """Sends a dispatch notice to process-task: the agent has work. Never raises. A notice may be lost, doubled,
         late or out of order; the sweeper sends it again (invariant 12)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class PublishResult:
     """The bus's answer. An id in neither set: the bus was out of reach, and may have accepted the event all the
     same."""
 
@@ -842,7 +846,7 @@ class Delivery:
 
 
 class Bus(Protocol):
-    def publish(self, notices: Sequence[Notice]) -> Delivery:
+    def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
         """Publishes events, in this order as far as the bus keeps one. Never raises. Each event is accepted or refused
         by itself."""
 
@@ -863,14 +867,14 @@ class Clock(Protocol):
 
 class Ids(Protocol):
     def new(self, prefix: str, at: datetime) -> str:
-        """Returns a new sortable id (``baton.domain.ids``)."""
+        """Returns a new sortable id (``deps.domain.ids``)."""
 
     def secret(self) -> str:
         """Returns 64 hexadecimal characters from the operating system's random source."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class WrittenPage:
     """A page as it was written."""
 
     page: PageRef
@@ -880,7 +884,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class TrackerProblem:
     """A problem of a tracker's configuration."""
 
     about: str  # the property, database or token
@@ -892,17 +896,17 @@ class Problem:
 class Tracker(Protocol):
     """One workspace's tracker, for one session: it sends no request after its time budget. Every call may raise
     ``TrackerAway`` (``unclear`` if the request may have taken effect or still may), ``TrackerDenies``, ``PageRefused``
-    and ``PageGone``. Unknown or missing properties are no errors: they are left out, and ``Made`` lists them."""
+    and ``PageGone``. Unknown or missing properties are no errors: they are left out, and ``WrittenPage`` lists them."""
 
-    def create(self, sheet: Sheet) -> Made:
+    def create(self, page_fields: PageFields) -> WrittenPage:
         """Creates a new page, also if the task has one already. Never repeated by itself once the tracker may have
         received it."""
 
-    def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
+    def find(self, page_fields: PageFields) -> tuple[PageRef, ...]:
         """Returns pages that may have been created for the task, the likeliest first. They may be other tasks'
         pages."""
 
-    def update(self, page_id: str, sheet: Sheet) -> Made:
+    def update(self, page_id: str, page_fields: PageFields) -> WrittenPage:
         """Writes the task's state to the page. Idempotent."""
 
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
@@ -914,20 +918,20 @@ class Tracker(Protocol):
     def reach(self) -> None:
         """Raises ``TrackerTrouble`` if the tracker can't be used for any page."""
 
-    def look(self, page_id: str) -> Seen:
+    def look(self, page_id: str) -> PageSnapshot:
         """Returns the page's present state."""
 
     def who(self, user_id: str) -> Editor:
         """Returns the user. An unknown user is not a person."""
 
-    def changed_since(self, since: datetime) -> Iterator[Seen]:
+    def changed_since(self, since: datetime) -> Iterator[PageSnapshot]:
         """Yields pages of the database that were edited since, the longest ago first, without those in its trash."""
 
-    def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
+    def created_since(self, since: datetime, title: str) -> Iterator[PageSnapshot]:
         """Yields pages of the database that were created since and whose title begins with ``title``, the oldest
         first."""
 
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[TrackerProblem, ...]:
         """Returns every problem of the database as it is configured. Raises only ``TrackerAway``."""
 
 
@@ -936,8 +940,8 @@ class Trackers(Protocol):
         """Returns the workspace's tracker. Sends no request yet, and never raises."""
 
 
-class TrackerBell(Protocol):
-    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+class TrackerQueue(Protocol):
+    def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
         """Sends a dispatch notice to sync-tracker: a page is to be written or looked at, this task's first. Never
         raises. A notice may be lost, doubled, late or out of order; the sweeper sends it again."""
 
@@ -958,15 +962,15 @@ class Secrets(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baton:
+class Deps:
     """All ports, wired once per process by ``bootstrap``."""
 
     store: Store
-    doorbell: Doorbell
+    dispatch_queue: DispatchQueue
     clock: Clock
     ids: Ids
     trackers: Trackers
-    tracker_bell: TrackerBell
+    tracker_queue: TrackerQueue
     secrets: Secrets
     callback_key: CallbackKey
     public_url: str

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
     from baton.domain.agent import Agent
     from baton.domain.principal import Principal
-    from baton.ports import Dossier, Extra
+    from baton.ports import ExtraWrite, TaskDetails
 
 Json = Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class RunInput:
     """What a runner gets: the task under a live claim of ``by``'s, its payload, and why earlier attempts came back.
     ``time_left``: seconds until a runner should have stopped."""
 
-    dossier: Dossier
+    details: TaskDetails
     agent: Agent
     by: Principal
     claim_id: str
@@ -32,7 +32,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class RunSucceeded:
     """``completion``: the message that goes with it (docs/spec/protocol.md §4), for work whose criteria want a
     report."""
 
@@ -41,15 +41,15 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class NotDone:
-    """``told``: written in the transaction that ends the attempt."""
+class RunFailed:
+    """``extra_writes``: written in the transaction that ends the attempt."""
 
     failure: dict[str, Any]
     retryable: bool = False
-    told: tuple[Extra, ...] = ()
+    extra_writes: tuple[ExtraWrite, ...] = ()
 
 
-class Left(StrEnum):
+class RunExit(StrEnum):
     """How a run left its task by itself: the claim is over."""
 
     ENDED = "ended"
@@ -59,7 +59,7 @@ class Left(StrEnum):
 
 
 class AgentRunner(Protocol):
-    def run(self, work: Work) -> Done | NotDone | Left:
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
         """Does the work. May be called again for the same task after a crash. An exception counts as a retryable
         failure, but for ``StaleClaim``: somebody else has the task. What it answers is data: it can't choose states,
         agents or limits (invariant 9)."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from baton.domain.published import DETAIL_TYPE, SOURCE
-from baton.ports import Delivery
+from baton.domain.bus_events import DETAIL_TYPE, SOURCE
+from baton.ports import PublishResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from baton.domain.published import Notice
+    from baton.domain.bus_events import BusEvent
 
 MAX_ENTRIES = 10
 MAX_CALL_BYTES = 256 * 1_024
@@ -43,7 +43,7 @@ class EventBridgeBus:
     def __init__(self, client: EventsClient, name: str, log: Callable[..., None]) -> None:
         self._client, self._name, self._log = client, name, log
 
-    def publish(self, notices: Sequence[Notice]) -> Delivery:
+    def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
         accepted: set[str] = set()
         refused: dict[str, str] = {}
         try:
@@ -51,9 +51,9 @@ class EventBridgeBus:
                 self._send(chunk, accepted, refused)
         except _BusUnavailable as exc:
             self._log("event bus out of reach", action="bus_away", error=str(exc))
-        return Delivery(frozenset(accepted), refused)
+        return PublishResult(frozenset(accepted), refused)
 
-    def _send(self, chunk: Sequence[Notice], accepted: set[str], refused: dict[str, str]) -> None:
+    def _send(self, chunk: Sequence[BusEvent], accepted: set[str], refused: dict[str, str]) -> None:
         """Raises ``_BusUnavailable``."""
         try:
             answer = self._client.put_events(Entries=[self._entry(notice) for notice in chunk])
@@ -75,7 +75,7 @@ class EventBridgeBus:
                 else:
                     refused[notice.id] = result.get("ErrorCode", "")
 
-    def _entry(self, notice: Notice) -> dict[str, Any]:
+    def _entry(self, notice: BusEvent) -> dict[str, Any]:
         return {
             "EventBusName": self._name,
             "Source": SOURCE,
@@ -85,9 +85,9 @@ class EventBridgeBus:
         }
 
 
-def _chunks(notices: Sequence[Notice]) -> Iterator[list[Notice]]:
+def _chunks(notices: Sequence[BusEvent]) -> Iterator[list[BusEvent]]:
     """Yields chunks as large as one call takes, by number and by size."""
-    chunk: list[Notice] = []
+    chunk: list[BusEvent] = []
     used = 0
     for notice in notices:
         size = len(notice.detail.encode()) + _AROUND_BYTES

@@ -20,14 +20,14 @@ class SqsClient(Protocol):
     def send_message(self, **request: Any) -> Any: ...
 
 
-class SqsDoorbell:
+class SqsDispatchQueue:
     """Sends dispatch notices. Fair between agents: the message group of a standard queue is the agent
     (docs/spec/lifecycle.md §9)."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
 
-    def ring(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+    def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         body = {"workspace": workspace, "agent": agent, "task_id": task_id}
         try:
             self._client.send_message(
@@ -42,13 +42,13 @@ class SqsDoorbell:
             self._log("dispatch notice lost", action="bell_lost", task_id=task_id, error=type(exc).__name__)
 
 
-class SqsTrackerBell:
+class SqsTrackerQueue:
     """Sends notices to the tracker's worker. Fair between workspaces. Sends nothing if there is no queue."""
 
     def __init__(self, client: SqsClient, queue_url: str, log: Callable[..., None]) -> None:
         self._client, self._queue_url, self._log = client, queue_url, log
 
-    def ring(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+    def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
         if not self._queue_url:
             return
         try:

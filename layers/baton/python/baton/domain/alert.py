@@ -124,7 +124,7 @@ def hour_of(at: datetime) -> int:
     return to_ms(at) // _HOUR_MS
 
 
-def too_many(at: datetime) -> TooManyAlerts:
+def too_many_alerts(at: datetime) -> TooManyAlerts:
     return TooManyAlerts(MAX_PER_HOUR, -(-((hour_of(at) + 1) * _HOUR_MS - to_ms(at)) // 1_000))
 
 

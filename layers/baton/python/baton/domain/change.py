@@ -26,8 +26,8 @@ class Change:
     events: tuple[Event, ...] = ()
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
-    brought: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
-    ring: bool = False  # a dispatch notice is due after the commit
+    resume_payload: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
+    notifies: bool = False  # a dispatch notice is due after the commit
     reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
 
     @property
@@ -36,20 +36,20 @@ class Change:
 
 
 # Fields that an end from outside clears, whatever the state was.
-OVER: dict[str, Any] = {"claim": None, "wait": None, "deferred_until": None}
+CLEARED: dict[str, Any] = {"claim": None, "wait": None, "deferred_until": None}
 # Fields of a task that goes back to a human: it waits for approval again.
 TO_HUMAN: dict[str, Any] = {"state": State.NEEDS, "claim": None, "ready_at": None, "origin": None}
 
 
-class Story:
-    """Records the events of one change: each ``tell`` changes the task and adds the event."""
+class EventRecorder:
+    """Records the events of one change: each ``record`` changes the task and adds the event."""
 
     def __init__(self, before: Task | None, task: Task, by: Principal, at: datetime) -> None:
         self.before, self.task, self.by, self.at = before, task, by, at
         self.events: list[Event] = []
         self.extras: dict[str, Any] = {}
 
-    def tell(self, type_: str, data: dict[str, Any] | None = None, **changes: Any) -> None:
+    def record(self, type_: str, data: dict[str, Any] | None = None, **changes: Any) -> None:
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
         event = record(previous, after, type_, self.by, self.at, data or {})
@@ -58,7 +58,7 @@ class Story:
 
     def alert(self, flag: Flag) -> None:
         if flag not in self.task.flags:
-            self.tell("alert_raised", {"flag": str(flag)}, flags=self.task.flags | {flag})
+            self.record("alert_raised", {"flag": str(flag)}, flags=self.task.flags | {flag})
 
     def end(self, **extras: Any) -> Change:
         version = 1 if self.before is None else self.before.version + 1
@@ -68,9 +68,9 @@ class Story:
         return Change(before=self.before, task=task, events=tuple(self.events), **self.extras, **extras)
 
 
-def put_back(story: Story, type_: str, data: dict[str, Any], *, ready_at: datetime, **changes: Any) -> None:
+def requeue(recorder: EventRecorder, type_: str, data: dict[str, Any], *, ready_at: datetime, **changes: Any) -> None:
     """Requeues the task in the state that it was claimed from. Delegated work that Baton runs gets a dispatch
     notice."""
-    origin = story.task.origin or State.DELEGATED
-    story.tell(type_, data, state=origin, claim=None, ready_at=ready_at, rings=0, **changes)
-    story.extras["ring"] = origin is State.DELEGATED and story.task.runtime is Runtime.RUN
+    origin = recorder.task.origin or State.DELEGATED
+    recorder.record(type_, data, state=origin, claim=None, ready_at=ready_at, rings=0, **changes)
+    recorder.extras["notifies"] = origin is State.DELEGATED and recorder.task.runtime is Runtime.RUN

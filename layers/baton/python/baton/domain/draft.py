@@ -47,7 +47,7 @@ class Lineage:
         return self.parent_id is None
 
 
-def under(parent: Task, body: Message | None) -> Lineage:
+def lineage_under(parent: Task, body: Message | None) -> Lineage:
     """Returns the position of a child of ``parent``."""
     return Lineage(
         workflow_id=parent.workflow_id,
@@ -59,7 +59,7 @@ def under(parent: Task, body: Message | None) -> Lineage:
     )
 
 
-def beside(task: Task, body: Message | None) -> Lineage:
+def lineage_beside(task: Task, body: Message | None) -> Lineage:
     """Returns the position of a replacement for ``task``: with its root, its parent and its ancestors."""
     metadata = (body or {}).get("metadata") or {}
     return Lineage(
@@ -73,7 +73,7 @@ def beside(task: Task, body: Message | None) -> Lineage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class HandoffDraft:
     """A handoff before it is made. Raises ``TooLarge`` if its message is too large to store."""
 
     kind: Kind
@@ -197,10 +197,10 @@ class Draft:
         }
 
 
-def draft_from(kept: dict[str, Any]) -> Draft:
+def draft_from(kept: dict[str, Any]) -> HandoffDraft:
     """The inverse of ``plain``."""
     lineage = kept["lineage"]
-    return Draft(
+    return HandoffDraft(
         kind=Kind(kept["kind"]),
         source=kept["source"],
         target=kept["target"],
@@ -221,7 +221,7 @@ def draft_from(kept: dict[str, Any]) -> Draft:
     )
 
 
-def unbranched(draft: Draft) -> Draft:
+def unbranched(draft: HandoffDraft) -> HandoffDraft:
     """Returns the draft without its branch: a handoff that is released later belongs to no wait."""
     return replace(draft, join_parent=None, call_id=None)
 

@@ -108,8 +108,8 @@ def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
 def record(before: Task | None, after: Task, type_: str, by: Principal, at: datetime, data: dict[str, Any]) -> Event:
     """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
     previous = GENESIS if before is None else before.chain
-    was = _IMPLIED if before is None else facts(before)
-    now = facts(after)
+    was = _IMPLIED if before is None else state_fields(before)
+    now = state_fields(after)
     changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
     entry: dict[str, Any] = {
         "seq": 1 if before is None else before.seq + 1,
@@ -143,21 +143,23 @@ def replay(events: Iterable[Event]) -> Task:
         seq, previous, at = event.seq, event.hash, event.at
     if at is None:
         raise ValueError("the trail is empty")
-    return from_facts(values, updated_at=at, seq=seq, chain=previous)
+    return task_from_fields(values, updated_at=at, seq=seq, chain=previous)
 
 
-def facts(task: Task) -> dict[str, Any]:
+def state_fields(task: Task) -> dict[str, Any]:
     """Returns every recorded field of a task, in JSON's types."""
     return {name: _to_json(getattr(task, name)) for name in _FIELDS}
 
 
-def told(task: Task) -> dict[str, Any]:
+def set_fields(task: Task) -> dict[str, Any]:
     """Returns the fields of a task that differ from ``_IMPLIED``. Few do, and the table charges by the KB."""
-    return {name: value for name, value in facts(task).items() if name not in _IMPLIED or _IMPLIED[name] != value}
+    return {
+        name: value for name, value in state_fields(task).items() if name not in _IMPLIED or _IMPLIED[name] != value
+    }
 
 
-def from_facts(values: dict[str, Any], **bookkeeping: Any) -> Task:
-    """The inverse of ``facts`` and ``told``."""
+def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
+    """The inverse of ``state_fields`` and ``set_fields``."""
     recorded = {**_IMPLIED, **values}
     return Task(**{name: _from_json(name, value) for name, value in recorded.items()}, **bookkeeping)
 
@@ -166,7 +168,7 @@ def snapshot(task: Task) -> dict[str, Any]:
     """Returns the task for a saved response: a replay answers with the task as it was then."""
     at = rfc3339(task.updated_at)
     return {
-        "told": told(task),
+        "told": set_fields(task),
         "version": task.version,
         "seq": task.seq,
         "updated_at": at,
@@ -178,7 +180,7 @@ def from_snapshot(kept: dict[str, Any]) -> Task:
     """The inverse of ``snapshot``."""
     at, mirrored = parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
     version, seq = int(kept["version"]), int(kept["seq"])
-    return from_facts(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
+    return task_from_fields(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
 
 
 def _hashed_part(event: Event) -> dict[str, Any]:

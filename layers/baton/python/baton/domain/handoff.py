@@ -97,7 +97,7 @@ def title_of(message: Mapping[str, Any]) -> str:
     return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
 
 
-def merged(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def merged_context(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Returns the earlier context extended by the given one, which wins. Raises ``TooLarge``."""
     old, new = before or {}, given or {}
     context: dict[str, Any] = {}
@@ -115,13 +115,13 @@ def merged(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) ->
     return context
 
 
-def fits(content: Any, most: int = MAX_CONTEXT_BYTES) -> bool:
+def fits_in(content: Any, most: int = MAX_CONTEXT_BYTES) -> bool:
     return len(canonical_json(content).encode()) <= most
 
 
 def must_fit(field: str, content: Any, most: int = MAX_CONTEXT_BYTES) -> None:
     """Raises ``TooLarge`` if ``content`` is over ``most`` bytes as canonical JSON."""
-    if not fits(content, most):
+    if not fits_in(content, most):
         raise TooLarge(field, f"is too large after merging with what was handed on before: at most {most} bytes in all")
 
 

@@ -30,7 +30,7 @@ Turn = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EarlierTask:
     """The part of an earlier task's transcript that a later task sees."""
 
     task_id: str
@@ -48,7 +48,7 @@ class Conversation:
 
     message: str  # the user's
     history: History = History.FULL
-    earlier: tuple[Seen, ...] = ()  # the earlier tasks that the agent sees
+    earlier: tuple[EarlierTask, ...] = ()  # the earlier tasks that the agent sees
     source: str | None = None  # the agent that made the handoff; None for the user
     instructions: str = ""  # of the handoff tool
 
@@ -68,9 +68,9 @@ class Conversation:
         """Returns the conversation for the target of a handoff tool: the same message, and as much of the transcripts
         as ``history`` allows."""
         earlier = {
-            History.FULL: (*self.earlier, Seen(task_id, turns)),
+            History.FULL: (*self.earlier, EarlierTask(task_id, turns)),
             # Later agents, after further handoffs, see no more of this task either.
-            History.LAST_MESSAGE: (Seen(task_id, turns, since=turns),),
+            History.LAST_MESSAGE: (EarlierTask(task_id, turns, since=turns),),
             History.NONE: (),
         }[history]
         return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
@@ -81,7 +81,7 @@ def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
     given = body.get("conversation") if body else None
     if body is None or given is None:
         return None
-    earlier = tuple(Seen(each["task_id"], each["turns"], each.get("since", 0)) for each in given["earlier"])
+    earlier = tuple(EarlierTask(each["task_id"], each["turns"], each.get("since", 0)) for each in given["earlier"])
     return Conversation(
         body["input"]["message"], History(given["history"]), earlier, given.get("source"), given.get("instructions", "")
     )
@@ -153,7 +153,7 @@ class _TurnReader:
 
 def composed(
     conversation: Conversation,
-    earlier: Sequence[tuple[Seen, Sequence[Entry]]],
+    earlier: Sequence[tuple[EarlierTask, Sequence[Entry]]],
     own: Sequence[Entry],
     *,
     has_tools: bool,

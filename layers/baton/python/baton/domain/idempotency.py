@@ -22,7 +22,7 @@ REMEMBERED_FOR = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class SavedResponse:
     """The saved response of a call, committed in the same transaction as the call's effect."""
 
     body_hash: str
@@ -34,13 +34,13 @@ class Remembered:
         return self.forget_at is not None and now is not None and self.forget_at <= now
 
 
-def forgotten_at(now: datetime) -> datetime:
+def response_expires_at(now: datetime) -> datetime:
     """Returns when a response of now expires: a whole second, the unit of the table's time to live."""
     return (now + REMEMBERED_FOR).replace(microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class IdempotencyKey:
     """The idempotency key of one request, in the scope of its principal and its route."""
 
     principal: Principal
@@ -56,13 +56,13 @@ class Once:
         parts = [self.principal.workspace, self.principal.key, self.route, self.key]
         return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
 
-    def remember(self, answer: dict[str, Any]) -> Remembered:
-        return Remembered(self.body_hash, answer, None if self.at is None else forgotten_at(self.at))
+    def remember(self, answer: dict[str, Any]) -> SavedResponse:
+        return SavedResponse(self.body_hash, answer, None if self.at is None else response_expires_at(self.at))
 
-    def recall(self, remembered: Remembered | None) -> dict[str, Any] | None:
+    def replay(self, saved_response: SavedResponse | None) -> dict[str, Any] | None:
         """Returns the saved response to replay, None for a first call. Raises ``KeyReused`` for another body."""
-        if remembered is None or remembered.is_over(self.at):
+        if saved_response is None or saved_response.is_over(self.at):
             return None
-        if not hmac.compare_digest(remembered.body_hash, self.body_hash):
+        if not hmac.compare_digest(saved_response.body_hash, self.body_hash):
             raise KeyReused
-        return remembered.answer
+        return saved_response.answer

@@ -34,23 +34,23 @@ MAX_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallerLimits:
     """The limits per minute, and the size of a burst after a quiet minute."""
 
     requests: int
     bytes: int
 
 
-LEAST = Limits(LEAST_REQUESTS, LEAST_BYTES)
+LEAST = CallerLimits(LEAST_REQUESTS, LEAST_BYTES)
 
 
-def limits_of(by: Principal, settings: Settings) -> Limits:
+def limits_of(by: Principal, settings: Settings) -> CallerLimits:
     factor = HUMAN_FACTOR if by.is_human else 1
-    return Limits(settings.requests_per_minute * factor, settings.kept_bytes_per_minute * factor)
+    return CallerLimits(settings.requests_per_minute * factor, settings.kept_bytes_per_minute * factor)
 
 
 @dataclass(slots=True)
-class Use:
+class CallerUse:
     """One principal's token buckets. They drain at the rate of the limits."""
 
     at: datetime
@@ -62,7 +62,7 @@ class Use:
         """True if one more request of ``size`` bytes stays within the lowest limits."""
         return self.requests + 1 <= LEAST_REQUESTS and self.bytes + size <= LEAST_BYTES
 
-    def drain(self, now: datetime, limits: Limits) -> None:
+    def drain(self, now: datetime, limits: CallerLimits) -> None:
         minutes = max(0.0, (now - self.at).total_seconds()) / 60
         self.at = now
         self.requests = max(0.0, self.requests - limits.requests * minutes)
@@ -73,7 +73,7 @@ class Use:
         if self.shut_until is not None and now < self.shut_until:
             raise RateLimited("all", ceil((self.shut_until - now).total_seconds()))
 
-    def take(self, size: int, limits: Limits) -> None:
+    def take(self, size: int, limits: CallerLimits) -> None:
         """Counts a request of ``size`` bytes. Raises ``RateLimited`` and counts nothing if that exceeds a limit."""
         for name, used, more, most in (
             ("requests_per_minute", self.requests, 1, limits.requests),
@@ -89,13 +89,13 @@ class Use:
 class Meter:
     """The state of one process: its callers' use and the settings that it has read."""
 
-    uses: dict[tuple[str, str], Use] = field(default_factory=dict)
+    uses: dict[tuple[str, str], CallerUse] = field(default_factory=dict)
     settings: dict[str, tuple[datetime, Settings]] = field(default_factory=dict)
 
-    def use_of(self, by: Principal, now: datetime) -> Use:
+    def use_of(self, by: Principal, now: datetime) -> CallerUse:
         if len(self.uses) >= MAX_REMEMBERED:
             self.uses.clear()
-        return self.uses.setdefault((by.workspace, by.key), Use(now))
+        return self.uses.setdefault((by.workspace, by.key), CallerUse(now))
 
 
 def sampled(size: int) -> int:

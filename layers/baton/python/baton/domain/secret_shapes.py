@@ -141,23 +141,25 @@ def maskable(text: str, name: str = "", most: int = sys.maxsize) -> list[Found]:
     masks. Stops at ``most`` and one more, by which the caller sees that there are more."""
     first = apart(secrets_in(text, name))
     prefix = f"{name[:MAX_NAME]}: "
-    searched, shift = prefix + text, len(prefix)
-    found = [Found(each.name, each.start + shift, each.end + shift) for each in first]
+    searched, time_budget = prefix + text, len(prefix)
+    found = [Found(each.name, each.start + time_budget, each.end + time_budget) for each in first]
     if found:
         borders = [0, *(at for each in found for at in (each.start, each.end)), len(searched)]
         for start, end in zip(borders[::2], borders[1::2], strict=True):
-            _add_beside_masks(searched, start, end, shift, found, most)
-    return sorted((Found(s.name, s.start - shift, s.end - shift) for s in found), key=lambda each: each.start)
+            _add_beside_masks(searched, start, end, time_budget, found, most)
+    return sorted(
+        (Found(s.name, s.start - time_budget, s.end - time_budget) for s in found), key=lambda each: each.start
+    )
 
 
-def _add_beside_masks(searched: str, start: int, end: int, shift: int, found: list[Found], most: int) -> None:
+def _add_beside_masks(searched: str, start: int, end: int, time_budget: int, found: list[Found], most: int) -> None:
     """Adds the secrets at both ends of a piece between two masks, or between a mask and an end of the text: one may
     begin right after a mask or end right before one."""
     while start > 0 and len(found) <= most and (secret := _at_start(searched, start, end)):
         found.append(secret)
         start = secret.end
     while end < len(searched) and len(found) <= most and (secret := _at_end(searched, start, end)):
-        if secret.start < shift:
+        if secret.start < time_budget:
             return
         found.append(secret)
         end = secret.start
@@ -178,9 +180,9 @@ def _at_end(searched: str, start: int, end: int) -> Found | None:
     return _longest([(shape, match) for shape, match in matches if match.end() == len(piece)], start)
 
 
-def _longest(matches: Iterable[tuple[Shape, re.Match[str]]], shift: int) -> Found | None:
+def _longest(matches: Iterable[tuple[Shape, re.Match[str]]], time_budget: int) -> Found | None:
     spans = [
-        Found(shape.name, match.start(group) + shift, match.end(group) + shift)
+        Found(shape.name, match.start(group) + time_budget, match.end(group) + time_budget)
         for shape, match in matches
         for group in [1 if shape.pattern.groups else 0]
     ]

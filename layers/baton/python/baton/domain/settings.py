@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from baton.domain.errors import InvalidInput
 from baton.domain.guardrails import Guardrails
-from baton.domain.reading import AgentsRead
+from baton.domain.read_rights import AgentsRead
 from baton.domain.tracker import TrackerSettings
 
 MAX_WINDOW_DAYS = 30

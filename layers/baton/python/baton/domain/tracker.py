@@ -81,10 +81,10 @@ class TrackerSettings:
 
     def meaning(self, status: str | None) -> State | None:
         """Returns ``done`` or ``cancelled`` for a status that ends the task, None for any other, also a missing one."""
-        word = folded(status)
-        if word in map(folded, self.cancelled_statuses):
+        request = folded(status)
+        if request in map(folded, self.cancelled_statuses):
             return State.CANCELLED
-        return State.DONE if word in map(folded, self.closed_statuses) else None
+        return State.DONE if request in map(folded, self.closed_statuses) else None
 
     def public(self) -> dict[str, Any]:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -108,8 +108,8 @@ def from_public(values: Mapping[str, Any]) -> TrackerSettings:
     return TrackerSettings(**kept)
 
 
-def folded(word: str | None) -> str:
-    return (word or "").strip().casefold()
+def folded(request: str | None) -> str:
+    return (request or "").strip().casefold()
 
 
 def notion_id(text: str) -> str | None:
@@ -131,17 +131,17 @@ def _check_map(name: str, values: Mapping[str, str], known: Mapping[Any, str]) -
     unknown = sorted(set(values) - set(map(str, known)))
     if unknown:
         raise InvalidInput(f"{name}.{unknown[0][:MAX_WORD]}", f"is not one of: {', '.join(sorted(map(str, known)))}")
-    for key, word in values.items():
-        _check_word(f"{name}.{key}", word)
+    for key, request in values.items():
+        _check_word(f"{name}.{key}", request)
 
 
 def _check_words(name: str, words: tuple[str, ...]) -> None:
     if len(words) > MAX_WORDS:
         raise InvalidInput(name, f"must be at most {MAX_WORDS} names")
-    for word in words:
-        _check_word(name, word)
+    for request in words:
+        _check_word(name, request)
 
 
-def _check_word(name: str, word: str) -> None:
-    if not folded(word) or len(word) > MAX_WORD or not word.isprintable():
+def _check_word(name: str, request: str) -> None:
+    if not folded(request) or len(request) > MAX_WORD or not request.isprintable():
         raise InvalidInput(name, f"must be 1 to {MAX_WORD} printable characters")

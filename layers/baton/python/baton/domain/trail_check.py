@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.events import GENESIS, facts, from_facts
+from baton.domain.events import GENESIS, state_fields, task_from_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,28 +22,28 @@ _LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TrailCheck:
     """The check of a trail as far as it was read."""
 
     entries: int = 0
     hash: str = GENESIS  # of the last valid entry
-    told: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
+    fields: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
     broken_at: int | None = None  # the number of the first invalid entry
     problem: str | None = None
 
-    def on(self, events: Iterable[Event]) -> Reading:
+    def on(self, events: Iterable[Event]) -> TrailCheck:
         """Returns the check after further entries, given in order."""
         reading = self
         for event in events:
             reading = reading._with(event)
         return reading
 
-    def past_unreadable(self) -> Reading:
+    def past_unreadable(self) -> TrailCheck:
         """Returns the check after an entry that can't be parsed."""
         read = replace(self, entries=self.entries + 1)
         return read if self.broken_at is not None else read._broken(read.entries, "can't be read")
 
-    def ended_as(self, task: Task) -> Reading:
+    def ended_as(self, task: Task) -> TrailCheck:
         """Returns the check of the whole trail: the task names the number and the hash of its last entry."""
         if self.broken_at is not None:
             return self
@@ -58,13 +58,13 @@ class Reading:
     def differences(self, task: Task) -> tuple[str, ...]:
         """Returns the names of the fields in which ``task`` differs from the replay of its trail."""
         try:
-            replayed = facts(from_facts(dict(self.told), updated_at=task.updated_at))
+            replayed = state_fields(task_from_fields(dict(self.fields), updated_at=task.updated_at))
         except (AttributeError, KeyError, TypeError, ValueError):
             return ("trail",)  # the chain is valid, but its fields make no task
-        stored = facts(task)
+        stored = state_fields(task)
         return tuple(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name]))
 
-    def _with(self, event: Event) -> Reading:
+    def _with(self, event: Event) -> TrailCheck:
         number = self.entries + 1
         read = replace(self, entries=number)
         if self.broken_at is not None:
@@ -77,9 +77,9 @@ class Reading:
             return read._broken(number, "was altered: its hash isn't that of its content")
         if not isinstance(changes := event.data.get("changes"), dict):
             return read._broken(number, "doesn't say what it changed")
-        return replace(read, hash=event.hash, told={**self.told, **changes})
+        return replace(read, hash=event.hash, fields={**self.fields, **changes})
 
-    def _broken(self, number: int, problem: str) -> Reading:
+    def _broken(self, number: int, problem: str) -> TrailCheck:
         return replace(self, broken_at=number, problem=f"Entry {number} {problem}.")
 
 

@@ -79,13 +79,13 @@ class Usage:
         )
 
 
-def count_in(said: Any) -> int:
+def count_in(reported: Any) -> int:
     """Returns a reported count of tokens, bounded to 0 … ``MAX_COUNT``; 0 if it is no number."""
-    if isinstance(said, str) and said.isascii() and said.isdigit():
-        return int(said) if len(said) < len(str(MAX_COUNT)) else MAX_COUNT
-    if isinstance(said, bool) or not isinstance(said, int | float) or said != said or said <= 0:
+    if isinstance(reported, str) and reported.isascii() and reported.isdigit():
+        return int(reported) if len(reported) < len(str(MAX_COUNT)) else MAX_COUNT
+    if isinstance(reported, bool) or not isinstance(reported, int | float) or reported != reported or reported <= 0:
         return 0
-    return MAX_COUNT if said >= MAX_COUNT else int(said)
+    return MAX_COUNT if reported >= MAX_COUNT else int(reported)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class Entry:
     at: datetime
     turn: int = 0  # the number of the reply that it is or belongs to; 0 before the first reply
     blocks: tuple[Block, ...] = ()
-    told: tuple[Message, ...] = ()  # messages besides those of the blocks
+    more_messages: tuple[Message, ...] = ()  # messages besides those of the blocks
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     is_repair: bool = False  # the entry tells the model that its reply broke a rule
@@ -110,7 +110,7 @@ class Entry:
         shown = [message for block in self.blocks for message in _messages_of(self.kind, block)]
         if self.scripted:  # viewers see that no real model answered
             shown = [Message(each.type, each.text, {**each.data, "scripted": True}) for each in shown]
-        return (*shown, *self.told)
+        return (*shown, *self.more_messages)
 
     @property
     def last(self) -> int:
@@ -185,12 +185,12 @@ class Transcript:
 def masked(entry: Entry) -> Entry:
     """Returns the entry with secrets masked, without content if they can't be masked."""
     try:
-        content = {"blocks": list(entry.blocks), "told": [each.data for each in entry.told]}
+        content = {"blocks": list(entry.blocks), "told": [each.data for each in entry.more_messages]}
         shown = checked(content, Guardrails(secrets=MASK, max_items=MAX_ITEMS, max_text_characters=MAX_TEXT_SHOWN), "")
     except GuardrailRefused:
-        return replace(entry, blocks=(), told=())
-    messages = tuple(replace(each, data=data) for each, data in zip(entry.told, shown["told"], strict=True))
-    return replace(entry, blocks=tuple(shown["blocks"]), told=messages)
+        return replace(entry, blocks=(), more_messages=())
+    messages = tuple(replace(each, data=data) for each, data in zip(entry.more_messages, shown["told"], strict=True))
+    return replace(entry, blocks=tuple(shown["blocks"]), more_messages=messages)
 
 
 def call_id(task_id: str, turn: int, number: int) -> str:

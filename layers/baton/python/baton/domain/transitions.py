@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.domain import verbs
-from baton.domain.change import OVER, TO_HUMAN, Change, Story, put_back
+from baton.domain import commands
+from baton.domain.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.errors import (
     CapabilityMismatch,
     CriteriaUnreported,
@@ -24,7 +24,7 @@ from baton.domain.errors import (
 )
 from baton.domain.failure import failure_in
 from baton.domain.route import Mode
-from baton.domain.sweeping import sweep
+from baton.domain.sweep_rules import sweep
 from baton.domain.task import (
     EXHAUSTED_FLAGS,
     MAX_RELEASES,
@@ -67,10 +67,10 @@ def create(
     ``by``: a human's request then approves nothing. ``standing``: a human's standing approval for this route, in the
     event's shape.
     """
-    story = Story(None, new, by, at)
-    story.tell("handoff_initiated")
+    recorder = EventRecorder(None, new, by, at)
+    recorder.record("handoff_initiated")
     if mode is Mode.MANUAL:
-        return story.end()
+        return recorder.end()
     data: dict[str, Any] | None = None
     undo = seconds(0)
     if by.is_human and asked_directly:
@@ -81,22 +81,22 @@ def create(
         approval = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
         data = {"revision": new.revision, "standing_approval": approval}
     if data is not None and mode is Mode.NEXT:
-        _set_next(story, data)
+        _set_next(recorder, data)
     elif data is not None:
-        _delegate(story, data, agent, settings, undo=undo)
-    return story.end()
+        _delegate(recorder, data, agent, settings, undo=undo)
+    return recorder.end()
 
 
 def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
     """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
     by.must_be_human("import a task")
-    story = Story(None, new, by, at)
-    story.tell("handoff_imported", {"page": page})
-    return story.end()
+    recorder = EventRecorder(None, new, by, at)
+    recorder.record("handoff_imported", {"page": page})
+    return recorder.end()
 
 
-def transition(task: Task, verb: verbs.Verb, at: datetime) -> Change:
-    return _RULES[type(verb)](task, verb, at)
+def transition(task: Task, command: commands.TaskCommand, at: datetime) -> Change:
+    return _RULES[type(command)](task, command, at)
 
 
 def backoff(attempt: int) -> timedelta:
@@ -104,286 +104,290 @@ def backoff(attempt: int) -> timedelta:
     return seconds(min(FIRST_BACKOFF_SECONDS * 4 ** min(attempt - 1, 8), LAST_BACKOFF_SECONDS))
 
 
-def _approve(task: Task, verb: verbs.Approve, at: datetime) -> Change:
-    verb.by.must_be_human("approve a task")
-    _must_be(task, verb, State.NEEDS)
-    revision = _revision_seen(task, verb.revision)
-    story = Story(task, task, verb.by, at)
-    _delegate(story, {"revision": revision}, verb.agent, verb.settings, undo=verb.settings.undo_window)
-    return story.end()
+def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
+    command.by.must_be_human("approve a task")
+    _must_be(task, command, State.NEEDS)
+    revision = _revision_seen(task, command.revision)
+    recorder = EventRecorder(task, task, command.by, at)
+    _delegate(recorder, {"revision": revision}, command.agent, command.settings, undo=command.settings.undo_window)
+    return recorder.end()
 
 
-def _delegate(story: Story, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta) -> None:
-    ready_at = story.at + undo
-    if story.task.not_before is not None:
-        ready_at = max(ready_at, story.task.not_before)
-    story.tell(
+def _delegate(
+    recorder: EventRecorder, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta
+) -> None:
+    ready_at = recorder.at + undo
+    if recorder.task.not_before is not None:
+        ready_at = max(ready_at, recorder.task.not_before)
+    recorder.record(
         "approved",
         {"for": "dispatch", **data},
         state=State.DELEGATED,
         ready_at=ready_at,
-        undo_until=story.at + undo if undo else None,
+        undo_until=recorder.at + undo if undo else None,
         deferred_until=None,
         attempt=0,
         releases=0,
-        flags=story.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+        flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
         rings=0,
         alert_after_seconds=settings.unclaimed_alert_seconds,
-        runtime=story.task.runtime if agent is None else agent.runtime,
+        runtime=recorder.task.runtime if agent is None else agent.runtime,
     )
-    if story.task.target_agent is None:
+    if recorder.task.target_agent is None:
         return
     if agent is None or not agent.active:
-        story.alert(Flag.UNDELIVERABLE)
+        recorder.alert(Flag.UNDELIVERABLE)
     else:
-        story.extras["ring"] = agent.is_run
+        recorder.extras["notifies"] = agent.is_run
 
 
-def _approve_next(task: Task, verb: verbs.ApproveNext, at: datetime) -> Change:
-    verb.by.must_be_human("approve a task")
-    _must_be(task, verb, State.NEEDS)
-    story = Story(task, task, verb.by, at)
-    _set_next(story, {"revision": _revision_seen(task, verb.revision)})
-    return story.end()
+def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Change:
+    command.by.must_be_human("approve a task")
+    _must_be(task, command, State.NEEDS)
+    recorder = EventRecorder(task, task, command.by, at)
+    _set_next(recorder, {"revision": _revision_seen(task, command.revision)})
+    return recorder.end()
 
 
-def _set_next(story: Story, data: dict[str, Any]) -> None:
-    story.tell(
+def _set_next(recorder: EventRecorder, data: dict[str, Any]) -> None:
+    recorder.record(
         "approved",
         {"for": "next", **data},
         state=State.NEXT,
-        ready_at=story.at,
+        ready_at=recorder.at,
         undo_until=None,
         deferred_until=None,
         attempt=0,
         releases=0,
-        flags=story.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+        flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
     )
 
 
-def _undo(task: Task, verb: verbs.Undo, at: datetime) -> Change:
-    verb.by.must_be_human("undo an approval")
-    _must_be(task, verb, State.DELEGATED)
+def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
+    command.by.must_be_human("undo an approval")
+    _must_be(task, command, State.DELEGATED)
     if task.undo_until is None or at >= task.undo_until:
         raise UndoWindowOver(task.id)
-    story = Story(task, task, verb.by, at)
-    story.tell("approval_undone", state=State.NEEDS, ready_at=None, undo_until=None)
-    return story.end()
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("approval_undone", state=State.NEEDS, ready_at=None, undo_until=None)
+    return recorder.end()
 
 
-def _defer(task: Task, verb: verbs.Defer, at: datetime) -> Change:
-    verb.by.must_be_human("defer a task")
-    _must_be(task, verb, State.NEEDS)
-    revision = _revision_seen(task, verb.revision)
-    if not at < verb.until <= at + MAX_DEFERRAL:
+def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
+    command.by.must_be_human("defer a task")
+    _must_be(task, command, State.NEEDS)
+    revision = _revision_seen(task, command.revision)
+    if not at < command.until <= at + MAX_DEFERRAL:
         raise InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
-    story = Story(task, task, verb.by, at)
-    story.tell("deferred", {"revision": revision}, deferred_until=verb.until)
-    return story.end()
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("deferred", {"revision": revision}, deferred_until=command.until)
+    return recorder.end()
 
 
-def _dismiss(task: Task, verb: verbs.Dismiss, at: datetime) -> Change:
-    verb.by.must_be_human("dismiss a task")
-    _must_be(task, verb, State.NEEDS)
-    story = Story(task, task, verb.by, at)
-    story.tell("dismissed", {"reason": verb.reason}, state=State.CANCELLED, deferred_until=None)
-    return story.end()
+def _dismiss(task: Task, command: commands.Dismiss, at: datetime) -> Change:
+    command.by.must_be_human("dismiss a task")
+    _must_be(task, command, State.NEEDS)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("dismissed", {"reason": command.reason}, state=State.CANCELLED, deferred_until=None)
+    return recorder.end()
 
 
-def _split(task: Task, verb: verbs.Split, at: datetime) -> Change:
-    verb.by.must_be_human("split a task")
-    _must_be(task, verb, State.NEEDS)
-    revision = _revision_seen(task, verb.revision)
-    story = Story(task, task, verb.by, at)
-    data = {"revision": revision, "parts": list(verb.parts)}
-    story.tell("split", data, state=State.CANCELLED, deferred_until=None, successors=verb.parts)
-    return story.end()
+def _split(task: Task, command: commands.Split, at: datetime) -> Change:
+    command.by.must_be_human("split a task")
+    _must_be(task, command, State.NEEDS)
+    revision = _revision_seen(task, command.revision)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"revision": revision, "parts": list(command.parts)}
+    recorder.record("split", data, state=State.CANCELLED, deferred_until=None, successors=command.parts)
+    return recorder.end()
 
 
-def _claim(task: Task, verb: verbs.ClaimTask, at: datetime) -> Change:
-    verb.by.acting_for(verb.agent)
-    if task.target_agent is not None and verb.agent != task.target_agent:
+def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
+    command.by.acting_for(command.agent)
+    if task.target_agent is not None and command.agent != task.target_agent:
         raise NotYourAgent(task.target_agent)
-    if task.target_agent is None and verb.agent == task.source_agent:
+    if task.target_agent is None and command.agent == task.source_agent:
         raise OwnHandoff(task.id)
     task.must_be_claimable(at)
-    missing = verb.skills.lacks(task.requires) if verb.skills is not None else ()
+    missing = command.skills.lacks(task.requires) if command.skills is not None else ()
     if missing:
-        raise CapabilityMismatch(verb.agent, missing, ())
-    expires_at = at + seconds(verb.lease_seconds)
+        raise CapabilityMismatch(command.agent, missing, ())
+    expires_at = at + seconds(command.lease_seconds)
     if task.hard_deadline is not None:
         if task.hard_deadline <= at:
             raise NotClaimable(task.id, task.state, None)
         expires_at = min(expires_at, task.hard_deadline)
     claim = Claim(
-        claim_id=verb.claim_id,
+        claim_id=command.claim_id,
         fence=task.fence + 1,
-        agent=verb.agent,
-        worker=verb.worker,
-        principal=verb.by.key,
-        lease_seconds=verb.lease_seconds,
+        agent=command.agent,
+        worker=command.worker,
+        principal=command.by.key,
+        lease_seconds=command.lease_seconds,
         claimed_at=at,
         heartbeat_at=at,
         expires_at=expires_at,
-        slot=verb.slot,
+        slot=command.slot,
     )
-    story = Story(task, task, verb.by, at)
-    story.tell(
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record(
         "handoff_received",
-        {"agent": verb.agent, "worker": verb.worker},
+        {"agent": command.agent, "worker": command.worker},
         state=State.CLAIMED,
         origin=task.state,
         undo_until=None,
         claim=claim,
         fence=claim.fence,
         started_at=task.started_at or at,
-        takers=task.takers_with(verb.agent),
+        takers=task.takers_with(command.agent),
         attempt=task.attempt + 1,
         flags=task.flags - UNTAKEN_FLAGS,
         rings=0,
     )
-    return story.end()
+    return recorder.end()
 
 
-def _save_checkpoint(task: Task, verb: verbs.SaveCheckpoint, at: datetime) -> Change:
-    task.current_claim(verb.claim_id, verb.by)
-    story = Story(task, task, verb.by, at)
-    _record_checkpoint(story, verb.checkpoint_id, verb.step_name)
-    return story.end()
+def _save_checkpoint(task: Task, command: commands.SaveCheckpoint, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    _record_checkpoint(recorder, command.checkpoint_id, command.step_name)
+    return recorder.end()
 
 
-def _record_checkpoint(story: Story, checkpoint_id: str, step_name: str) -> None:
+def _record_checkpoint(recorder: EventRecorder, checkpoint_id: str, step_name: str) -> None:
     """Records the checkpoint. It is progress, so it sets the count of releases back to 0."""
     data = {"checkpoint_id": checkpoint_id, "step_name": step_name}
-    fields = {"last_checkpoint_id": checkpoint_id, "checkpoints": story.task.checkpoints + 1, "releases": 0}
-    story.tell("checkpoint_saved", data, **fields)
+    fields = {"last_checkpoint_id": checkpoint_id, "checkpoints": recorder.task.checkpoints + 1, "releases": 0}
+    recorder.record("checkpoint_saved", data, **fields)
 
 
-def _complete(task: Task, verb: verbs.Complete, at: datetime) -> Change:
+def _complete(task: Task, command: commands.Complete, at: datetime) -> Change:
     """Raises ``CriteriaUnreported`` unless every criterion has its report (docs/spec/protocol.md §4)."""
-    task.current_claim(verb.claim_id, verb.by)
-    reported = {criterion for criterion, _ in verb.reports}
-    unreported = tuple(criterion for criterion in verb.criteria if criterion not in reported)
+    task.current_claim(command.claim_id, command.by)
+    reported = {criterion for criterion, _ in command.reports}
+    unreported = tuple(criterion for criterion in command.criteria if criterion not in reported)
     if unreported:
         raise CriteriaUnreported(unreported)
-    unmet = [criterion for criterion, met in verb.reports if not met]
-    data: dict[str, Any] = {"completion_id": verb.completion_id, "status": "partial" if unmet else "success"}
+    unmet = [criterion for criterion, met in command.reports if not met]
+    data: dict[str, Any] = {"completion_id": command.completion_id, "status": "partial" if unmet else "success"}
     if unmet:
         data["unmet"] = len(unmet)
-    story = Story(task, task, verb.by, at)
-    story.tell("handoff_completed", data, state=State.DONE, claim=None, has_output=verb.has_output)
-    return story.end()
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("handoff_completed", data, state=State.DONE, claim=None, has_output=command.has_output)
+    return recorder.end()
 
 
-def _fail(task: Task, verb: verbs.Fail, at: datetime) -> Change:
-    task.current_claim(verb.claim_id, verb.by)
-    story = Story(task, task, verb.by, at)
-    if verb.checkpoint_id is not None:
-        _record_checkpoint(story, verb.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
-    failure = failure_in(verb.failure)
+def _fail(task: Task, command: commands.Fail, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    if command.checkpoint_id is not None:
+        _record_checkpoint(recorder, command.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
+    failure = failure_in(command.failure)
     data = {
         "failure": {name: failure[name] for name in ("type", "description") if name in failure},
-        "failure_id": verb.failure_id,
-        "checkpoint_id": verb.checkpoint_id,
-        "retryable": verb.retryable,
+        "failure_id": command.failure_id,
+        "checkpoint_id": command.checkpoint_id,
+        "retryable": command.retryable,
         "attempt": task.attempt,
     }
-    if verb.retryable and task.attempt < task.max_attempts:
-        put_back(story, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
+    if command.retryable and task.attempt < task.max_attempts:
+        requeue(recorder, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
     else:
-        _end_unsuccessfully(story, "handoff_failed", data, State.FAILED, verb)
-    return story.end(failure=verb.failure)
+        _end_unsuccessfully(recorder, "handoff_failed", data, State.FAILED, command)
+    return recorder.end(failure=command.failure)
 
 
 def _end_unsuccessfully(
-    story: Story, type_: str, data: dict[str, Any], state: State, verb: verbs.Fail | verbs.Reject
+    recorder: EventRecorder, type_: str, data: dict[str, Any], state: State, command: commands.Fail | commands.Reject
 ) -> None:
     """Ends the task without success. A rollback that continues a branch is recorded as the task's successor."""
-    if verb.rollback is not None:
-        story.tell("rollback_initiated", verb.rollback)
+    if command.rollback is not None:
+        recorder.record("rollback_initiated", command.rollback)
     fields: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
-    story.tell(type_, data, **fields, successors=() if verb.successor is None else (verb.successor,))
+    recorder.record(type_, data, **fields, successors=() if command.successor is None else (command.successor,))
 
 
-def _reject(task: Task, verb: verbs.Reject, at: datetime) -> Change:
-    task.current_claim(verb.claim_id, verb.by)
-    story = Story(task, task, verb.by, at)
-    data = {"reason": verb.reason, "failure_id": verb.failure_id}
-    _end_unsuccessfully(story, "handoff_rejected", data, State.REJECTED, verb)
-    return story.end(failure=verb.failure)
+def _reject(task: Task, command: commands.Reject, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"reason": command.reason, "failure_id": command.failure_id}
+    _end_unsuccessfully(recorder, "handoff_rejected", data, State.REJECTED, command)
+    return recorder.end(failure=command.failure)
 
 
-def _transfer(task: Task, verb: verbs.Transfer, at: datetime) -> Change:
-    task.current_claim(verb.claim_id, verb.by)
-    story = Story(task, task, verb.by, at)
-    data = {"to": verb.target, "new_task_id": verb.successor}
-    story.tell("handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(verb.successor,))
-    return story.end()
+def _transfer(task: Task, command: commands.Transfer, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"to": command.target, "new_task_id": command.successor}
+    recorder.record(
+        "handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(command.successor,)
+    )
+    return recorder.end()
 
 
-def _wait_for(task: Task, verb: verbs.WaitFor, at: datetime) -> Change:
+def _wait_for(task: Task, command: commands.WaitFor, at: datetime) -> Change:
     """Takes back the attempt that the claim counted: a wait is no attempt."""
-    task.current_claim(verb.claim_id, verb.by)
-    story = Story(task, task, verb.by, at)
-    wait = verb.wait
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    wait = command.wait
     data: dict[str, Any] = {"for": "callback" if wait.is_for_callback else "branches", "wait": wait.number}
     fields = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
-    story.tell("waiting", data, **fields, wait=wait, waits=wait.number)
-    return story.end()
+    recorder.record("waiting", data, **fields, wait=wait, waits=wait.number)
+    return recorder.end()
 
 
-def _resume(task: Task, verb: verbs.Resume, at: datetime) -> Change:
+def _resume(task: Task, command: commands.Resume, at: datetime) -> Change:
     """Ends the named wait, once: sent by a join or a callback. Raises ``NotAllowed`` if it is over."""
-    _must_be(task, verb, State.WAITING)
-    if task.wait is None or task.wait.number != verb.wait:
-        raise NotAllowed(task.id, verb.name, task.state)
-    story = Story(task, task, verb.by, at)
-    put_back(story, "resumed", {"by": verb.how, "wait": verb.wait}, ready_at=at, wait=None)
-    return story.end(brought=verb.brought)
+    _must_be(task, command, State.WAITING)
+    if task.wait is None or task.wait.number != command.wait:
+        raise NotAllowed(task.id, command.name, task.state)
+    recorder = EventRecorder(task, task, command.by, at)
+    requeue(recorder, "resumed", {"by": command.how, "wait": command.wait}, ready_at=at, wait=None)
+    return recorder.end(resume_payload=command.resume_payload)
 
 
-def _release(task: Task, verb: verbs.Release, at: datetime) -> Change:
-    task.current_claim(verb.claim_id, verb.by)
-    story = Story(task, task, verb.by, at)
-    releases = 0 if verb.has_progressed else task.releases + 1
+def _release(task: Task, command: commands.Release, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    releases = 0 if command.has_progressed else task.releases + 1
     counts = {"attempt": task.attempt - 1, "releases": releases}
     if releases >= MAX_RELEASES:
-        story.tell("released", {"reason": verb.reason}, **TO_HUMAN, **counts)
-        story.alert(Flag.RELEASED_TOO_OFTEN)
+        recorder.record("released", {"reason": command.reason}, **TO_HUMAN, **counts)
+        recorder.alert(Flag.RELEASED_TOO_OFTEN)
     else:
-        put_back(story, "released", {"reason": verb.reason}, ready_at=verb.again_at or at, **counts)
-    return story.end()
+        requeue(recorder, "released", {"reason": command.reason}, ready_at=command.again_at or at, **counts)
+    return recorder.end()
 
 
-def _resolve(task: Task, verb: verbs.Resolve, at: datetime) -> Change:
-    verb.by.must_be_human("resolve a task")
+def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
+    command.by.must_be_human("resolve a task")
     _must_not_be_ended(task)
-    story = Story(task, task, verb.by, at)
-    story.tell("resolved", {"reason": verb.reason}, state=State.DONE, **OVER, has_output=verb.has_output)
-    return story.end()
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("resolved", {"reason": command.reason}, state=State.DONE, **CLEARED, has_output=command.has_output)
+    return recorder.end()
 
 
-def _cancel(task: Task, verb: verbs.Cancel, at: datetime) -> Change:
-    if verb.by.key != task.created_by and verb.ancestor is None:
-        verb.by.must_be_human("cancel a task that it didn't create")
+def _cancel(task: Task, command: commands.Cancel, at: datetime) -> Change:
+    if command.by.key != task.created_by and command.ancestor is None:
+        command.by.must_be_human("cancel a task that it didn't create")
     _must_not_be_ended(task)
-    story = Story(task, task, verb.by, at)
-    data = {"reason": verb.reason, "ancestor": verb.ancestor}
-    story.tell("cancelled", data, state=State.CANCELLED, **OVER)
-    return story.end()
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"reason": command.reason, "ancestor": command.ancestor}
+    recorder.record("cancelled", data, state=State.CANCELLED, **CLEARED)
+    return recorder.end()
 
 
-def _flag_closed_by_bot(task: Task, verb: verbs.FlagClosedByBot, at: datetime) -> Change:
+def _flag_closed_by_bot(task: Task, command: commands.FlagClosedByBot, at: datetime) -> Change:
     _must_not_be_ended(task)
-    story = Story(task, task, verb.by, at)
-    story.alert(Flag.CLOSED_BY_BOT)
-    return story.end()
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.alert(Flag.CLOSED_BY_BOT)
+    return recorder.end()
 
 
-def _must_be(task: Task, verb: verbs.Verb, state: State) -> None:
+def _must_be(task: Task, command: commands.TaskCommand, state: State) -> None:
     _must_not_be_ended(task)
     if task.state is not state:
-        raise NotAllowed(task.id, verb.name, task.state)
+        raise NotAllowed(task.id, command.name, task.state)
 
 
 def _must_not_be_ended(task: Task) -> None:
@@ -397,24 +401,24 @@ def _revision_seen(task: Task, seen: int | None) -> int:
     return task.revision
 
 
-_RULES: dict[type[verbs.Verb], Callable[[Task, Any, datetime], Change]] = {
-    verbs.Approve: _approve,
-    verbs.ApproveNext: _approve_next,
-    verbs.Undo: _undo,
-    verbs.Defer: _defer,
-    verbs.Dismiss: _dismiss,
-    verbs.Split: _split,
-    verbs.ClaimTask: _claim,
-    verbs.SaveCheckpoint: _save_checkpoint,
-    verbs.Complete: _complete,
-    verbs.Fail: _fail,
-    verbs.Reject: _reject,
-    verbs.Transfer: _transfer,
-    verbs.WaitFor: _wait_for,
-    verbs.Resume: _resume,
-    verbs.Release: _release,
-    verbs.Resolve: _resolve,
-    verbs.Cancel: _cancel,
-    verbs.FlagClosedByBot: _flag_closed_by_bot,
-    verbs.Sweep: sweep,
+_RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]] = {
+    commands.Approve: _approve,
+    commands.ApproveNext: _approve_next,
+    commands.Undo: _undo,
+    commands.Defer: _defer,
+    commands.Dismiss: _dismiss,
+    commands.Split: _split,
+    commands.ClaimTask: _claim,
+    commands.SaveCheckpoint: _save_checkpoint,
+    commands.Complete: _complete,
+    commands.Fail: _fail,
+    commands.Reject: _reject,
+    commands.Transfer: _transfer,
+    commands.WaitFor: _wait_for,
+    commands.Resume: _resume,
+    commands.Release: _release,
+    commands.Resolve: _resolve,
+    commands.Cancel: _cancel,
+    commands.FlagClosedByBot: _flag_closed_by_bot,
+    commands.Sweep: sweep,
 }

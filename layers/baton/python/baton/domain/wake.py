@@ -18,12 +18,12 @@ LAST_RING_SECONDS = 3_600
 MAX_BELL_DELAY_SECONDS = 900
 
 
-def ring_interval(rings: int) -> timedelta:
+def notice_interval(rings: int) -> timedelta:
     """Returns the interval to the next dispatch notice: 60 s, doubling up to an hour."""
     return seconds(min(FIRST_RING_SECONDS * 2 ** min(rings, 16), LAST_RING_SECONDS))
 
 
-def bell_delay(due_at: datetime, now: datetime) -> int:
+def notice_delay(due_at: datetime, now: datetime) -> int:
     """Returns the delay of a dispatch notice in whole seconds, rounded up: a notice that is early finds nothing to do.
     At most what the queue allows; for later work the sweeper sends another notice."""
     return min(max(0, math.ceil((due_at - now).total_seconds())), MAX_BELL_DELAY_SECONDS)
@@ -59,5 +59,5 @@ def _of_state(task: Task, now: datetime) -> datetime | None:
     alert = None if Flag.UNCLAIMED in task.flags else unclaimed_since(task)
     if task.runtime is Runtime.PULL:
         return alert
-    ring = max(now, task.ready_at) + ring_interval(task.rings)
-    return ring if alert is None else min(ring, alert)
+    notice_at = max(now, task.ready_at) + notice_interval(task.rings)
+    return notice_at if alert is None else min(notice_at, alert)

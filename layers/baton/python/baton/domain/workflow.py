@@ -34,7 +34,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class WorkflowMember:
     """A task of a workflow and its parent."""
 
     task_id: str
@@ -42,7 +42,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldClaim:
     """A live claim, found by its agent."""
 
     task_id: str
@@ -51,7 +51,7 @@ class Held:
     slot: int | None = None  # the permit that the claim holds; None if the agent has no limit
 
 
-class Errand(StrEnum):
+class JobKind(StrEnum):
     """The kind of a background job. A job is stored until it is done, however often it is interrupted."""
 
     JOIN = "join"  # resume the task whose branches have ended
@@ -59,10 +59,10 @@ class Errand(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DueErrand:
+class BackgroundJob:
     """Work that the system still has to do about a task."""
 
-    kind: Errand
+    kind: JobKind
     task_id: str
     stamp: str  # new with every new reason: a job is removed only with the stamp that was read
     at: datetime
@@ -70,7 +70,7 @@ class DueErrand:
 
 
 @dataclass(frozen=True, slots=True)
-class Roots:
+class RootHandoffs:
     """Handoffs of agents that began a workflow, in one direction, in the last hour (docs/spec/protocol.md §1)."""
 
     source: str
@@ -78,7 +78,7 @@ class Roots:
     times: tuple[datetime, ...] = ()
     version: int = 0
 
-    def one_more(self, now: datetime, settings: Settings) -> Roots:
+    def one_more(self, now: datetime, settings: Settings) -> RootHandoffs:
         """Counts one more. Raises ``LoopTripped`` at the limit. A handoff exactly an hour old doesn't count."""
         recent = tuple(at for at in self.times if now - at < HOUR)
         most = settings.root_handoffs_per_hour

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import Unknown
 from baton.domain.guardrails import checked
 from baton.domain.times import parse_rfc3339, rfc3339
-from baton.ports import Note, Remember, UnderClaim, Wanted
+from baton.ports import HandoffQuery, Note, SaveResponse, UnderClaim
 from baton.services.kill_switch import must_be_let_act
-from baton.services.reading import knows_claim, refused_as_unknown
-from baton.services.retrying import decided_once
+from baton.services.read_rights import knows_claim, refused_as_unknown
+from baton.services.retrying import run_idempotently
 
 if TYPE_CHECKING:
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
-def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str, once: Once | None = None) -> Note:
+def add_note(
+    deps: Deps, by: Principal, task_id: str, claim_id: str, text: str, idempotency_key: IdempotencyKey | None = None
+) -> Note:
     """Saves the note. The task's version and content revision stay. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``ClaimFull`` and ``Unknown``."""
 
@@ -26,22 +28,28 @@ def add_note(baton: Baton, by: Principal, task_id: str, claim_id: str, text: str
         return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])
 
     def attempt() -> Note:
-        inputs = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        saved = once.recall(inputs.remembered) if once else None
+        inputs = deps.store.handoff_inputs(
+            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        )
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
         if saved is not None:
             return replay(saved)
         if inputs.parent is None:
             raise Unknown("task")
         claim = inputs.parent.task.current_claim(claim_id, by)
-        must_be_let_act(baton, by, claim.agent)
-        now = baton.clock.now()
+        must_be_let_act(deps, by, claim.agent)
+        now = deps.clock.now()
         content = checked({"text": text}, inputs.settings.guardrails, "")
-        note = Note(task_id, baton.ids.new("note", now), now, by.key, content)
-        save_response = [Remember(once, {"id": note.id, "at": rfc3339(now), "content": content})] if once else []
+        note = Note(task_id, deps.ids.new("note", now), now, by.key, content)
+        save_response = (
+            [SaveResponse(idempotency_key, {"id": note.id, "at": rfc3339(now), "content": content})]
+            if idempotency_key
+            else []
+        )
         size = len(text.encode())
         claim.keeping(size, inputs.settings.kept_bytes_per_claim)
-        baton.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *save_response])
+        deps.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *save_response])
         return note
 
-    with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
-        return decided_once(baton, once, replay, attempt)
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
+        return run_idempotently(deps, idempotency_key, replay, attempt)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import BatonError, Busy
-from baton.domain.idempotency import Once
-from baton.ports import Remember
+from baton.domain.idempotency import IdempotencyKey
+from baton.ports import SaveResponse
 from baton.services.approve_task import approve_task, approve_task_next
-from baton.services.remembered_refusals import told
-from baton.services.retrying import decided_again, first_said, recalled
+from baton.services.retrying import replayed_response, retry_on_conflict, save_first_response
+from baton.services.saved_refusals import refusal_response
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 MAX_APPROVALS = 25
 
@@ -29,49 +29,61 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Approved:
+class ApprovalResult:
     """The outcome for one task: the task, or the refusal."""
 
     task_id: str
-    dossier: Dossier | None = None
+    details: TaskDetails | None = None
     refusal: BatonError | None = None
 
 
 def approve_many(
-    baton: Baton, by: Principal, approvals: list[Approval], once: Once | None = None
-) -> tuple[Approved, ...]:
+    deps: Deps, by: Principal, approvals: list[Approval], idempotency_key: IdempotencyKey | None = None
+) -> tuple[ApprovalResult, ...]:
     """Approves the tasks one after the other, in the order given. A repeat with the same key gets the same answer for
     each, refusals included, and continues with the tasks that the first call didn't get to. Raises ``KeyReused`` before
     anything is approved."""
     by.must_be_human("approve a task")
-    if once:
+    if idempotency_key:
         try:
-            first_said(baton, once, {"items": len(approvals)})
+            save_first_response(deps, idempotency_key, {"items": len(approvals)})
         except Busy as refusal:
-            return tuple(Approved(each.task_id, refusal=refusal) for each in approvals)
-    return tuple(_approved(baton, by, each, _for_item(once, number)) for number, each in enumerate(approvals))
+            return tuple(ApprovalResult(each.task_id, refusal=refusal) for each in approvals)
+    return tuple(_approved(deps, by, each, _for_item(idempotency_key, number)) for number, each in enumerate(approvals))
 
 
-def _approved(baton: Baton, by: Principal, approval: Approval, once: Once | None) -> Approved:
+def _approved(deps: Deps, by: Principal, approval: Approval, idempotency_key: IdempotencyKey | None) -> ApprovalResult:
     approve = approve_task_next if approval.is_for_next else approve_task
 
-    def attempt() -> Approved:
+    def attempt() -> ApprovalResult:
         try:
-            return Approved(approval.task_id, approve(baton, by, approval.task_id, approval.revision, once))
+            return ApprovalResult(
+                approval.task_id, approve(deps, by, approval.task_id, approval.revision, idempotency_key)
+            )
         except Busy:
             raise  # it says nothing about the task, and isn't saved for a repeat
         except BatonError as refusal:
-            if once and recalled(baton, once) is None:
-                baton.store.commit(by.workspace, None, [Remember(once, told(refusal))])
-            return Approved(approval.task_id, refusal=refusal)
+            if idempotency_key and replayed_response(deps, idempotency_key) is None:
+                deps.store.commit(by.workspace, None, [SaveResponse(idempotency_key, refusal_response(refusal))])
+            return ApprovalResult(approval.task_id, refusal=refusal)
 
     try:
-        return decided_again(baton.clock, attempt)
+        return retry_on_conflict(deps.clock, attempt)
     except Busy as refusal:
-        return Approved(approval.task_id, refusal=refusal)
+        return ApprovalResult(approval.task_id, refusal=refusal)
 
 
-def _for_item(once: Once | None, number: int) -> Once | None:
+def _for_item(idempotency_key: IdempotencyKey | None, number: int) -> IdempotencyKey | None:
     """The idempotency key of one item, under the caller's key. The body's hash still tells another request from a
     repeat."""
-    return None if once is None else Once(once.principal, f"{once.route} {number}", once.key, once.body_hash, once.at)
+    return (
+        None
+        if idempotency_key is None
+        else IdempotencyKey(
+            idempotency_key.principal,
+            f"{idempotency_key.route} {number}",
+            idempotency_key.key,
+            idempotency_key.body_hash,
+            idempotency_key.at,
+        )
+    )

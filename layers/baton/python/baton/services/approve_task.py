@@ -4,38 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.verbs import Approve, ApproveNext, Undo
+from baton.domain.commands import Approve, ApproveNext, Undo
 from baton.domain.workflow import ANY_AGENT
 from baton.services.change_task import change_task
 
 if TYPE_CHECKING:
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 
-def approve_task(baton: Baton, by: Principal, task_id: str, revision: int | None, once: Once | None = None) -> Dossier:
+def approve_task(
+    deps: Deps, by: Principal, task_id: str, revision: int | None, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
     """Approves the task for dispatch after the undo window. ``revision``: the content that was seen; None for the
     current one."""
     by.must_be_human("approve a task")
 
     def command(task: Task) -> Approve:
-        agent, settings = baton.store.dispatch_facts(by.workspace, task.target_agent or ANY_AGENT)
+        agent, settings = deps.store.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
         return Approve(by=by, revision=revision, agent=agent, settings=settings)
 
-    return change_task(baton, by.workspace, task_id, command, once)
+    return change_task(deps, by.workspace, task_id, command, idempotency_key)
 
 
 def approve_task_next(
-    baton: Baton, by: Principal, task_id: str, revision: int | None, once: Once | None = None
-) -> Dossier:
+    deps: Deps, by: Principal, task_id: str, revision: int | None, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
     """Approves the task for the worker that takes it next; it is never dispatched."""
     by.must_be_human("approve a task")
-    return change_task(baton, by.workspace, task_id, lambda _: ApproveNext(by=by, revision=revision), once)
+    return change_task(deps, by.workspace, task_id, lambda _: ApproveNext(by=by, revision=revision), idempotency_key)
 
 
-def undo_approval(baton: Baton, by: Principal, task_id: str, once: Once | None = None) -> Dossier:
+def undo_approval(
+    deps: Deps, by: Principal, task_id: str, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
     """Takes the approval back. Raises ``UndoWindowOver`` once the task may have been claimed."""
     by.must_be_human("undo an approval")
-    return change_task(baton, by.workspace, task_id, lambda _: Undo(by=by), once)
+    return change_task(deps, by.workspace, task_id, lambda _: Undo(by=by), idempotency_key)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.services.reading import Rights, readable_task
-from baton.services.waiting import waited
+from baton.services.read_rights import ReadRights, readable_task
+from baton.services.waiting import poll_until
 
 if TYPE_CHECKING:
     from baton.domain.events import Event
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 ENDED = "ended"
 EVENTS_PER_PAGE = 100
@@ -20,11 +20,11 @@ EVENTS_PER_PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    dossier: Dossier
+    details: TaskDetails
     timed_out: bool
 
 
-def await_task(baton: Baton, by: Principal, task_id: str, state: str, timeout_seconds: float) -> Awaited:
+def await_task(deps: Deps, by: Principal, task_id: str, state: str, timeout_seconds: float) -> Awaited:
     """Returns at once if the task is in ``state`` (or has ``ended``), else when it is, else when the time is over. An
     ended task never changes again, so waiting for another of its states stops too. Raises ``Unknown`` and
     ``TooManyPolls``."""
@@ -33,22 +33,22 @@ def await_task(baton: Baton, by: Principal, task_id: str, state: str, timeout_se
         return task.is_ended if state == ENDED else task.state == state
 
     def load() -> Task:
-        return baton.store.load(by.workspace, task_id)[0]
+        return deps.store.load(by.workspace, task_id)[0]
 
     first = load()
-    Rights(baton, by).must_read(first)
-    task = waited(baton, by, timeout_seconds, first, load, lambda task: holds(task) or task.is_ended)
-    return Awaited(baton.store.read(by.workspace, task_id), timed_out=not holds(task))
+    ReadRights(deps, by).must_read(first)
+    task = poll_until(deps, by, timeout_seconds, first, load, lambda task: holds(task) or task.is_ended)
+    return Awaited(deps.store.read(by.workspace, task_id), timed_out=not holds(task))
 
 
 def wait_for_events(
-    baton: Baton, by: Principal, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
+    deps: Deps, by: Principal, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
 ) -> tuple[Event, ...]:
     """Returns the events with a number above ``after``, as soon as there are any. Raises ``Unknown`` and
     ``TooManyPolls``."""
-    readable_task(baton, by, task_id)
+    readable_task(deps, by, task_id)
 
     def read() -> tuple[Event, ...]:
-        return baton.store.events(by.workspace, task_id, after, limit)
+        return deps.store.events(by.workspace, task_id, after, limit)
 
-    return waited(baton, by, timeout_seconds, read(), read, bool)
+    return poll_until(deps, by, timeout_seconds, read(), read, bool)

@@ -5,57 +5,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from baton.domain.commands import Cancel
 from baton.domain.errors import Busy, Conflict, TaskEnded, Unknown
 from baton.domain.principal import Kind, Principal
 from baton.domain.transitions import transition
-from baton.domain.verbs import Cancel
-from baton.domain.workflow import Errand
-from baton.ports import ErrandDone
+from baton.domain.workflow import JobKind
+from baton.ports import JobFinished
 from baton.services.change_task import commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.task import Task
-    from baton.domain.workflow import DueErrand, Member
-    from baton.ports import Baton
+    from baton.domain.workflow import BackgroundJob, WorkflowMember
+    from baton.ports import Deps
 
 # Rounds of one run: the rest is due again at the next sweep.
 MAX_ROUNDS = 20
 HEADS_AT_ONCE = 100
 
 
-def cancel_descendants(
-    baton: Baton, workspace: str, task_id: str, may_go_on: Callable[[], bool] = lambda: True
-) -> bool:
+def cancel_descendants(deps: Deps, workspace: str, task_id: str, may_go_on: Callable[[], bool] = lambda: True) -> bool:
     """True if no descendant is open any more. An open one is ended under its own version: if it hands off at that
     moment, either its child is found in the next round, or the handoff fails."""
-    job = baton.store.errand(workspace, Errand.CASCADE, task_id)
+    job = deps.store.job(workspace, JobKind.CASCADE, task_id)
     if job is None:
         return True
     seen: frozenset[str] | None = None
     for _ in range(MAX_ROUNDS):
         if not may_go_on():
             return False
-        below = _descendants(baton.store.workflow(workspace, _workflow_of(baton, workspace, task_id)), task_id)
-        found = _open_among(baton, workspace, sorted(below))
+        below = _descendants(deps.store.workflow(workspace, _workflow_of(deps, workspace, task_id)), task_id)
+        found = _open_among(deps, workspace, sorted(below))
         if not found and below == seen:
             # Found the same descendants twice, all ended in between: an ended task makes no children.
-            baton.store.commit(workspace, None, [ErrandDone(job)])
+            deps.store.commit(workspace, None, [JobFinished(job)])
             return True
         seen = frozenset(below) if not found else None
         for task in found:
             if not may_go_on():
                 return False
-            _cancel(baton, job, task)
+            _cancel(deps, job, task)
     return False
 
 
-def _workflow_of(baton: Baton, workspace: str, task_id: str) -> str:
-    return baton.store.load(workspace, task_id)[0].workflow_id
+def _workflow_of(deps: Deps, workspace: str, task_id: str) -> str:
+    return deps.store.load(workspace, task_id)[0].workflow_id
 
 
-def _descendants(members: tuple[Member, ...], task_id: str) -> frozenset[str]:
+def _descendants(members: tuple[WorkflowMember, ...], task_id: str) -> frozenset[str]:
     children: dict[str, list[str]] = {}
     for member in members:
         if member.parent_id is not None:
@@ -69,24 +67,24 @@ def _descendants(members: tuple[Member, ...], task_id: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _open_among(baton: Baton, workspace: str, ids: list[str]) -> list[Task]:
+def _open_among(deps: Deps, workspace: str, ids: list[str]) -> list[Task]:
     tasks: list[Task] = []
     for start in range(0, len(ids), HEADS_AT_ONCE):
-        tasks += baton.store.tasks(workspace, ids[start : start + HEADS_AT_ONCE]).values()
+        tasks += deps.store.tasks(workspace, ids[start : start + HEADS_AT_ONCE]).values()
     return [task for task in tasks if not task.is_ended]
 
 
-def _cancel(baton: Baton, job: DueErrand, task: Task) -> None:
+def _cancel(deps: Deps, job: BackgroundJob, task: Task) -> None:
     """Cancels in the name of the principal that cancelled the ancestor. A task that changed meanwhile is left to the
     next round."""
     principal = job.data["by"]
     by = Principal(task.workspace, Kind(principal["kind"]), principal["id"])
     command = Cancel(by=by, reason=job.data.get("reason"), ancestor=job.task_id)
     try:
-        commit(baton, transition(task, command, baton.clock.now()))
+        commit(deps, transition(task, command, deps.clock.now()))
     except (Conflict, TaskEnded):
         return
     except (Busy, Unknown) as exc:
-        baton.log(
+        deps.log(
             "a descendant isn't cancelled yet", action="cascade_delayed", task_id=task.id, error=type(exc).__name__
         )

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import LimitReached, TargetInactive, Unknown, UnknownAgent, VersionConflict
 from baton.domain.route import MAX_ROUTES, Route
-from baton.services.retrying import decided_again
+from baton.services.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 def change_route(
-    baton: Baton, by: Principal, work_type: str, values: dict[str, Any], expected_version: int | None = None
+    deps: Deps, by: Principal, work_type: str, values: dict[str, Any], expected_version: int | None = None
 ) -> tuple[Route, bool]:
     """Returns the route in its new version, and whether it is new. Fields left out keep their value; ``agent`` is
     always given. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if
@@ -24,8 +24,8 @@ def change_route(
     by.must_be_human("change a route")
 
     def attempt() -> tuple[Route, bool]:
-        _must_be_active(baton, by.workspace, values["agent"])
-        table, now = baton.store.routes(by.workspace), baton.clock.now()
+        _must_be_active(deps, by.workspace, values["agent"])
+        table, now = deps.store.routes(by.workspace), deps.clock.now()
         before = table.last(work_type)
         if before is None or before.removed:
             before = _blank(by, work_type, before, now)
@@ -35,24 +35,24 @@ def change_route(
         if before.removed and len(table) >= MAX_ROUTES:
             raise LimitReached("routes", MAX_ROUTES)
         after = before.changed(by, now, **values, removed=False)
-        baton.store.save_route(after, table)
+        deps.store.save_route(after, table)
         return after, before.removed
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)
 
 
-def remove_route(baton: Baton, by: Principal, work_type: str) -> None:
+def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
     """Deletes the route for this type of work. Raises ``Unknown``."""
     by.must_be_human("change a route")
 
     def attempt() -> None:
-        table = baton.store.routes(by.workspace)
+        table = deps.store.routes(by.workspace)
         route = table.last(work_type)
         if route is None or route.removed:
             raise Unknown("route for this type of work")
-        baton.store.save_route(route.changed(by, baton.clock.now(), removed=True), table)
+        deps.store.save_route(route.changed(by, deps.clock.now(), removed=True), table)
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)
 
 
 def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:
@@ -68,8 +68,8 @@ def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) 
     )
 
 
-def _must_be_active(baton: Baton, workspace: str, slug: str) -> None:
-    agent = baton.store.agent(workspace, slug)
+def _must_be_active(deps: Deps, workspace: str, slug: str) -> None:
+    agent = deps.store.agent(workspace, slug)
     if agent is None:
         raise UnknownAgent(slug)
     if not agent.active:

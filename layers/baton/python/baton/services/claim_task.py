@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agent import lacking, requirements
+from baton.domain.commands import ClaimTask
 from baton.domain.errors import (
     AlreadyClaimed,
     AtCapacity,
@@ -24,25 +25,24 @@ from baton.domain.errors import (
     Unknown,
 )
 from baton.domain.events import snapshot
-from baton.domain.reading import is_open_offer
+from baton.domain.read_rights import is_open_offer
 from baton.domain.task import DEFAULT_LEASE_SECONDS
 from baton.domain.transitions import transition
-from baton.domain.verbs import ClaimTask
-from baton.ports import Dossier, Remember
-from baton.services.change_task import commit, row_of
-from baton.services.guarded import guarded_name
+from baton.ports import SaveResponse, TaskDetails
+from baton.services.apply_guardrails import apply_guardrails_to_name
+from baton.services.change_task import commit, page_sync_of
 from baton.services.mark_contact import mark_contact
-from baton.services.reading import refused_as_unknown
-from baton.services.retrying import decided_once, recalled
-from baton.services.waiting import waited
+from baton.services.read_rights import refused_as_unknown
+from baton.services.retrying import replayed_response, run_idempotently
+from baton.services.waiting import poll_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from baton.domain.agent import Agent
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Extra, Ready
+    from baton.ports import Deps, ExtraWrite, ReadyTask
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
@@ -56,7 +56,7 @@ NOT_THIS_ONE = (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgen
 class Claimed:
     """A claimed task with its items. No other answer shows the claim's id."""
 
-    dossier: Dossier
+    details: TaskDetails
     claim_id: str
 
 
@@ -70,69 +70,69 @@ class Claimer:
     lease_seconds: int = DEFAULT_LEASE_SECONDS
 
 
-def claim_task(baton: Baton, claimer: Claimer, task_id: str, once: Once | None = None) -> Claimed:
+def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None = None) -> Claimed:
     """Claims one task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
     ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``, and ``ClaimOver`` for a
     repeat of a claim that has ended since."""
 
     def attempt() -> Claimed:
-        earlier = _earlier_claim(baton, claimer, once) if once else None
-        return earlier or _take(baton, claimer, task_id, once)
+        earlier = _earlier_claim(deps, claimer, idempotency_key) if idempotency_key else None
+        return earlier or _take(deps, claimer, task_id, idempotency_key)
 
-    with refused_as_unknown(baton, claimer.by, task_id, unless=is_open_offer):
-        claimed = decided_once(baton, once, lambda first: _replayed(baton, claimer, first), attempt)
-    mark_contact(baton, claimer.by, claimer.agent)
+    with refused_as_unknown(deps, claimer.by, task_id, unless=is_open_offer):
+        claimed = run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, claimer, first), attempt)
+    mark_contact(deps, claimer.by, claimer.agent)
     return claimed
 
 
-def claim_next(baton: Baton, claimer: Claimer, once: Once | None = None) -> Claimed | None:
+def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None = None) -> Claimed | None:
     """Claims the best ready task of the agent, or returns None. A lost race means that the next task is tried, never an
     error. A repeat with the same key returns the same claim while it lives. Raises ``Unknown``, ``InactiveAgent`` and
     ``GuardrailRefused``, so that no worker polls for ever under a name that gets no work."""
-    claimed = claim_if_any(baton, claimer, once)
+    claimed = claim_if_any(deps, claimer, idempotency_key)
     if claimed is None:
-        _must_be_eligible(baton, claimer)
-    mark_contact(baton, claimer.by, claimer.agent)
+        _must_be_eligible(deps, claimer)
+    mark_contact(deps, claimer.by, claimer.agent)
     return claimed
 
 
-def _must_be_eligible(baton: Baton, claimer: Claimer) -> None:
-    agent = baton.store.agent(claimer.by.workspace, claimer.agent)
+def _must_be_eligible(deps: Deps, claimer: Claimer) -> None:
+    agent = deps.store.agent(claimer.by.workspace, claimer.agent)
     if agent is None:
         raise Unknown("agent")
     agent.must_be_active()
-    guarded_name(baton, claimer.by.workspace, "worker", claimer.worker)
+    apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker)
 
 
 def claim_next_waiting(
-    baton: Baton, claimer: Claimer, timeout_seconds: float, once: Once | None = None
+    deps: Deps, claimer: Claimer, timeout_seconds: float, idempotency_key: IdempotencyKey | None = None
 ) -> Claimed | None:
     """Claims like ``claim_next``, and waits up to ``timeout_seconds`` for a task to become ready. Also raises
     ``TooManyPolls``, and ``InactiveAgent`` if the agent was switched off meanwhile. Workers that wait for the same
     agent's work look at jittered moments, and each begins with another task of the best priority."""
 
     def poll() -> Claimed | None:
-        return claim_if_any(baton, claimer, once, is_contended=True)
+        return claim_if_any(deps, claimer, idempotency_key, is_contended=True)
 
-    found = claim_next(baton, claimer, once)
-    claimed = waited(baton, claimer.by, timeout_seconds, found, poll, bool, jittered=True)
+    found = claim_next(deps, claimer, idempotency_key)
+    claimed = poll_until(deps, claimer.by, timeout_seconds, found, poll, bool, jittered=True)
     if claimed is None and timeout_seconds > 0:
-        _must_be_eligible(baton, claimer)
+        _must_be_eligible(deps, claimer)
     return claimed
 
 
 def claim_if_any(
-    baton: Baton, claimer: Claimer, once: Once | None = None, *, is_contended: bool = False
+    deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None = None, *, is_contended: bool = False
 ) -> Claimed | None:
     """Like ``claim_next``, but also returns None for an agent that is unknown, switched off or at its limit.
     ``is_contended``: other workers are likely to look for the same work now."""
     claimer.by.acting_for(claimer.agent)
     try:
-        claimed = _Search(baton, claimer, once, is_contended=is_contended).claim()
+        claimed = _Search(deps, claimer, idempotency_key, is_contended=is_contended).claim()
     except (KeyTaken, InactiveAgent, AtCapacity):
         claimed = None
-    if claimed is None and once:
-        return _earlier_claim(baton, claimer, once)
+    if claimed is None and idempotency_key:
+        return _earlier_claim(deps, claimer, idempotency_key)
     return claimed
 
 
@@ -141,10 +141,12 @@ class _Search:
     that it didn't hand off itself; by priority, then first in, first out. After a lost race, candidates of one priority
     come in random order, so that many concurrent searches don't meet at each task in turn."""
 
-    def __init__(self, baton: Baton, claimer: Claimer, once: Once | None, *, is_contended: bool) -> None:
-        self._baton, self._claimer, self._once = baton, claimer, once
+    def __init__(
+        self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None, *, is_contended: bool
+    ) -> None:
+        self._baton, self._claimer, self._once = deps, claimer, idempotency_key
         self._is_contended = is_contended
-        self._lost: list[Ready] = []
+        self._lost: list[ReadyTask] = []
 
     def claim(self) -> Claimed | None:
         """Raises ``KeyTaken``, ``InactiveAgent``, ``AtCapacity``."""
@@ -158,7 +160,7 @@ class _Search:
                 return claimed
         return self._retry_lost()
 
-    def _candidates(self) -> Iterator[Ready]:
+    def _candidates(self) -> Iterator[ReadyTask]:
         workspace, now = self._claimer.by.workspace, self._baton.clock.now()
         skills, own = self._baton.store.ready(workspace, self._claimer.agent, now)
         yield from self._spread(own)
@@ -169,13 +171,13 @@ class _Search:
             if ready.source != self._claimer.agent and not lacking(offers, ready.requires):
                 yield ready
 
-    def _spread(self, queue: Iterator[Ready]) -> Iterator[Ready]:
+    def _spread(self, queue: Iterator[ReadyTask]) -> Iterator[ReadyTask]:
         for _, alike in groupby(queue, key=lambda ready: ready.priority):
             while some := list(islice(alike, SPREAD_OVER if self._is_contended else 1)):
                 random.shuffle(some)
                 yield from some
 
-    def _try(self, ready: Ready) -> Claimed | None:
+    def _try(self, ready: ReadyTask) -> Claimed | None:
         try:
             return _take(self._baton, self._claimer, ready.task_id, self._once)
         except KeyTaken:
@@ -200,14 +202,14 @@ class _Search:
         return None
 
 
-def _take(baton: Baton, claimer: Claimer, task_id: str, once: Once | None) -> Claimed:
-    dossier, agent = baton.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
+def _take(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None) -> Claimed:
+    details, agent = deps.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
     if agent is None or not agent.active:
         raise InactiveAgent(claimer.agent)
     try:
-        return _claimed(baton, claimer, dossier, agent, _any_slot(agent), once)
+        return _claimed(deps, claimer, details, agent, _any_slot(agent), idempotency_key)
     except SlotTaken:
-        return _claimed(baton, claimer, dossier, agent, _free_slot(baton, agent), once)
+        return _claimed(deps, claimer, details, agent, _free_slot(deps, agent), idempotency_key)
 
 
 def _any_slot(agent: Agent) -> int | None:
@@ -215,9 +217,9 @@ def _any_slot(agent: Agent) -> int | None:
     return None if agent.max_concurrent is None else random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
 
 
-def _free_slot(baton: Baton, agent: Agent) -> int:
+def _free_slot(deps: Deps, agent: Agent) -> int:
     """A slot that no live claim holds. Raises ``AtCapacity``."""
-    taken = {held.slot for held in baton.store.held(agent.workspace, agent.slug)}
+    taken = {held.slot for held in deps.store.held(agent.workspace, agent.slug)}
     free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
     if not free:
         raise AtCapacity(agent.slug, agent.max_concurrent or 0)
@@ -225,35 +227,40 @@ def _free_slot(baton: Baton, agent: Agent) -> int:
 
 
 def _claimed(
-    baton: Baton, claimer: Claimer, dossier: Dossier, agent: Agent, slot: int | None, once: Once | None
+    deps: Deps,
+    claimer: Claimer,
+    details: TaskDetails,
+    agent: Agent,
+    slot: int | None,
+    idempotency_key: IdempotencyKey | None,
 ) -> Claimed:
-    now, task_id = baton.clock.now(), dossier.task.id
+    now, task_id = deps.clock.now(), details.task.id
     command = ClaimTask(
         by=claimer.by,
         agent=claimer.agent,
-        worker=guarded_name(baton, claimer.by.workspace, "worker", claimer.worker),
-        claim_id=baton.ids.new("clm", now),
+        worker=apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker),
+        claim_id=deps.ids.new("clm", now),
         lease_seconds=claimer.lease_seconds,
         skills=agent,
         slot=slot,
     )
-    change = transition(dossier.task, command, now)
-    extras: list[Extra] = []
-    if once:
+    change = transition(details.task, command, now)
+    extras: list[ExtraWrite] = []
+    if idempotency_key:
         answer: dict[str, Any] = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
-        extras.append(Remember(once, answer))
-    commit(baton, change, extras)
-    return Claimed(replace(dossier, task=change.task, mirror=row_of(baton, change.task)), command.claim_id)
+        extras.append(SaveResponse(idempotency_key, answer))
+    commit(deps, change, extras)
+    return Claimed(replace(details, task=change.task, page_sync=page_sync_of(deps, change.task)), command.claim_id)
 
 
-def _earlier_claim(baton: Baton, claimer: Claimer, once: Once) -> Claimed | None:
-    answer = recalled(baton, once)
-    return None if answer is None else _replayed(baton, claimer, answer)
+def _earlier_claim(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey) -> Claimed | None:
+    answer = replayed_response(deps, idempotency_key)
+    return None if answer is None else _replayed(deps, claimer, answer)
 
 
-def _replayed(baton: Baton, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
-    dossier = baton.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
-    claim = dossier.task.claim
+def _replayed(deps: Deps, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
+    details = deps.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
+    claim = details.task.claim
     if claim is None or claim.claim_id != answer["claim_id"]:
-        raise ClaimOver(dossier.task.id)
-    return Claimed(dossier, claim.claim_id)
+        raise ClaimOver(details.task.id)
+    return Claimed(details, claim.claim_id)

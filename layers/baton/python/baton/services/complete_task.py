@@ -4,68 +4,71 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.commands import Complete
 from baton.domain.guardrails import checked
 from baton.domain.handoff import criteria_of
 from baton.domain.times import rfc3339
-from baton.domain.verbs import Complete
-from baton.services.end_claim import Ending, Word, end_claim
-from baton.services.envelope import sender
+from baton.services.check_envelope import sender
+from baton.services.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.services.follow_up import FollowUp, continuation
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier, Extra, Facts
+    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
 
 Message = dict[str, Any]
 
 
 def complete_task(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task_id: str,
     claim_id: str,
     output: Any,
     body_hash: str,
-    once: Once | None = None,
+    idempotency_key: IdempotencyKey | None = None,
     completion: Message | None = None,
-    told: tuple[Extra, ...] = (),
+    extra_writes: tuple[ExtraWrite, ...] = (),
     envelope: Message | None = None,
-) -> Dossier:
+) -> TaskDetails:
     """Completes the task, with its output and the completion message. ``completion``: deliverables, verification,
     notes, results, continuation. ``envelope``: the message's other statements about the task and the claim; raises
     ``InvalidInput`` if they aren't true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and
-    ``Unknown``. ``body_hash`` tells an exact repeat from a second, different completion. ``told``: extra writes."""
+    ``Unknown``. ``body_hash`` tells an exact repeat from a second, different completion. ``extra_writes``: committed
+    with it."""
     payload = {"output": output, "completion": completion or {}}
-    request = Word(
+    request = EndClaimRequest(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
         verb=Complete.name,
         body_hash=body_hash,
-        once=once,
-        said=payload,
-        told=told,
+        idempotency_key=idempotency_key,
+        payload=payload,
+        extra_writes=extra_writes,
     )
 
-    def decide(inputs: Facts, now: datetime) -> Ending:
-        return _completed(baton, request, inputs, now, envelope or {})
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        return _completed(deps, request, inputs, now, envelope or {})
 
-    return end_claim(baton, request, decide)
+    return end_claim(deps, request, decide)
 
 
-def _completed(baton: Baton, request: Word, inputs: Facts, now: datetime, envelope: Message) -> Ending:
+def _completed(
+    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, envelope: Message
+) -> ClaimOutcome:
     task, body = _known(inputs)
     rules = inputs.settings.guardrails
-    output = checked({"output": request.said["output"]}, rules, "")["output"]
-    completion = checked(request.said["completion"], rules, "")
+    output = checked({"output": request.payload["output"]}, rules, "")["output"]
+    completion = checked(request.payload["completion"], rules, "")
     reports = tuple((each["criterion"], each["met"]) for each in _reports(completion))
     status = "success" if all(met for _, met in reports) else "partial"
-    source = sender(baton, request.by.workspace, inputs, envelope, status)
-    completion_id = baton.ids.new("comp", now)
+    source = sender(deps, request.by.workspace, inputs, envelope, status)
+    completion_id = deps.ids.new("comp", now)
     command = Complete(
         by=request.by,
         claim_id=request.claim_id,
@@ -74,7 +77,7 @@ def _completed(baton: Baton, request: Word, inputs: Facts, now: datetime, envelo
         criteria=criteria_of(body),
         reports=reports,
     )
-    next_ = _next(baton, request.by, task, body, completion, completion_id, now)
+    next_ = _next(deps, request.by, task, body, completion, completion_id, now)
     record = {
         **completion,
         "completion_id": completion_id,
@@ -85,11 +88,11 @@ def _completed(baton: Baton, request: Word, inputs: Facts, now: datetime, envelo
     }
     if next_.outcome:
         record["continuation"] = {**completion["continuation"], **next_.outcome}
-    return Ending(verb=command, output=output, completion=record, children=next_.children, extras=next_.extras)
+    return ClaimOutcome(verb=command, output=output, completion=record, children=next_.children, extras=next_.extras)
 
 
 def _next(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task: Task,
     body: Message | None,
@@ -100,14 +103,14 @@ def _next(
     suggestion = completion.get("continuation") or {}
     if not suggestion.get("suggested_next") or task.claim is None:
         return FollowUp()
-    return continuation(baton, by, task, body, suggestion, task.claim.agent, completion_id, now)
+    return continuation(deps, by, task, body, suggestion, task.claim.agent, completion_id, now)
 
 
 def _reports(completion: Message) -> list[Message]:
     return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
 
 
-def _known(inputs: Facts) -> tuple[Task, Message | None]:
+def _known(inputs: HandoffInputs) -> tuple[Task, Message | None]:
     """The task and its body: ``end_claim`` has checked that there is one."""
     if inputs.parent is None:
         raise ValueError("no task was read")

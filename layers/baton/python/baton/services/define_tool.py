@@ -9,10 +9,10 @@ from baton.domain.guardrails import checked
 from baton.domain.handoff import must_fit
 from baton.domain.prompt import context_after
 from baton.domain.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
-from baton.ports import Page, Wanted
-from baton.services.reading import Rights
-from baton.services.retrying import decided_again
-from baton.services.who_takes_it import named, slugs_among
+from baton.ports import HandoffQuery, Page
+from baton.services.read_rights import ReadRights
+from baton.services.resolve_agents import active_agent, slugs_among
+from baton.services.retrying import retry_on_conflict
 
 # In one read, next to the settings.
 TARGETS_AT_ONCE = 90
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.principal import Principal
     from baton.domain.tool import Suspension
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 def define_tool(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     name: str,
     values: dict[str, Any],
@@ -43,13 +43,13 @@ def define_tool(
     check_tool(name, values)
 
     def attempt() -> tuple[Tool, bool]:
-        toolbox, now = baton.store.toolbox(by.workspace), baton.clock.now()
+        toolbox, now = deps.store.toolbox(by.workspace), deps.clock.now()
         before = toolbox.get(name) or undefined(name, by, now)
         if expected_version is not None and expected_version != before.version:
             raise VersionConflict("tool", before.version)
         if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
             raise LimitReached("tools", MAX_TOOLS)
-        target = _target(baton, by.workspace, before, values)
+        target = _target(deps, by.workspace, before, values)
         if target is not None:
             if seen_target not in {None, target.version}:
                 raise VersionConflict("target", target.version)
@@ -57,54 +57,54 @@ def define_tool(
         else:
             approved = {}
         after = before.changed(by, now, **{**values, **approved})
-        baton.store.save_tool(after, toolbox)
+        deps.store.save_tool(after, toolbox)
         return after, before.version == 0
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)
 
 
-def _target(baton: Baton, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:
+def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:
     """The target, which must be active. None if the tool is only switched off: no target is approved then."""
     wanted: str = values.get("target_agent") or before.target_agent
     if not wanted:
         raise InvalidInput("config.target_agent", "is required")
     if "target_agent" not in values and not values.get("active", before.active):
         return None
-    known = baton.store.handoff_facts(workspace, Wanted(agents=slugs_among(wanted))).agents
-    return named(baton, workspace, known, wanted, "config.target_agent")
+    known = deps.store.handoff_inputs(workspace, HandoffQuery(agents=slugs_among(wanted))).agents
+    return active_agent(deps, workspace, known, wanted, "config.target_agent")
 
 
-def suspensions(baton: Baton, workspace: str, tools: Iterable[Tool]) -> dict[str, Suspension]:
+def suspensions(deps: Deps, workspace: str, tools: Iterable[Tool]) -> dict[str, Suspension]:
     """Returns the suspensions of the tools that are suspended, by name."""
     shown = list(tools)
     targets = sorted({tool.target_agent for tool in shown})
     agents: dict[str, Agent] = {}
     for start in range(0, len(targets), TARGETS_AT_ONCE):
-        wanted = Wanted(agents=frozenset(targets[start : start + TARGETS_AT_ONCE]))
-        agents |= baton.store.handoff_facts(workspace, wanted).agents
+        wanted = HandoffQuery(agents=frozenset(targets[start : start + TARGETS_AT_ONCE]))
+        agents |= deps.store.handoff_inputs(workspace, wanted).agents
     found = ((tool.name, tool.suspended_by(agents.get(tool.target_agent))) for tool in shown)
     return {name: suspension for name, suspension in found if suspension is not None}
 
 
-def find_tool(baton: Baton, by: Principal, name: str) -> Tool:
+def find_tool(deps: Deps, by: Principal, name: str) -> Tool:
     """Returns the tool. Raises ``Unknown``."""
-    found = baton.store.tools(by.workspace, [name])
-    if name not in found or not Rights(baton, by).may_read_tool(name):
+    found = deps.store.tools(by.workspace, [name])
+    if name not in found or not ReadRights(deps, by).may_read_tool(name):
         raise Unknown("tool")
     return found[name]
 
 
-def readable_tools(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
+def readable_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """Returns the tools that the caller may read, by name. A page may be shorter than ``limit``."""
-    rights, page = Rights(baton, by), baton.store.listed_tools(by.workspace, limit, cursor)
+    rights, page = ReadRights(deps, by), deps.store.listed_tools(by.workspace, limit, cursor)
     return Page(tuple(tool for tool in page.items if rights.may_read_tool(tool.name)), page.cursor)
 
 
-def dry_run(baton: Baton, by: Principal, name: str, arguments: Any) -> dict[str, Any]:
+def dry_run(deps: Deps, by: Principal, name: str, arguments: Any) -> dict[str, Any]:
     """Returns the outcome that a call of the tool with these arguments would have now. Changes nothing. Raises
     ``Unknown``."""
-    tool = find_tool(baton, by, name)
-    inputs = baton.store.handoff_facts(by.workspace, Wanted(agents=frozenset({tool.target_agent})))
+    tool = find_tool(deps, by, name)
+    inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=frozenset({tool.target_agent})))
     target = inputs.agents.get(tool.target_agent)
     problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
     if not tool.active:

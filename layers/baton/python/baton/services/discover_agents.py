@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.liveness import Liveness, Presence, liveness
-from baton.domain.reading import may_see_profile
+from baton.domain.read_rights import may_see_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baton.domain.agent import Agent
     from baton.domain.principal import Principal
     from baton.domain.run_profile import RunProfile
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 MAX_LOOKS_FOR_CLAIMS = 50
 
@@ -38,55 +38,53 @@ class MatchingAgent(SeenAgent):
         return self.liveness.score(self.match)
 
 
-def seen_agent(baton: Baton, workspace: str, slug: str) -> SeenAgent:
+def seen_agent(deps: Deps, workspace: str, slug: str) -> SeenAgent:
     """Returns the agent with its liveness. Raises ``Unknown``."""
-    agent = baton.store.agent(workspace, slug)
+    agent = deps.store.agent(workspace, slug)
     if agent is None:
         raise Unknown("agent")
-    last_contact_at = baton.store.last_contact(workspace, slug)
+    last_contact_at = deps.store.last_contact(workspace, slug)
     contacts = {slug: last_contact_at} if last_contact_at else {}
-    return SeenAgent(agent, _livenesses(baton, workspace, [slug], contacts)[slug])
+    return SeenAgent(agent, _livenesses(deps, workspace, [slug], contacts)[slug])
 
 
-def whole_agent(baton: Baton, by: Principal, slug: str) -> tuple[SeenAgent, RunProfile | None]:
+def whole_agent(deps: Deps, by: Principal, slug: str) -> tuple[SeenAgent, RunProfile | None]:
     """Returns the agent, and its run profile if the caller may see that. Raises ``Unknown``."""
-    return seen_agent(baton, by.workspace, slug), profile_for(baton, by, slug)
+    return seen_agent(deps, by.workspace, slug), profile_for(deps, by, slug)
 
 
-def profile_for(baton: Baton, by: Principal, slug: str) -> RunProfile | None:
-    return baton.store.profile(by.workspace, slug) if may_see_profile(by, slug) else None
+def profile_for(deps: Deps, by: Principal, slug: str) -> RunProfile | None:
+    return deps.store.profile(by.workspace, slug) if may_see_profile(by, slug) else None
 
 
-def seen_agents(baton: Baton, workspace: str, *, after: str | None = None, most: int | None = None) -> list[SeenAgent]:
+def seen_agents(deps: Deps, workspace: str, *, after: str | None = None, most: int | None = None) -> list[SeenAgent]:
     """Returns all agents by slug, inactive ones too; or the first ``most`` after a slug, without reading the liveness
     of others."""
-    ordered = sorted(baton.store.roster(workspace), key=lambda agent: agent.slug)
+    ordered = sorted(deps.store.roster(workspace), key=lambda agent: agent.slug)
     agents = [agent for agent in ordered if after is None or agent.slug > after][:most]
-    contacts = baton.store.last_contacts(workspace)
-    seen = _livenesses(baton, workspace, [agent.slug for agent in agents], contacts)
+    contacts = deps.store.last_contacts(workspace)
+    seen = _livenesses(deps, workspace, [agent.slug for agent in agents], contacts)
     return [SeenAgent(agent, seen[agent.slug]) for agent in agents]
 
 
-def agents_for(baton: Baton, workspace: str, requires: Iterable[str]) -> list[MatchingAgent]:
+def agents_for(deps: Deps, workspace: str, requires: Iterable[str]) -> list[MatchingAgent]:
     """Returns the active agents that declare some of ``requires`` (in the spelling of ``requirements``) or declare
     nothing, best first: by match and liveness, then by slug."""
-    wanted = tuple(requires)
-    rated = [(agent.match(wanted), agent) for agent in baton.store.roster(workspace) if agent.active]
+    criteria = tuple(requires)
+    rated = [(agent.match(criteria), agent) for agent in deps.store.roster(workspace) if agent.active]
     likely = sorted(((match, agent) for match, agent in rated if match), key=lambda each: (-each[0], each[1].slug))
-    contacts = baton.store.last_contacts(workspace)
-    seen = _livenesses(baton, workspace, [agent.slug for _, agent in likely], contacts)
+    contacts = deps.store.last_contacts(workspace)
+    seen = _livenesses(deps, workspace, [agent.slug for _, agent in likely], contacts)
     found = [MatchingAgent(agent, seen[agent.slug], match) for match, agent in likely]
     return sorted(found, key=lambda each: (-each.score, each.agent.slug))
 
 
-def _livenesses(
-    baton: Baton, workspace: str, slugs: list[str], contacts: Mapping[str, datetime]
-) -> dict[str, Liveness]:
+def _livenesses(deps: Deps, workspace: str, slugs: list[str], contacts: Mapping[str, datetime]) -> dict[str, Liveness]:
     """Liveness by slug. Claims are read only if the last contact alone doesn't show that the agent is active, and for
     the first 50 such agents; the others are judged by their last contact."""
-    now = baton.clock.now()
+    now = deps.clock.now()
     seen = {slug: liveness(contacts.get(slug), now) for slug in slugs}
     quiet = [slug for slug in slugs if seen[slug].status is not Presence.ACTIVE]
     for slug in quiet[:MAX_LOOKS_FOR_CLAIMS]:
-        seen[slug] = liveness(contacts.get(slug), now, holds_claim=bool(baton.store.held(workspace, slug)))
+        seen[slug] = liveness(contacts.get(slug), now, holds_claim=bool(deps.store.held(workspace, slug)))
     return seen

@@ -5,28 +5,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.commands import Fail, Reject
 from baton.domain.guardrails import checked
 from baton.domain.times import rfc3339
-from baton.domain.verbs import Fail, Reject
 from baton.domain.workflow import Checkpoint
 from baton.ports import CheckpointKept
-from baton.services.end_claim import Ending, Word, end_claim
-from baton.services.envelope import sender
+from baton.services.check_envelope import sender
+from baton.services.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.services.follow_up import FollowUp, rollback
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier, Extra, Facts
+    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
 
 Message = dict[str, Any]
 
 
 def fail_task(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task_id: str,
     claim_id: str,
@@ -34,37 +34,37 @@ def fail_task(
     body_hash: str,
     *,
     retryable: bool,
-    once: Once | None = None,
+    idempotency_key: IdempotencyKey | None = None,
     rollback_request: Message | None = None,
-    told: tuple[Extra, ...] = (),
+    extra_writes: tuple[ExtraWrite, ...] = (),
     envelope: Message | None = None,
-) -> Dossier:
+) -> TaskDetails:
     """Fails the task, or makes it ready again if the failure is retryable and attempts are left. ``failure``: ``{type,
-    description, blockers, partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``. ``told``:
-    extra writes. ``envelope``: the message's other statements about the task and the claim; raises ``InvalidInput`` if
-    they aren't true. An agent that is switched off may fail its task, but not name the agent that continues: raises
-    ``InactiveAgent``. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    description, blockers, partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``.
+    ``extra_writes``: committed with it. ``envelope``: the message's other statements about the task and the claim;
+    raises ``InvalidInput`` if they aren't true. An agent that is switched off may fail its task, but not name the
+    agent that continues: raises ``InactiveAgent``. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     payload = _payload(failure, rollback_request)
-    request = Word(
+    request = EndClaimRequest(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
         verb=Fail.name,
         body_hash=body_hash,
-        once=once,
-        said=payload,
-        told=told,
+        idempotency_key=idempotency_key,
+        payload=payload,
+        extra_writes=extra_writes,
         while_off=True,
     )
 
-    def decide(inputs: Facts, now: datetime) -> Ending:
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
-        base = _base_record(baton, request, inputs, now, "failure")
-        base["source"] = sender(baton, by.workspace, inputs, envelope or {}, "failed")
-        checkpoint = _partial_progress(baton, request, task, base, now)
+        base = _base_record(deps, request, inputs, now, "failure")
+        base["source"] = sender(deps, by.workspace, inputs, envelope or {}, "failed")
+        checkpoint = _partial_progress(deps, request, task, base, now)
         base["checkpoint_id"] = checkpoint.id if checkpoint else None
         is_over = not retryable or task.attempt >= task.max_attempts
-        back = rollback(baton, by, task, _body(inputs), base, now) if is_over else FollowUp()
+        back = rollback(deps, by, task, _body(inputs), base, now) if is_over else FollowUp()
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Fail(
             by=by,
@@ -77,7 +77,7 @@ def fail_task(
             successor=_successor(task, back),
         )
         extras = (*([CheckpointKept(checkpoint)] if checkpoint else []), *back.extras)
-        return Ending(
+        return ClaimOutcome(
             verb=command,
             failure=record,
             computed={name: value for name, value in record.items() if name not in payload},
@@ -85,30 +85,36 @@ def fail_task(
             extras=extras,
         )
 
-    return end_claim(baton, request, decide)
+    return end_claim(deps, request, decide)
 
 
 def reject_task(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task_id: str,
     claim_id: str,
     reason: str,
     body_hash: str,
-    once: Once | None = None,
+    idempotency_key: IdempotencyKey | None = None,
     rollback_request: Message | None = None,
-) -> Dossier:
+) -> TaskDetails:
     """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     failure: Message = {"type": "capability", "description": reason}
     payload = _payload(failure, rollback_request)
-    request = Word(
-        by=by, task_id=task_id, claim_id=claim_id, verb=Reject.name, body_hash=body_hash, once=once, said=payload
+    request = EndClaimRequest(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Reject.name,
+        body_hash=body_hash,
+        idempotency_key=idempotency_key,
+        payload=payload,
     )
 
-    def decide(inputs: Facts, now: datetime) -> Ending:
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
-        base = _base_record(baton, request, inputs, now, "reason")
-        back = rollback(baton, by, task, _body(inputs), base, now)
+        base = _base_record(deps, request, inputs, now, "reason")
+        back = rollback(deps, by, task, _body(inputs), base, now)
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Reject(
             by=by,
@@ -119,37 +125,39 @@ def reject_task(
             rollback=_initiated(back),
             successor=_successor(task, back),
         )
-        return Ending(verb=command, failure=record, children=back.children, extras=back.extras)
+        return ClaimOutcome(verb=command, failure=record, children=back.children, extras=back.extras)
 
-    return end_claim(baton, request, decide)
+    return end_claim(deps, request, decide)
 
 
 def _payload(failure: Message, rollback_request: Message | None) -> Message:
     return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
 
 
-def _base_record(baton: Baton, request: Word, inputs: Facts, now: datetime, at: str) -> Message:
+def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, at: str) -> Message:
     """The record of the failure. ``at``: the field of the request that describes the failure."""
     task, rules = _task(inputs), inputs.settings.guardrails
-    rollback_request = request.said.get("rollback_request")
+    rollback_request = request.payload.get("rollback_request")
     return {
-        "failure_id": baton.ids.new("fail", now),
+        "failure_id": deps.ids.new("fail", now),
         "handoff_id": task.handoff_id,
         "timestamp": rfc3339(now),
         "source": {"agent": task.claim.agent if task.claim else request.by.id},
-        "failure": checked(request.said["failure"], rules, at),
+        "failure": checked(request.payload["failure"], rules, at),
         **({"rollback_request": checked(rollback_request, rules, "rollback_request")} if rollback_request else {}),
         "checkpoint_id": None,
     }
 
 
-def _partial_progress(baton: Baton, request: Word, task: Task, base: Message, now: datetime) -> Checkpoint | None:
+def _partial_progress(
+    deps: Deps, request: EndClaimRequest, task: Task, base: Message, now: datetime
+) -> Checkpoint | None:
     """A checkpoint with the partial progress, so that the next worker doesn't begin anew."""
     progress = base["failure"].get("partial_progress") or {}
     if not any(progress.values()) or task.claim is None:
         return None
     return Checkpoint(
-        id=baton.ids.new("chk", now),
+        id=deps.ids.new("chk", now),
         workflow_id=task.workflow_id,
         task_id=task.id,
         step_name=f"partial_{task.claim.agent}",
@@ -169,11 +177,11 @@ def _successor(task: Task, back: FollowUp) -> str | None:
     return back.child.change.task.id if back.child and task.join_parent is not None else None
 
 
-def _task(inputs: Facts) -> Task:
+def _task(inputs: HandoffInputs) -> Task:
     if inputs.parent is None:
         raise ValueError("no task was read")
     return inputs.parent.task
 
 
-def _body(inputs: Facts) -> Message | None:
+def _body(inputs: HandoffInputs) -> Message | None:
     return inputs.parent.body if inputs.parent else None

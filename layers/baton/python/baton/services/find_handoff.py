@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.handoff import handoff_id_of, task_id_of
-from baton.services.reading import Rights
+from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 
-def find_handoff(baton: Baton, by: Principal, handoff_id: str) -> Dossier:
+def find_handoff(deps: Deps, by: Principal, handoff_id: str) -> TaskDetails:
     """Returns the handoff's record as the body, and its task with its outcome. Raises ``Unknown``."""
     task_id = task_of(handoff_id)
     try:
-        found = baton.store.read(by.workspace, task_id, with_body=True)
+        found = deps.store.read(by.workspace, task_id, with_body=True)
     except Unknown as exc:
         raise Unknown("handoff") from exc
-    Rights(baton, by).must_read(found.task, "handoff")
+    ReadRights(deps, by).must_read(found.task, "handoff")
     return found
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.draft import Draft, under
+from baton.domain.draft import HandoffDraft, lineage_under
 from baton.domain.errors import InvalidInput, LoopTripped
-from baton.domain.handoff import MAX_MESSAGE_BYTES, fits, merged
+from baton.domain.handoff import MAX_MESSAGE_BYTES, fits_in, merged_context
 from baton.domain.task import Kind
-from baton.ports import Wanted
-from baton.services.make_handoff import New, counted, make, refused
-from baton.services.who_takes_it import named, slugs_among
+from baton.ports import HandoffQuery
+from baton.services.make_handoff import NewHandoff, handoffs_counted, make_handoff, stopped_handoff
+from baton.services.resolve_agents import active_agent, slugs_among
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from baton.domain.handoff import Message
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Extra, Facts
+    from baton.ports import Deps, ExtraWrite, HandoffInputs
 
 NOBODY = "nobody_to_roll_back_to"
 TO_ITS_SOURCE = "rollback_to_its_source"
@@ -32,51 +32,49 @@ class FollowUp:
     """A handoff that follows, and its record."""
 
     outcome: dict[str, Any] = field(default_factory=dict)  # saved, and part of the answer
-    child: New | None = None
-    extras: tuple[Extra, ...] = ()
+    child: NewHandoff | None = None
+    extras: tuple[ExtraWrite, ...] = ()
 
     @property
-    def children(self) -> tuple[New, ...]:
+    def children(self) -> tuple[NewHandoff, ...]:
         return (self.child,) if self.child else ()
 
 
 def continuation(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task: Task,
     body: Message | None,
-    asked: Message,
+    continuation: Message,
     source: str,
     completion_id: str,
     now: datetime,
 ) -> FollowUp:
     """Returns the handoff to the agent that a completion suggests. An unknown agent is recorded, not an error
     (docs/spec/protocol.md §4)."""
-    name = asked["suggested_next"]
-    inputs = _facts(baton, task, name)
+    name = continuation["suggested_next"]
+    inputs = _facts(deps, task, name)
     try:
-        agent = named(baton, task.workspace, inputs.agents, name, "continuation.suggested_next")
+        agent = active_agent(deps, task.workspace, inputs.agents, name, "continuation.suggested_next")
     except InvalidInput as refusal:
         return FollowUp({"status": refusal.code})
-    draft = Draft(
+    draft = HandoffDraft(
         kind=Kind.CONTINUATION,
         source=source,
         target=agent.slug,
         message={
             "source": {"agent": source},
-            "target": {"agent": agent.slug, "reason": asked.get("reason") or f"Go on after: {task.title}"},
-            "context": merged((body or {}).get("context"), asked.get("context_for_next")),
+            "target": {"agent": agent.slug, "reason": continuation.get("reason") or f"Go on after: {task.title}"},
+            "context": merged_context((body or {}).get("context"), continuation.get("context_for_next")),
             "metadata": {"priority": str(task.priority)},
             "continues": {"handoff_id": task.handoff_id, "completion_id": completion_id},
         },
-        lineage=under(task, body),
+        lineage=lineage_under(task, body),
     )
-    return _check_and_make(baton, by, draft, agent, inputs, now)
+    return _check_and_make(deps, by, draft, agent, inputs, now)
 
 
-def rollback(
-    baton: Baton, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime
-) -> FollowUp:
+def rollback(deps: Deps, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime) -> FollowUp:
     """Returns the rollback to an agent that can act on the failure (docs/spec/protocol.md §5). ``failure``: its
     record."""
     request = failure.get("rollback_request") or {}
@@ -88,19 +86,19 @@ def rollback(
         return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
     source = task.claim.agent
     names_it = request.get("target_agent") is not None
-    inputs = _facts(baton, task, back_to, *([source] if names_it else []))
+    inputs = _facts(deps, task, back_to, *([source] if names_it else []))
     if names_it and source in inputs.agents:  # while it is off, the handoff names the next agent, not the agent itself
         inputs.agents[source].must_be_active()
     agent: Agent | None = None
     trip: LoopTripped | None = None
     try:
-        agent = named(baton, task.workspace, inputs.agents, back_to, "rollback_request.target_agent")
+        agent = active_agent(deps, task.workspace, inputs.agents, back_to, "rollback_request.target_agent")
     except InvalidInput as refusal:
         trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
     is_rollback = "rolls_back" in (body or {})  # or the retry of a rollback
     if agent is not None and is_rollback and agent.slug == task.source_agent:
         trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
-    draft = Draft(
+    draft = HandoffDraft(
         kind=Kind.ROLLBACK,
         source=source,
         target=agent.slug if agent else None,
@@ -121,13 +119,13 @@ def rollback(
                 },
             },
         ),
-        lineage=under(task, body),
+        lineage=lineage_under(task, body),
         join_parent=task.join_parent,
         call_id=task.call_id,
     )
     if trip is not None:
-        return _entry(baton, by, draft, trip, now)
-    return _check_and_make(baton, by, draft, agent, inputs, now)
+        return _entry(deps, by, draft, trip, now)
+    return _check_and_make(deps, by, draft, agent, inputs, now)
 
 
 def _with_context(body: Message | None, message: Message) -> Message:
@@ -135,22 +133,22 @@ def _with_context(body: Message | None, message: Message) -> Message:
     failed handoff."""
     context = (body or {}).get("context") or {}
     whole = {**message, "context": context}
-    return whole if fits(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
+    return whole if fits_in(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
 
 
-def _facts(baton: Baton, task: Task, *agents: str) -> Facts:
+def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
     names = slugs_among(*agents)
-    return baton.store.handoff_facts(task.workspace, Wanted(agents=names, workflow_id=task.workflow_id))
+    return deps.store.handoff_inputs(task.workspace, HandoffQuery(agents=names, workflow_id=task.workflow_id))
 
 
 def _check_and_make(
-    baton: Baton, by: Principal, draft: Draft, agent: Agent | None, inputs: Facts, now: datetime
+    deps: Deps, by: Principal, draft: HandoffDraft, agent: Agent | None, inputs: HandoffInputs, now: datetime
 ) -> FollowUp:
     try:
         draft.check(inputs.settings, inputs.handoffs or 1, now)
     except LoopTripped as trip:
-        return _entry(baton, by, draft, trip, now)
-    new = make(baton, by, draft, agent, inputs.settings, now, asked_directly=False)
+        return _entry(deps, by, draft, trip, now)
+    new = make_handoff(deps, by, draft, agent, inputs.settings, now, asked_directly=False)
     task = new.change.task
     outcome = {
         "status": "created",
@@ -158,9 +156,9 @@ def _check_and_make(
         "task_id": task.id,
         "target_agent": task.target_agent,
     }
-    return FollowUp(outcome, new, tuple(counted(draft, inputs.settings)))
+    return FollowUp(outcome, new, tuple(handoffs_counted(draft, inputs.settings)))
 
 
-def _entry(baton: Baton, by: Principal, draft: Draft, trip: LoopTripped, now: datetime) -> FollowUp:
-    entry = refused(baton, by, draft, trip, now)
+def _entry(deps: Deps, by: Principal, draft: HandoffDraft, trip: LoopTripped, now: datetime) -> FollowUp:
+    entry = stopped_handoff(deps, by, draft, trip, now)
     return FollowUp({"status": "manual_review", "rule": trip.rule, "review_id": entry.review.id}, None, entry.extras)

@@ -5,59 +5,63 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.alert import from_snapshot, snapshot
-from baton.ports import AlertSaved, Extra, Remember
-from baton.services.guarded import guarded
-from baton.services.retrying import decided_once
+from baton.ports import AlertSaved, ExtraWrite, SaveResponse
+from baton.services.apply_guardrails import apply_guardrails
+from baton.services.retrying import run_idempotently
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from baton.domain.alert import Alert
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 def acknowledge_alert(
-    baton: Baton, by: Principal, alert_id: str, note: str | None = None, once: Once | None = None
+    deps: Deps, by: Principal, alert_id: str, note: str | None = None, idempotency_key: IdempotencyKey | None = None
 ) -> Alert:
     """Acknowledges the alert. An earlier acknowledgement or resolution stays. Raises ``Unknown``."""
     by.must_be_human("acknowledge an alert")
-    return _changed(baton, by, alert_id, lambda alert, now: alert.acknowledged(by, now, _note(baton, by, note)), once)
+    return _changed(
+        deps, by, alert_id, lambda alert, now: alert.acknowledged(by, now, _note(deps, by, note)), idempotency_key
+    )
 
 
 def resolve_alert(
-    baton: Baton, by: Principal, alert_id: str, note: str | None = None, once: Once | None = None
+    deps: Deps, by: Principal, alert_id: str, note: str | None = None, idempotency_key: IdempotencyKey | None = None
 ) -> Alert:
     """Resolves the alert, acknowledged or not. An earlier resolution stays. Raises ``Unknown``."""
     by.must_be_human("resolve an alert")
-    return _changed(baton, by, alert_id, lambda alert, now: alert.resolved(by, now, _note(baton, by, note)), once)
+    return _changed(
+        deps, by, alert_id, lambda alert, now: alert.resolved(by, now, _note(deps, by, note)), idempotency_key
+    )
 
 
-def _note(baton: Baton, by: Principal, note: str | None) -> str | None:
-    text: str | None = guarded(baton, by.workspace, {"note": note})["note"]
+def _note(deps: Deps, by: Principal, note: str | None) -> str | None:
+    text: str | None = apply_guardrails(deps, by.workspace, {"note": note})["note"]
     return text
 
 
 def _changed(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     alert_id: str,
     change: Callable[[Alert, datetime], Alert],
-    once: Once | None,
+    idempotency_key: IdempotencyKey | None,
 ) -> Alert:
     def attempt() -> Alert:
-        saved = once.recall(baton.store.remembered(once)) if once else None
+        saved = idempotency_key.replay(deps.store.saved_response(idempotency_key)) if idempotency_key else None
         if saved is not None:
             return from_snapshot(saved)
-        before = baton.store.alert(by.workspace, alert_id)
-        after = change(before, baton.clock.now())
-        extras: list[Extra] = [Remember(once, snapshot(after))] if once else []
+        before = deps.store.alert(by.workspace, alert_id)
+        after = change(before, deps.clock.now())
+        extras: list[ExtraWrite] = [SaveResponse(idempotency_key, snapshot(after))] if idempotency_key else []
         if after is not before:
             extras.append(AlertSaved(after))
         if extras:
-            baton.store.commit(by.workspace, None, extras)
+            deps.store.commit(by.workspace, None, extras)
         return after
 
-    return decided_once(baton, once, from_snapshot, attempt)
+    return run_idempotently(deps, idempotency_key, from_snapshot, attempt)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.agent import MAX_AGENTS, MAX_TYPES, Agent, check_names, distinct, unregistered
 from baton.domain.errors import InvalidInput
 from baton.domain.ids import is_slug
-from baton.ports import Remember
-from baton.services.retrying import decided_once, recalled
+from baton.ports import SaveResponse
+from baton.services.retrying import replayed_response, run_idempotently
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from baton.domain.agent import Roster
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 Types = tuple[str, ...]
 
@@ -40,7 +40,10 @@ class ImportedAgent:
 
 
 def import_agents(
-    baton: Baton, by: Principal, declared: Mapping[str, Mapping[str, Types]], once: Once | None = None
+    deps: Deps,
+    by: Principal,
+    declared: Mapping[str, Mapping[str, Types]],
+    idempotency_key: IdempotencyKey | None = None,
 ) -> list[ImportedAgent]:
     """Saves what agents accept and produce. ``declared``: slug → ``accepts`` and ``produces``; a list that isn't given
     stays as it is. Unknown agents are registered with the defaults. Known agents keep everything else, but for a
@@ -59,21 +62,21 @@ def import_agents(
         return [_from_answer(each) for each in response["agents"]]
 
     def attempt() -> list[ImportedAgent]:
-        earlier = recalled(baton, once)
+        earlier = replayed_response(deps, idempotency_key)
         if earlier is not None:
             return replay(earlier)
-        roster = baton.store.roster(by.workspace)
-        for agent in _changed_agents(roster, by, declared, baton.clock.now()):
-            baton.store.save_agent(agent, roster)
+        roster = deps.store.roster(by.workspace)
+        for agent in _changed_agents(roster, by, declared, deps.clock.now()):
+            deps.store.save_agent(agent, roster)
             roster = roster.saved(agent)
             written[agent.slug] = ImportedAgent(agent.slug, _outcome(agent), agent.version)
         imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
-        if once:
+        if idempotency_key:
             answer = {"agents": [asdict(each) for each in imported]}
-            baton.store.commit(by.workspace, None, [Remember(once, answer)])
+            deps.store.commit(by.workspace, None, [SaveResponse(idempotency_key, answer)])
         return imported
 
-    return decided_once(baton, once, replay, attempt)
+    return run_idempotently(deps, idempotency_key, replay, attempt)
 
 
 def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:

@@ -10,25 +10,25 @@ from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.commands import Cancel, Resolve
 from baton.domain.errors import Busy, NoTracker, PageHeld, TaskEnded, TrackerTrouble
 from baton.domain.marker import Priority
-from baton.domain.mirror import PageRef, adopted
+from baton.domain.page_sync import PageRef, adopted
 from baton.domain.task import State, Task
 from baton.domain.transitions import imported
-from baton.domain.verbs import Cancel, Resolve
-from baton.ports import Body, MirrorOpened, Opened, PageTaken
+from baton.ports import Body, EscalationOpened, PageLinked, PageSyncOpened
 from baton.services.change_task import change_task, commit
-from baton.services.retrying import decided_again, first_said, recalled
+from baton.services.retrying import replayed_response, retry_on_conflict, save_first_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.agent import Agent, Roster
-    from baton.domain.idempotency import Once
-    from baton.domain.page_news import Seen
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.page_changes import PageSnapshot
     from baton.domain.principal import Principal
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import Baton, Tracker
+    from baton.ports import Deps, Tracker
 
 BUDGET_SECONDS = 20.0
 BATCH = 50
@@ -56,19 +56,21 @@ class Imported:
         return {name: getattr(self, name) for name in ("opened", "closed", "known", "skipped", "complete")}
 
 
-def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], once: Once | None = None) -> Imported:
+def import_tracker(
+    deps: Deps, by: Principal, may_go_on: Callable[[], bool], idempotency_key: IdempotencyKey | None = None
+) -> Imported:
     """Reads all pages of the window's handoffs. A page is imported once, so the import may be stopped anywhere and
     repeated. Raises ``NoTracker`` and ``TrackerTrouble``."""
     by.must_be_human("import the tracker's handoffs")
-    saved = recalled(baton, once)
+    saved = replayed_response(deps, idempotency_key)
     if saved is not None:
         return Imported(**saved)
-    settings = baton.store.settings(by.workspace)
+    settings = deps.store.settings(by.workspace)
     if settings.tracker is None:
         raise NoTracker
-    tracker = baton.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
-    pages = tracker.created_since(baton.clock.now() - settings.window, PREFIX)
-    importer = Importer(baton, by, settings.tracker, baton.store.roster(by.workspace), tracker)
+    tracker = deps.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
+    pages = tracker.created_since(deps.clock.now() - settings.window, PREFIX)
+    importer = Importer(deps, by, settings.tracker, deps.store.roster(by.workspace), tracker)
     try:
         while importer.tally.complete and (batch := list(islice(pages, BATCH))):
             importer.take(batch, may_go_on)
@@ -76,23 +78,23 @@ def import_tracker(baton: Baton, by: Principal, may_go_on: Callable[[], bool], o
         if importer.tally == Imported():
             raise
         importer.tally.complete = False  # the finished part stands, and is reported
-        baton.log("an import was cut short", action="import_cut_short", reason=trouble.code)
-    if once and importer.tally.complete:
-        return Imported(**first_said(baton, once, importer.tally.public()))
+        deps.log("an import was cut short", action="import_cut_short", reason=trouble.code)
+    if idempotency_key and importer.tally.complete:
+        return Imported(**save_first_response(deps, idempotency_key, importer.tally.public()))
     return importer.tally
 
 
 @dataclass
 class Importer:
-    baton: Baton
+    deps: Deps
     by: Principal
     settings: TrackerSettings
     roster: Roster
     tracker: Tracker
     tally: Imported = field(default_factory=Imported)
 
-    def take(self, batch: list[Seen], may_go_on: Callable[[], bool]) -> None:
-        holders = self.baton.store.page_holders(self.by.workspace, [seen.page_id for seen in batch])
+    def take(self, batch: list[PageSnapshot], may_go_on: Callable[[], bool]) -> None:
+        holders = self.deps.store.page_holders(self.by.workspace, [seen.page_id for seen in batch])
         for seen in batch:
             if not may_go_on():
                 self.tally.complete = False
@@ -103,14 +105,14 @@ class Importer:
             else:
                 self._import(seen)
 
-    def _import(self, seen: Seen) -> None:
+    def _import(self, seen: PageSnapshot) -> None:
         try:
             agents = self._agents(seen.title)
             if seen.task_id or self.tracker.tasks_named(seen.page_id):
                 # Baton's own, of another workspace or not saved yet: its sender will find it.
                 self.tally.known += 1
                 return
-            task_id = decided_again(self.baton.clock, lambda: self._make(agents, seen))
+            task_id = retry_on_conflict(self.deps.clock, lambda: self._make(agents, seen))
         except NoHandoff as reason:
             if len(self.tally.skipped) < MOST_SKIPPED:
                 self.tally.skipped.append({"title": seen.title[:200], "reason": str(reason)})
@@ -137,12 +139,12 @@ class Importer:
         except ValueError as exc:
             raise NoHandoff(f"{match['due']} is not a day of the calendar") from exc
 
-    def _make(self, agents: tuple[Agent, Agent, date], seen: Seen) -> str:
+    def _make(self, agents: tuple[Agent, Agent, date], seen: PageSnapshot) -> str:
         """Writes task, direction and page in one transaction. The task waits for a human: nobody approved it here."""
         source, target, due = agents
-        baton, workspace, now = self.baton, self.by.workspace, self.baton.clock.now()
-        direction = baton.store.marker_facts(workspace, (source.slug, target.slug), None).direction
-        task_id, handoff_id = baton.ids.new("task", now), baton.ids.new("ho", now)
+        deps, workspace, now = self.deps, self.by.workspace, self.deps.clock.now()
+        direction = deps.store.marker_inputs(workspace, (source.slug, target.slug), None).direction
+        task_id, handoff_id = deps.ids.new("task", now), deps.ids.new("ho", now)
         new = Task(
             workspace=workspace,
             id=task_id,
@@ -155,7 +157,7 @@ class Importer:
             due_date=due,
             handoff_id=handoff_id,
             master_task_id=task_id,
-            workflow_id=baton.ids.new("wf", now),
+            workflow_id=deps.ids.new("wf", now),
             created_at=now,
             created_by=self.by.key,
             updated_at=now,
@@ -165,18 +167,18 @@ class Importer:
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
-        counted = Opened(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
-        commit(baton, change, [Body(body), counted, MirrorOpened(sync), PageTaken(seen.page_id, task_id)])
+        counted = EscalationOpened(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
+        commit(deps, change, [Body(body), counted, PageSyncOpened(sync), PageLinked(seen.page_id, task_id)])
         return task_id
 
-    def _end_if_closed(self, task_id: str, seen: Seen) -> None:
+    def _end_if_closed(self, task_id: str, seen: PageSnapshot) -> None:
         """Ends the task of a closed page, in a transaction of its own, as one transaction can't write a direction
         twice. If it is lost, the next import does it."""
         meaning = self.settings.meaning(seen.status)
-        sync = self.baton.store.mirror(self.by.workspace, task_id) if meaning else None
+        sync = self.deps.store.page_sync(self.by.workspace, task_id) if meaning else None
         if meaning is None or sync is None or not sync.is_settled:
             return
         reason = f"was {seen.status!r} in Notion when it was imported"
         command = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
         with suppress(TaskEnded):
-            change_task(self.baton, self.by.workspace, task_id, lambda _: command)
+            change_task(self.deps, self.by.workspace, task_id, lambda _: command)

@@ -9,14 +9,14 @@ from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
 from baton.domain.ids import is_slug
 from baton.domain.principal import CONVERSE, OWN_PARTS, SCOPES, Kind
 from baton.domain.token import Token, digest, spell
-from baton.services.retrying import decided_again, decided_once, recalled
+from baton.services.retrying import replayed_response, retry_on_conflict, run_idempotently
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,9 @@ class TokenRequest:
     expires_at: datetime | None = None
 
 
-def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once | None = None) -> tuple[Token, str]:
+def issue_token(
+    deps: Deps, by: Principal, request: TokenRequest, idempotency_key: IdempotencyKey | None = None
+) -> tuple[Token, str]:
     """Returns the token and its text, which is never shown again. Raises ``InvalidInput`` and, for a repeat with the
     same key, ``SecretAlreadyShown``."""
     by.must_be_human("make a token")
@@ -38,22 +40,22 @@ def issue_token(baton: Baton, by: Principal, request: TokenRequest, once: Once |
         raise SecretAlreadyShown(saved["token_id"])
 
     def attempt() -> tuple[Token, str]:
-        saved = recalled(baton, once)
+        saved = replayed_response(deps, idempotency_key)
         if saved is not None:
             refuse(saved)
-        token, secret = _new_token(baton, by, request)
-        baton.store.add_token(token, once)
+        token, secret = _new_token(deps, by, request)
+        deps.store.add_token(token, idempotency_key)
         return token, spell(token.id, secret)
 
-    return decided_once(baton, once, refuse, attempt)
+    return run_idempotently(deps, idempotency_key, refuse, attempt)
 
 
-def _new_token(baton: Baton, by: Principal, request: TokenRequest) -> tuple[Token, str]:
-    now = baton.clock.now()
-    _check(baton, by, request, now)
-    secret = baton.ids.secret()
+def _new_token(deps: Deps, by: Principal, request: TokenRequest) -> tuple[Token, str]:
+    now = deps.clock.now()
+    _check(deps, by, request, now)
+    secret = deps.ids.secret()
     token = Token(
-        id=baton.ids.new("t", now).removeprefix("t_"),
+        id=deps.ids.new("t", now).removeprefix("t_"),
         workspace=by.workspace,
         kind=request.kind,
         subject=request.subject,
@@ -66,23 +68,23 @@ def _new_token(baton: Baton, by: Principal, request: TokenRequest) -> tuple[Toke
     return token, secret
 
 
-def revoke_token(baton: Baton, by: Principal, token_id: str) -> Token:
+def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
     """Revokes the token from the next request on. Revoking twice changes nothing. Raises ``Unknown``."""
     by.must_be_human("revoke a token")
 
     def attempt() -> Token:
-        token = baton.store.token(token_id)
+        token = deps.store.token(token_id)
         if token is None or token.workspace != by.workspace:
             raise Unknown("token")
-        revoked = token.revoked(by, baton.clock.now())
+        revoked = token.revoked(by, deps.clock.now())
         if revoked is not token:
-            baton.store.save_revocation(revoked)
+            deps.store.save_revocation(revoked)
         return revoked
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)
 
 
-def _check(baton: Baton, by: Principal, request: TokenRequest, now: datetime) -> None:
+def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> None:
     if not is_slug(request.subject):
         raise InvalidInput("subject", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
     if request.kind is Kind.SERVICE and request.subject in OWN_PARTS:
@@ -93,7 +95,7 @@ def _check(baton: Baton, by: Principal, request: TokenRequest, now: datetime) ->
     if request.kind is Kind.AGENT:
         if request.scopes - {CONVERSE}:
             raise InvalidInput("scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}")
-        if baton.store.agent(by.workspace, request.subject) is None:
+        if deps.store.agent(by.workspace, request.subject) is None:
             raise InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
     if request.expires_at is not None and request.expires_at <= now:
         raise InvalidInput("expires_at", "must be in the future")

@@ -5,66 +5,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.commands import Resume
 from baton.domain.errors import Unknown
 from baton.domain.events import canonical_json
 from baton.domain.principal import JOINER, system
 from baton.domain.task import State
 from baton.domain.transitions import transition
-from baton.domain.verbs import Resume
-from baton.domain.workflow import Errand
-from baton.ports import ErrandDone
-from baton.services.change_task import commit_and_ring
-from baton.services.retrying import decided_again
+from baton.domain.workflow import JobKind
+from baton.ports import JobFinished
+from baton.services.change_task import commit_and_notify
+from baton.services.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.task import Task, Wait
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 # The most bytes of all results in the resume payload, so that the store can take it.
 MAX_RESULTS_BYTES = 300_000
 
 
-def join_branches(baton: Baton, workspace: str, task_id: str) -> bool:
+def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
     """True if the task resumes now. The background job is read before the branches, and finished in that version: a
     branch that ends meanwhile leaves another job."""
 
     def attempt() -> bool:
-        job = baton.store.errand(workspace, Errand.JOIN, task_id)
-        joined = _join(baton, workspace, task_id)
+        job = deps.store.job(workspace, JobKind.JOIN, task_id)
+        joined = _join(deps, workspace, task_id)
         if job is not None:
-            baton.store.commit(workspace, None, [ErrandDone(job)])
+            deps.store.commit(workspace, None, [JobFinished(job)])
         return joined
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)
 
 
-def _join(baton: Baton, workspace: str, task_id: str) -> bool:
+def _join(deps: Deps, workspace: str, task_id: str) -> bool:
     try:
-        task, _ = baton.store.load(workspace, task_id)
+        task, _ = deps.store.load(workspace, task_id)
     except Unknown:
         return False
     wait = task.wait
     if task.state is not State.WAITING or wait is None or wait.is_for_callback:
         return False
-    leaves = _leaves(baton, workspace, wait)
+    leaves = _leaves(deps, workspace, wait)
     ended = [branch for branch in leaves.values() if all(each.is_ended for each in branch)]
     done = [branch for branch in ended if all(each.state is State.DONE for each in branch)]
     if not wait.is_met(len(done), len(ended)):
         return False
-    resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(baton, workspace, leaves)}
-    command = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", brought=resume_payload)
-    commit_and_ring(baton, transition(task, command, baton.clock.now()))
+    resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(deps, workspace, leaves)}
+    command = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", resume_payload=resume_payload)
+    commit_and_notify(deps, transition(task, command, deps.clock.now()))
     return True
 
 
-def _leaves(baton: Baton, workspace: str, wait: Wait) -> dict[str, list[Task]]:
+def _leaves(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
     """The last tasks of each branch: without a successor, or without one yet."""
     leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
     pending = {branch.task_id: branch.call_id for branch in wait.branches}
     while pending:  # successors are always newer: this ends, however often a branch was handed off
-        found = baton.store.tasks(workspace, list(pending))
+        found = deps.store.tasks(workspace, list(pending))
         successors: dict[str, str] = {}
         for task_id, call_id in pending.items():
             task = found[task_id]
@@ -75,10 +75,10 @@ def _leaves(baton: Baton, workspace: str, wait: Wait) -> dict[str, list[Task]]:
     return leaves
 
 
-def _results(baton: Baton, workspace: str, leaves: dict[str, list[Task]]) -> list[dict[str, Any]]:
+def _results(deps: Deps, workspace: str, leaves: dict[str, list[Task]]) -> list[dict[str, Any]]:
     """The results of the branches in the order of their calls, with the state of those that still run."""
     ids = [task.id for branch in leaves.values() for task in branch]
-    details = baton.store.papers(workspace, ids)
+    details = deps.store.outcomes(workspace, ids)
     most = MAX_RESULTS_BYTES // max(len(ids), 1)
     return [
         _within(most, _result(call_id, details[task.id]))
@@ -97,7 +97,7 @@ def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "left_out": left_out}
 
 
-def _result(call_id: str, of: Dossier) -> dict[str, Any]:
+def _result(call_id: str, of: TaskDetails) -> dict[str, Any]:
     task = of.task
     return {
         "call_id": call_id,

@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
     from baton.domain.agent import Agent
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
-def caller_must_be_on(baton: Baton, by: Principal) -> None:
+def caller_must_be_on(deps: Deps, by: Principal) -> None:
     """Raises ``InactiveAgent``. One read for an agent, none for others. A token of an agent that was never registered
     is accepted: there is nothing to switch off."""
-    if by.kind is Kind.AGENT and is_off(baton, by.workspace, by.id):
+    if by.kind is Kind.AGENT and is_off(deps, by.workspace, by.id):
         raise InactiveAgent(by.id)
 
 
-def must_be_let_act(baton: Baton, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:
+def must_be_let_act(deps: Deps, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:
     """Checks an action of a human or service in the name of ``agent``. One read, unless it is among ``known``. Raises
     ``InactiveAgent``. No read for the agent itself, which the dispatcher has checked, nor for Baton's own parts."""
     if by.kind is Kind.AGENT or by.is_own_part or agent == by.key:
         return
     found = (known or {}).get(agent)
-    if (not found.active) if found is not None else is_off(baton, by.workspace, agent):
+    if (not found.active) if found is not None else is_off(deps, by.workspace, agent):
         raise InactiveAgent(agent)
 
 
-def is_off(baton: Baton, workspace: str, agent: str) -> bool:
-    found = baton.store.agent(workspace, agent)
+def is_off(deps: Deps, workspace: str, agent: str) -> bool:
+    found = deps.store.agent(workspace, agent)
     return found is not None and not found.active

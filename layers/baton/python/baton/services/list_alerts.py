@@ -8,28 +8,28 @@ from baton.domain.alert import AlertState
 from baton.domain.errors import Unknown
 from baton.ports import Page
 from baton.services.filtering import filtered
-from baton.services.reading import Rights
+from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from baton.domain.alert import Alert
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
-def find_alert(baton: Baton, by: Principal, alert_id: str) -> Alert:
+def find_alert(deps: Deps, by: Principal, alert_id: str) -> Alert:
     """Returns the alert. Raises ``Unknown``."""
-    alert = baton.store.alert(by.workspace, alert_id)
-    if not Rights(baton, by).readable_alerts([alert]):
+    alert = deps.store.alert(by.workspace, alert_id)
+    if not ReadRights(deps, by).readable_alerts([alert]):
         raise Unknown("alert")
     return alert
 
 
 def list_alerts(
-    baton: Baton, by: Principal, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
+    deps: Deps, by: Principal, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
 ) -> Page:
     """Returns the alerts that the caller may read; ``None`` for any. Unresolved alerts are found without reading the
     others. A page may be shorter than ``limit``."""
-    store, workspace, rights = baton.store, by.workspace, Rights(baton, by)
+    store, workspace, rights = deps.store, by.workspace, ReadRights(deps, by)
     unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
     if unresolved is not None and rights.reads_all:
         return store.unresolved_alerts(workspace, unresolved, limit, cursor)

@@ -11,7 +11,7 @@ from baton.domain.events import canonical_json
 from baton.domain.handoff import first_checkpoint_id_of
 from baton.domain.workflow import ANY_AGENT, Checkpoint
 from baton.ports import Page
-from baton.services.reading import Rights, readable_task
+from baton.services.read_rights import ReadRights, readable_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from baton.domain.handoff import Message
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 # Ten of the largest are 2.6 MB, and a function answers with at most 6 MB: a page ends early once it is large.
 AT_ONCE = 10
@@ -28,25 +28,25 @@ MAX_BYTES = 2_500_000
 MAX_READS = 10
 
 
-def checkpoints_of_workflow(baton: Baton, by: Principal, workflow_id: str, limit: int, cursor: str | None) -> Page:
+def checkpoints_of_workflow(deps: Deps, by: Principal, workflow_id: str, limit: int, cursor: str | None) -> Page:
     """Returns the checkpoints of the tasks that the caller may read. A page may be shorter than ``limit``. Raises
     ``Unknown``."""
-    ids = [each.task_id for each in baton.store.workflow(by.workspace, workflow_id)]
-    readable = Rights(baton, by).readable_among(ids)
+    ids = [each.task_id for each in deps.store.workflow(by.workspace, workflow_id)]
+    readable = ReadRights(deps, by).readable_among(ids)
     if not readable:
         raise Unknown("workflow")
-    return _Listing(baton, by.workspace, workflow_id, readable).page(limit, cursor)
+    return _Listing(deps, by.workspace, workflow_id, readable).page(limit, cursor)
 
 
-def checkpoints_of_task(baton: Baton, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
+def checkpoints_of_task(deps: Deps, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
     """Returns the checkpoints of one task. A page may be shorter than ``limit``. Raises ``Unknown``."""
-    task = readable_task(baton, by, task_id)
-    return _Listing(baton, by.workspace, task.workflow_id, [task_id]).page(limit, cursor)
+    task = readable_task(deps, by, task_id)
+    return _Listing(deps, by.workspace, task.workflow_id, [task_id]).page(limit, cursor)
 
 
 class _Listing:
-    def __init__(self, baton: Baton, workspace: str, workflow_id: str, task_ids: Iterable[str]) -> None:
-        self._store, self._workspace, self._workflow_id = baton.store, workspace, workflow_id
+    def __init__(self, deps: Deps, workspace: str, workflow_id: str, task_ids: Iterable[str]) -> None:
+        self._store, self._workspace, self._workflow_id = deps.store, workspace, workflow_id
         self._firsts = {first_checkpoint_id_of(task_id): task_id for task_id in task_ids}
         self._tasks = frozenset(self._firsts.values())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import InvalidInput
 from baton.ports import Page
 from baton.services.filtering import filtered
-from baton.services.reading import Rights
+from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from baton.domain.principal import Principal
     from baton.domain.task import State, Task
-    from baton.ports import Baton
+    from baton.ports import Deps
 
     Takes = Callable[[Task], bool]
 
@@ -52,36 +52,36 @@ class Filter:
         return self.since is not None and task.created_at < self.since
 
 
-def list_handoffs(baton: Baton, by: Principal, wanted: Filter, limit: int, cursor: str | None) -> Page:
+def list_handoffs(deps: Deps, by: Principal, criteria: Filter, limit: int, cursor: str | None) -> Page:
     """Returns the tasks of the handoffs that the caller may read. A page may be shorter than ``limit``. Raises
     ``InvalidInput`` for a ``since`` that is too far back to be reached day by day."""
-    workspace, rights = by.workspace, Rights(baton, by)
+    workspace, rights = by.workspace, ReadRights(deps, by)
 
     def takes(task: Task) -> bool:
-        return wanted.takes(task) and rights.may_read(task)
+        return criteria.takes(task) and rights.may_read(task)
 
-    if wanted.workflow_id is not None:
-        return _of_workflow(baton, workspace, takes, wanted.workflow_id, limit, cursor)
-    if wanted.target is not None:
-        target = wanted.target
+    if criteria.workflow_id is not None:
+        return _of_workflow(deps, workspace, takes, criteria.workflow_id, limit, cursor)
+    if criteria.target is not None:
+        target = criteria.target
         return filtered(
-            lambda size, at: baton.store.tasks_of_agent(workspace, target, size, at),
+            lambda size, at: deps.store.tasks_of_agent(workspace, target, size, at),
             takes,
             limit,
             cursor,
-            is_past=wanted.is_past,
+            is_past=criteria.is_past,
         )
-    return _by_day(baton, workspace, wanted, takes, limit, cursor)
+    return _by_day(deps, workspace, criteria, takes, limit, cursor)
 
 
-def _of_workflow(baton: Baton, workspace: str, takes: Takes, workflow_id: str, limit: int, cursor: str | None) -> Page:
+def _of_workflow(deps: Deps, workspace: str, takes: Takes, workflow_id: str, limit: int, cursor: str | None) -> Page:
     """``cursor``: the last task that was looked at; ids rise with time."""
-    ids = [each.task_id for each in baton.store.workflow(workspace, workflow_id)]
+    ids = [each.task_id for each in deps.store.workflow(workspace, workflow_id)]
     left = [each for each in sorted(ids, reverse=True) if cursor is None or each < cursor]
     found: list[Task] = []
     for start in range(0, len(left), AT_ONCE):
         chunk = left[start : start + AT_ONCE]
-        tasks = baton.store.tasks(workspace, chunk)
+        tasks = deps.store.tasks(workspace, chunk)
         for number, task_id in enumerate(chunk, start + 1):
             if task_id in tasks and takes(tasks[task_id]):
                 found.append(tasks[task_id])
@@ -90,10 +90,10 @@ def _of_workflow(baton: Baton, workspace: str, takes: Takes, workflow_id: str, l
     return Page(tuple(found))
 
 
-def _by_day(baton: Baton, workspace: str, wanted: Filter, takes: Takes, limit: int, cursor: str | None) -> Page:
+def _by_day(deps: Deps, workspace: str, criteria: Filter, takes: Takes, limit: int, cursor: str | None) -> Page:
     """Walks back from today. ``cursor``: a day, and the position in it."""
-    now = baton.clock.now()
-    since = wanted.since or now - timedelta(days=DEFAULT_DAYS)
+    now = deps.clock.now()
+    since = criteria.since or now - timedelta(days=DEFAULT_DAYS)
     if now - since > timedelta(days=MAX_DAYS):
         raise InvalidInput("since", f"must be at most {MAX_DAYS} days ago where neither workflow nor target is named")
     day, at = _position(cursor) if cursor is not None else (now.date(), None)
@@ -101,7 +101,7 @@ def _by_day(baton: Baton, workspace: str, wanted: Filter, takes: Takes, limit: i
     for _ in range(MAX_READS):
         if day < since.date():
             return Page(tuple(found))
-        page = baton.store.tasks_of_day(workspace, day, limit - len(found), at)
+        page = deps.store.tasks_of_day(workspace, day, limit - len(found), at)
         found += [task for task in page.items if takes(task) and task.created_at >= since]
         day, at = (day, page.cursor) if page.cursor is not None else (day - timedelta(days=1), None)
         if len(found) >= limit:

@@ -8,23 +8,23 @@ from baton.domain.errors import InvalidInput
 from baton.ports import Page
 
 if TYPE_CHECKING:
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 _MOST_DIGITS = 8
 
 
-def list_notes(baton: Baton, workspace: str, about: str, limit: int, cursor: str | None) -> Page:
+def list_notes(deps: Deps, workspace: str, about: str, limit: int, cursor: str | None) -> Page:
     """Returns the notes, newest first."""
-    found = baton.store.notes(workspace, about, limit + 1, cursor)
+    found = deps.store.notes(workspace, about, limit + 1, cursor)
     page = found[:limit]
     return Page(page, page[-1].id if len(found) > limit else None)
 
 
-def late_results(baton: Baton, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+def late_results(deps: Deps, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
     """Returns the late results, ordered by the fences of their claims. Raises ``InvalidInput`` for a cursor that is no
     fence."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _MOST_DIGITS):
         raise InvalidInput("cursor", "is not one that was given out")
-    found = baton.store.late_results(workspace, task_id, limit + 1, int(cursor or 0))
+    found = deps.store.late_results(workspace, task_id, limit + 1, int(cursor or 0))
     page = found[:limit]
     return Page(page, str(page[-1].claim_fence) if len(found) > limit else None)

@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 from baton.domain.errors import Unknown
 from baton.domain.review import LOOP_GUARD
 from baton.services.filtering import filtered
-from baton.services.reading import Rights
+from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from typing import Any
 
     from baton.domain.principal import Principal
     from baton.domain.review import Review
-    from baton.ports import Baton, Page
+    from baton.ports import Deps, Page
 
 
-def find_review(baton: Baton, by: Principal, review_id: str) -> tuple[Review, dict[str, Any] | None]:
+def find_review(deps: Deps, by: Principal, review_id: str) -> tuple[Review, dict[str, Any] | None]:
     """Returns the review, and the draft that the loop guard stopped. Raises ``Unknown``."""
-    review = baton.store.review(by.workspace, review_id)
-    if not Rights(baton, by).may_read_review(review):
+    review = deps.store.review(by.workspace, review_id)
+    if not ReadRights(deps, by).may_read_review(review):
         raise Unknown("manual review")
-    draft = baton.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
+    draft = deps.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
     return review, draft
 
 
-def list_reviews(baton: Baton, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:
+def list_reviews(deps: Deps, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:
     """Returns the reviews that the caller may read. ``is_open``: only open or only released ones; None for all. A page
     may be shorter than ``limit``."""
-    rights = Rights(baton, by)
+    rights = ReadRights(deps, by)
     return filtered(
-        lambda size, at: baton.store.reviews(by.workspace, size, at),
+        lambda size, at: deps.store.reviews(by.workspace, size, at),
         lambda review: is_open in {None, review.is_open} and rights.may_read_review(review),
         limit,
         cursor,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.services.filtering import filtered
-from baton.services.reading import Rights
+from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
     from baton.domain.principal import Principal
     from baton.domain.task import State, Task
-    from baton.ports import Baton, Page
+    from baton.ports import Deps, Page
 
 
 def tasks_of_agent(
-    baton: Baton, by: Principal, agent: str, states: frozenset[State], limit: int, cursor: str | None
+    deps: Deps, by: Principal, agent: str, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
-    takes = _takes(Rights(baton, by), states)
-    return filtered(lambda size, at: baton.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
+    takes = _takes(ReadRights(deps, by), states)
+    return filtered(lambda size, at: deps.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
 
 
 def tasks_of_day(
-    baton: Baton, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
+    deps: Deps, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
 ) -> Page:
     """Returns the tasks created on ``day`` (UTC), newest first."""
-    takes = _takes(Rights(baton, by), states)
-    return filtered(lambda size, at: baton.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
+    takes = _takes(ReadRights(deps, by), states)
+    return filtered(lambda size, at: deps.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
 
 
-def tasks_that_need_a_human(baton: Baton, by: Principal, limit: int, cursor: str | None) -> Page:
+def tasks_that_need_a_human(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """The approval queue: most urgent first, then oldest, of any day and agent."""
-    rights = Rights(baton, by)
+    rights = ReadRights(deps, by)
     if rights.reads_all:
-        return baton.store.needs(by.workspace, limit, cursor)
-    return filtered(lambda size, at: baton.store.needs(by.workspace, size, at), rights.may_read, limit, cursor)
+        return deps.store.needs(by.workspace, limit, cursor)
+    return filtered(lambda size, at: deps.store.needs(by.workspace, size, at), rights.may_read, limit, cursor)
 
 
-def _takes(rights: Rights, states: frozenset[State]) -> Callable[[Task], bool]:
+def _takes(rights: ReadRights, states: frozenset[State]) -> Callable[[Task], bool]:
     return lambda task: (not states or task.state in states) and rights.may_read(task)

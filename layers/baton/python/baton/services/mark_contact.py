@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
-def mark_contact(baton: Baton, by: Principal, agent: str) -> None:
+def mark_contact(deps: Deps, by: Principal, agent: str) -> None:
     """Called at the end of a call that ``by`` made as or for the agent; calls of Baton's own parts don't count. Best
     effort: an error is logged and ignored, as the call has done its work."""
     if by.is_own_part:
         return
     try:
-        baton.store.mark_contact(by.workspace, agent, baton.clock.now())
+        deps.store.mark_contact(by.workspace, agent, deps.clock.now())
     except Exception as exc:  # noqa: BLE001 - any error of a store; the claim before it stands
-        baton.log("contact not marked", action="contact_not_marked", agent=agent, error=type(exc).__name__)
+        deps.log("contact not marked", action="contact_not_marked", agent=agent, error=type(exc).__name__)

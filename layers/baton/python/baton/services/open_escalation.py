@@ -9,24 +9,24 @@ from baton.domain.business_days import next_business_day
 from baton.domain.change import Change
 from baton.domain.draft import ROOT_DEPTH
 from baton.domain.handoff import handoff_id_of
-from baton.domain.mirror import opened
+from baton.domain.page_sync import opened
 from baton.domain.review import ESCALATION_CAP, Review
 from baton.domain.task import State, Task
 from baton.domain.transitions import create
-from baton.ports import Body, MirrorOpened, Opened
-from baton.services.change_task import commit_and_ring
+from baton.ports import Body, EscalationOpened, PageSyncOpened
+from baton.services.change_task import commit_and_notify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from baton.domain.direction import Direction
-    from baton.domain.gate import Gate
     from baton.domain.marker import Marker
-    from baton.domain.mirror import Mirror
+    from baton.domain.page_sync import PageSync
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
-    from baton.ports import Baton, Extra
+    from baton.domain.tracker_circuit import TrackerCircuit
+    from baton.ports import Deps, ExtraWrite
 
 AT_ONCE_SECONDS = 3.0
 
@@ -37,12 +37,12 @@ class Escalation:
 
     change: Change
     body: dict[str, Any]
-    mirror: Mirror | None = None  # None without a tracker
-    gate: Gate | None = None  # the tracker's, if it was asked
+    page_sync: PageSync | None = None  # None without a tracker
+    circuit: TrackerCircuit | None = None  # the tracker's, if it was asked
 
 
 def open_escalation(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     marker: Marker,
     settings: Settings,
@@ -53,7 +53,7 @@ def open_escalation(
 ) -> Escalation:
     """Returns the task of a marker, not committed yet. ``created_by``: the principal that asked, if ``by`` only lets it
     happen. ``mirror_at_once``: the page synchronisation is held for the caller, if the tracker circuit allows calls."""
-    task_id = baton.ids.new("task", now)
+    task_id = deps.ids.new("task", now)
     handoff_id = handoff_id_of(task_id)
     due = next_business_day(now, settings.zone, settings.holidays)
     new = Task(
@@ -68,7 +68,7 @@ def open_escalation(
         due_date=due,
         handoff_id=handoff_id,
         master_task_id=task_id,
-        workflow_id=baton.ids.new("wf", now),
+        workflow_id=deps.ids.new("wf", now),
         depth=ROOT_DEPTH,
         created_at=now,
         created_by=created_by or by.key,
@@ -80,34 +80,34 @@ def open_escalation(
     change = create(new, by, now, marker.target, settings)
     if settings.tracker is None:
         return Escalation(change, body)
-    circuit = baton.store.gate(by.workspace) if mirror_at_once else None
-    sender = baton.ids.new("send", now) if circuit is not None and circuit.is_open(now) else None
+    circuit = deps.store.circuit(by.workspace) if mirror_at_once else None
+    sender = deps.ids.new("send", now) if circuit is not None and circuit.is_open(now) else None
     return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
 
 
 def commit_escalation(
-    baton: Baton,
+    deps: Deps,
     escalation: Escalation,
     direction: Direction,
-    extras: Sequence[Extra],
+    extras: Sequence[ExtraWrite],
     *,
     ends_review: bool = False,
 ) -> None:
     """Commits task and direction in one transaction: of two escalations that read the same direction, one wins."""
     task = escalation.change.task
     forget = direction.forgettable(task.created_at)
-    in_direction = Opened(direction, task.id, task.created_at, forget, ends_review)
-    mirror = escalation.mirror
-    sync = [MirrorOpened(mirror)] if mirror else []
-    commit_and_ring(baton, escalation.change, [Body(escalation.body), in_direction, *sync, *extras])
-    if mirror and mirror.sender is None:
-        baton.tracker_bell.ring(task.workspace, task.id)
+    in_direction = EscalationOpened(direction, task.id, task.created_at, forget, ends_review)
+    page_sync = escalation.page_sync
+    sync = [PageSyncOpened(page_sync)] if page_sync else []
+    commit_and_notify(deps, escalation.change, [Body(escalation.body), in_direction, *sync, *extras])
+    if page_sync and page_sync.sender is None:
+        deps.tracker_queue.notify(task.workspace, task.id)
 
 
-def review_of(baton: Baton, by: Principal, marker: Marker, now: datetime) -> Review:
+def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Review:
     return Review(
         workspace=by.workspace,
-        id=baton.ids.new("review", now),
+        id=deps.ids.new("review", now),
         reason=ESCALATION_CAP,
         source_agent=marker.source.slug,
         target_agent=marker.target.slug,

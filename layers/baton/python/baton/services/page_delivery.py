@@ -17,26 +17,26 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import Conflict, NotPermitted, PageHeld, PageRefused
-from baton.domain.mirror import UNCLEAR_SECONDS, Mirror, PageRef, Sync
-from baton.domain.page_news import Ended, News, news_of
+from baton.domain.page_changes import Ended, PageChange, page_change_of
+from baton.domain.page_fields import closing_comment, page_fields_of, reopened_comment
+from baton.domain.page_sync import UNCLEAR_SECONDS, PageRef, PageSync, Sync
 from baton.domain.principal import is_tracker_human
-from baton.domain.sheet import closing_comment, reopened_comment, sheet_of
 from baton.domain.times import seconds
 from baton.domain.tracker import folded
-from baton.domain.wake import bell_delay
-from baton.ports import Dossier, Made, MirrorSaved, PageTaken
+from baton.domain.wake import notice_delay
+from baton.ports import PageLinked, PageSyncSaved, TaskDetails, WrittenPage
 from baton.services.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
-from baton.services.retrying import decided_again
+from baton.services.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.events import Event
-    from baton.domain.page_news import Seen
-    from baton.domain.sheet import Sheet
+    from baton.domain.page_changes import PageSnapshot
+    from baton.domain.page_fields import PageFields
     from baton.domain.task import Task
     from baton.domain.tracker import TrackerSettings
-    from baton.ports import Baton, Tracker
+    from baton.ports import Deps, Tracker
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100
@@ -45,7 +45,7 @@ IN_TRASH = "The page is in Notion's trash: restore it there. The task goes on wi
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class PageResult:
     """The outcome of a session."""
 
     page: PageRef | None  # None if there is none (yet)
@@ -59,23 +59,23 @@ class RowLost(Exception):
 
 
 @dataclass
-class Delivery:
+class PageSender:
     """One session's state."""
 
-    baton: Baton
+    deps: Deps
     settings: TrackerSettings
     tracker: Tracker
-    dossier: Dossier
-    row: Mirror = field(init=False)  # as we know it; others' changes are found when it is saved
+    details: TaskDetails
+    row: PageSync = field(init=False)  # as we know it; others' changes are found when it is saved
     has_page: bool = field(init=False)  # its page is saved as this task's
     is_in_trash: bool = field(init=False, default=False)
     doubt: str = field(init=False, default="")  # why the meaning of the page's status can't be known
     last: Event | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.dossier.mirror is None:
-            raise ValueError(self.dossier.task.id)
-        self.row = self.dossier.mirror
+        if self.details.page_sync is None:
+            raise ValueError(self.details.task.id)
+        self.row = self.details.page_sync
         self.has_page = self.row.page is not None
 
     @property
@@ -84,20 +84,20 @@ class Delivery:
 
     @property
     def task(self) -> Task:
-        return self.dossier.task
+        return self.details.task
 
     @property
-    def sheet(self) -> Sheet:
-        return sheet_of(self.task, self.dossier.body, self.baton.task_url(self.task.id))
+    def page_fields(self) -> PageFields:
+        return page_fields_of(self.task, self.details.body, self.deps.task_url(self.task.id))
 
-    def run(self) -> Sent:
+    def run(self) -> PageResult:
         looked = self.row.looks
         if self.row.page is None and not self.row.is_first:
             self._keep_found_page()
-        if self.row.page is None and self.row.made_not_before(now := self.baton.clock.now()) > now:
+        if self.row.page is None and self.row.made_not_before(now := self.deps.clock.now()) > now:
             return self._wait_for_index()
         if self.row.page is None:
-            made = self.tracker.create(self.sheet)
+            made = self.tracker.create(self.page_fields)
             self.row = replace(self.row, page=made.page)
         else:
             made = self._show(self.row.page)
@@ -105,63 +105,63 @@ class Delivery:
             return self._put_off_in_doubt(made.page)
         if self.task.is_ended and not self.row.is_settled:
             made = replace(made, without=(*made.without, *self._comment_end(made.page)))
-        task, now, note = self.task, self.baton.clock.now(), " ".join(made.without)
+        task, now, note = self.task, self.deps.clock.now(), " ".join(made.without)
         is_open = not task.is_ended and self.settings.meaning(made.status) is None
 
-        def sent(held: Mirror) -> Mirror:
+        def sent(held: PageSync) -> PageSync:
             return (held.reopened() if is_open else held).sent(task, looked, made.status, now, note=note)
 
         self.let_go(sent)
-        return Sent(made.page, Sync.OK, note, made.is_denied)
+        return PageResult(made.page, Sync.OK, note, made.is_denied)
 
-    def let_go(self, change: Callable[[Mirror], Mirror]) -> None:
+    def let_go(self, change: Callable[[PageSync], PageSync]) -> None:
         """Ends the session and releases the page synchronisation. Sends a notice for the work that is left, as earlier
         notices may have found it held."""
         with suppress(RowLost):
             self.save(change)
         if self.row.sender is None and self.row.due_at is not None:
-            delay = bell_delay(self.row.due_at, self.baton.clock.now())
-            self.baton.tracker_bell.ring(self.workspace, self.task.id, delay)
+            delay = notice_delay(self.row.due_at, self.deps.clock.now())
+            self.deps.tracker_queue.notify(self.workspace, self.task.id, delay)
 
-    def save(self, change: Callable[[Mirror], Mirror]) -> None:
+    def save(self, change: Callable[[PageSync], PageSync]) -> None:
         """Saves the page synchronisation in its present version, unless another sender holds it. A new page is reserved
         for this task in the same transaction. Raises ``PageHeld`` if it is another's, and ``RowLost``."""
 
         def attempt() -> None:
             after = replace(change(self.row), version=self.row.version + 1)
-            taken = [PageTaken(after.page.id, self.task.id)] if after.page and not self.has_page else []
+            taken = [PageLinked(after.page.id, self.task.id)] if after.page and not self.has_page else []
             try:
-                self.baton.store.commit(self.workspace, None, [MirrorSaved(after), *taken])
+                self.deps.store.commit(self.workspace, None, [PageSyncSaved(after), *taken])
             except Conflict:
-                held = self.baton.store.mirror(self.workspace, self.task.id)
+                held = self.deps.store.page_sync(self.workspace, self.task.id)
                 if held is None or held.sender != self.row.sender:
-                    self.baton.log("another sender took the page over", action="mirror_lost", task_id=self.task.id)
+                    self.deps.log("another sender took the page over", action="mirror_lost", task_id=self.task.id)
                     raise RowLost from None
                 self.row = replace(held, page=held.page or self.row.page)
                 raise
             self.row, self.has_page = after, after.page is not None
 
-        decided_again(self.baton.clock, attempt)
+        retry_on_conflict(self.deps.clock, attempt)
 
-    def _wait_for_index(self) -> Sent:
+    def _wait_for_index(self) -> PageResult:
         """Puts the page off: it may exist without being in the index yet. It is looked for every minute until it must
         be found."""
-        now = self.baton.clock.now()
+        now = self.deps.clock.now()
         until = min(self.row.made_not_before(now), now + seconds(UNCLEAR_SECONDS))
         self.let_go(lambda held: held.put_off(until, Sync.PENDING, MAY_BE_THERE))
-        return Sent(None, Sync.PENDING, MAY_BE_THERE)
+        return PageResult(None, Sync.PENDING, MAY_BE_THERE)
 
-    def _put_off_in_doubt(self, page: PageRef) -> Sent:
+    def _put_off_in_doubt(self, page: PageRef) -> PageResult:
         """Puts the page off: the closing's author can't be known, and the page is left alone until it can."""
-        until, doubt = self.baton.clock.now() + seconds(DOUBT_SECONDS), self.doubt
+        until, doubt = self.deps.clock.now() + seconds(DOUBT_SECONDS), self.doubt
         self.let_go(lambda held: held.put_off(until, Sync.DENIED, doubt))
-        return Sent(page, Sync.DENIED, doubt)
+        return PageResult(page, Sync.DENIED, doubt)
 
     def _keep_found_page(self) -> None:
         """Saves the page that an earlier sender made, if there is one. Saved before any other request: it may be
         another task's page, whose own sender is looking for it now."""
-        found = self.tracker.find(self.sheet)[:MAX_CANDIDATES]
-        holders = self.baton.store.page_holders(self.workspace, [page.id for page in found])
+        found = self.tracker.find(self.page_fields)[:MAX_CANDIDATES]
+        holders = self.deps.store.page_holders(self.workspace, [page.id for page in found])
         for page in found:
             if holders.get(page.id, self.task.id) == self.task.id and self._keep(page):
                 return
@@ -173,10 +173,10 @@ class Delivery:
             return False
         return True
 
-    def _show(self, page: PageRef) -> Made:
+    def _show(self, page: PageRef) -> WrittenPage:
         """Returns the page in its wanted state. People's changes are handled before anything is written over them."""
         if not self.row.needs_a_look(self.task, self.settings.status_for(self.task.state)):
-            return Made(page, self.row.page_status)
+            return WrittenPage(page, self.row.page_status)
         seen = self.tracker.look(page.id)
         self.is_in_trash = seen.in_trash
         if not seen.by_us:
@@ -184,39 +184,39 @@ class Delivery:
         if seen.in_trash and not self.task.is_ended:
             raise PageRefused(IN_TRASH)
         if self.doubt or not self._is_to_be_written(seen):
-            return Made(page, seen.status)
-        made = self.tracker.update(page.id, self.sheet)
+            return WrittenPage(page, seen.status)
+        made = self.tracker.update(page.id, self.page_fields)
         # The status of an unwritten part is known from our own look only: it may have changed since.
         return replace(made, status=seen.status) if made.without else made
 
-    def _is_to_be_written(self, seen: Seen) -> bool:
+    def _is_to_be_written(self, seen: PageSnapshot) -> bool:
         """Only a change of the state is written: people's values stay until then, whatever else happens to the task.
         After an unclear request the page may show an old state of ours."""
         is_new = str(self.task.state) != self.row.shown_state or (self.row.unclear and seen.by_us)
         is_theirs = self.row.is_settled or self._was_ended_there() or seen.in_trash
         return is_new and not is_theirs and folded(seen.status) != folded(self.settings.status_for(self.task.state))
 
-    def _learn_from(self, seen: Seen) -> None:
-        news = news_of(self.task, self.row, seen, self.settings)
-        if news in {News.NONE, News.TRASHED}:
+    def _learn_from(self, seen: PageSnapshot) -> None:
+        news = page_change_of(self.task, self.row, seen, self.settings)
+        if news in {PageChange.NONE, PageChange.TRASHED}:
             return
         try:
             editor = self.tracker.who(seen.edited_by)
         except NotPermitted as trouble:
             self.doubt = trouble.message
             if isinstance(news, Ended):
-                free_direction(self.baton, self.task, seen)
+                free_direction(self.deps, self.task, seen)
             return
         if not editor.is_person:
-            flag_closed_by_bot(self.baton, self.task, news)
+            flag_closed_by_bot(self.deps, self.task, news)
         elif isinstance(news, Ended):
-            end_task(self.baton, self.task, news, seen, editor)
+            end_task(self.deps, self.task, news, seen, editor)
         else:
-            note_reopening(self.baton, self.task, seen, editor)
-            text = reopened_comment(self.task, self.baton.task_url(self.task.id))
+            note_reopening(self.deps, self.task, seen, editor)
+            text = reopened_comment(self.task, self.deps.task_url(self.task.id))
             with suppress(NotPermitted):
                 self.tracker.comment(seen.page_id, text, unless_there=True)
-        self.dossier = self.baton.store.read(self.workspace, self.task.id, with_body=True)
+        self.details = self.deps.store.read(self.workspace, self.task.id, with_body=True)
 
     def _was_ended_there(self) -> bool:
         """True if a person ended the task on this page: the status that they set stays. A task that was cancelled along
@@ -226,7 +226,7 @@ class Delivery:
 
     def _last_event(self) -> Event | None:
         if self.last is None or self.last.seq != self.task.seq:
-            self.last = next(iter(self.baton.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None)
+            self.last = next(iter(self.deps.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None)
         return self.last
 
     def _comment_end(self, page: PageRef) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ class Delivery:
         of the page is still written."""
         if self._was_ended_there() or self.is_in_trash:
             return ()
-        text = closing_comment(self.task, self.dossier.output, self.dossier.why, self._last_event())
+        text = closing_comment(self.task, self.details.output, self.details.why, self._last_event())
         try:
             self.tracker.comment(page.id, text, unless_there=not self.row.is_first)
         except NotPermitted as trouble:

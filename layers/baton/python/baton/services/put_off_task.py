@@ -4,36 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.verbs import Defer, Dismiss
+from baton.domain.commands import Defer, Dismiss
+from baton.services.apply_guardrails import apply_guardrails
 from baton.services.change_task import change_task
-from baton.services.end_task import take_along
-from baton.services.guarded import guarded
+from baton.services.end_task import cancel_descendants_soon
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 
 def defer_task(
-    baton: Baton, by: Principal, task_id: str, until: datetime, revision: int | None, once: Once | None = None
-) -> Dossier:
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    until: datetime,
+    revision: int | None,
+    idempotency_key: IdempotencyKey | None = None,
+) -> TaskDetails:
     """Hides the task from every queue until ``until``. It still needs approval, and a caller that knows it may approve
     it before then."""
     by.must_be_human("defer a task")
-    return change_task(baton, by.workspace, task_id, lambda _: Defer(by=by, until=until, revision=revision), once)
+    return change_task(
+        deps, by.workspace, task_id, lambda _: Defer(by=by, until=until, revision=revision), idempotency_key
+    )
 
 
-def dismiss_task(baton: Baton, by: Principal, task_id: str, reason: str, once: Once | None = None) -> Dossier:
+def dismiss_task(
+    deps: Deps, by: Principal, task_id: str, reason: str, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
     """Cancels a task that waits for approval, with its descendants."""
     by.must_be_human("dismiss a task")
 
     def dismiss(_: Task) -> Dismiss:
-        return Dismiss(by=by, reason=guarded(baton, by.workspace, {"reason": reason})["reason"])
+        return Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
 
-    dossier = change_task(baton, by.workspace, task_id, dismiss, once)
-    take_along(baton, dossier.task)
-    return dossier
+    details = change_task(deps, by.workspace, task_id, dismiss, idempotency_key)
+    cancel_descendants_soon(deps, details.task)
+    return details

@@ -11,30 +11,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Page
+    from baton.ports import Deps, Page
 
 
-def read_inbox(baton: Baton, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:
+def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:
     """Returns the inbox, oldest first, to the agent, a principal that may act for it, or a human. Raises
     ``NotYourAgent``, ``ScopeNeeded`` and ``Unknown``."""
     if not by.is_human:
         by.acting_for(slug)
-    must_exist(baton, by.workspace, slug)
-    return baton.store.inbox(by.workspace, slug, limit, cursor)
+    must_exist(deps, by.workspace, slug)
+    return deps.store.inbox(by.workspace, slug, limit, cursor)
 
 
-def acknowledge(baton: Baton, by: Principal, slug: str, ids: Sequence[str]) -> int:
+def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int:
     """Removes items from the inbox, and returns how many ids were named, each once. For the agent, and a principal that
     may act for it. Raises as ``read_inbox``."""
     by.acting_for(slug)
-    must_exist(baton, by.workspace, slug)
-    must_be_let_act(baton, by, slug)
+    must_exist(deps, by.workspace, slug)
+    must_be_let_act(deps, by, slug)
     distinct_ids = list(dict.fromkeys(ids))
-    baton.store.acknowledge(by.workspace, slug, distinct_ids)
+    deps.store.acknowledge(by.workspace, slug, distinct_ids)
     return len(distinct_ids)
 
 
-def must_exist(baton: Baton, workspace: str, slug: str) -> None:
+def must_exist(deps: Deps, workspace: str, slug: str) -> None:
     """Raises ``Unknown``."""
-    if baton.store.agent(workspace, slug) is None:
+    if deps.store.agent(workspace, slug) is None:
         raise Unknown("agent")

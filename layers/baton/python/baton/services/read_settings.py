@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.reading import may_see_guardrails
+from baton.domain.read_rights import may_see_guardrails
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.settings import Settings
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
-def read_settings(baton: Baton, by: Principal) -> tuple[Settings, bool]:
+def read_settings(deps: Deps, by: Principal) -> tuple[Settings, bool]:
     """Returns the settings, and whether the caller may see the guardrails among them."""
-    return baton.store.settings(by.workspace), may_see_guardrails(by)
+    return deps.store.settings(by.workspace), may_see_guardrails(by)

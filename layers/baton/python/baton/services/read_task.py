@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.services.reading import Rights
+from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.transcript import Usage
-    from baton.ports import Baton, Dossier
+    from baton.ports import Deps, TaskDetails
 
 
-def read_task(baton: Baton, by: Principal, task_id: str) -> tuple[Dossier, Usage]:
+def read_task(deps: Deps, by: Principal, task_id: str) -> tuple[TaskDetails, Usage]:
     """Returns the task with its body, and its usage. Two reads. Raises ``Unknown``."""
-    dossier = baton.store.read(by.workspace, task_id, with_body=True)
-    Rights(baton, by).must_read(dossier.task)
-    usage, _ = baton.store.usage(by.workspace, dossier.task.workflow_id, task_id)
-    return dossier, usage
+    details = deps.store.read(by.workspace, task_id, with_body=True)
+    ReadRights(deps, by).must_read(details.task)
+    usage, _ = deps.store.usage(by.workspace, details.task.workflow_id, task_id)
+    return details, usage

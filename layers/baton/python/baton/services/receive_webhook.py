@@ -7,22 +7,22 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import InvalidInput, Unknown
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.domain.principal import SYNC_TRACKER, system
 from baton.domain.times import parse_rfc3339
 from baton.domain.tracker import notion_id
 from baton.domain.webhook import MAX_TOKEN, is_fresh
 from baton.ports import PageReported, WebhookSaved
-from baton.services.learn_from_page import once_only
-from baton.services.retrying import decided_again
+from baton.services.learn_from_page import apply_once
+from baton.services.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from baton.domain.webhook import Webhook
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 MAX_EVENT_ID = 100
 
@@ -40,7 +40,7 @@ class Received(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class WebhookDelivery:
     """A delivery of the webhook."""
 
     raw: bytes  # the body's exact bytes
@@ -48,56 +48,56 @@ class Delivery:
     signature: str | None  # the header, if any
 
 
-def receive_webhook(baton: Baton, address: str, delivery: Delivery) -> Received:
+def receive_webhook(deps: Deps, address: str, delivery: WebhookDelivery) -> Received:
     """Handles one delivery. ``address``: the secret part of the URL. Nothing is read for a sender that doesn't know it.
     Raises ``Unknown``, ``HandshakeClosed``, ``BadSignature`` and ``InvalidInput``."""
-    webhook = _webhook_at(baton, address)
+    webhook = _webhook_at(deps, address)
     if delivery.signature is None or webhook.token is None:
         token = delivery.content.get("verification_token")
         if token is not None:
-            return _shake_hands(baton, webhook, token)
+            return _shake_hands(deps, webhook, token)
     webhook.must_have_signed(delivery.raw, delivery.signature or "")
     if webhook.verified_at is None:
-        _note_first_delivery(baton, webhook)
-    return _report(baton, webhook.workspace, delivery.content)
+        _note_first_delivery(deps, webhook)
+    return _report(deps, webhook.workspace, delivery.content)
 
 
-def _webhook_at(baton: Baton, address: str) -> Webhook:
+def _webhook_at(deps: Deps, address: str) -> Webhook:
     workspace, _, secret = address.partition(".")
-    webhook = baton.store.webhook(workspace) if is_slug(workspace) else None
+    webhook = deps.store.webhook(workspace) if is_slug(workspace) else None
     if webhook is None or not webhook.knows(secret):
         raise Unknown("webhook")
     return webhook
 
 
-def _shake_hands(baton: Baton, webhook: Webhook, token: Any) -> Received:
+def _shake_hands(deps: Deps, webhook: Webhook, token: Any) -> Received:
     if not isinstance(token, str) or not 0 < len(token) <= MAX_TOKEN or not token.isprintable():
         raise InvalidInput("verification_token", f"must be 1 to {MAX_TOKEN} printable characters")
 
     def attempt() -> Received:
-        before = baton.store.webhook(webhook.workspace)
+        before = deps.store.webhook(webhook.workspace)
         if before is None or before.digest != webhook.digest:
             raise Unknown("webhook")
-        after = before.installed(token, baton.clock.now())
+        after = before.installed(token, deps.clock.now())
         if after is not before:
-            baton.store.commit(webhook.workspace, None, [WebhookSaved(after)])
+            deps.store.commit(webhook.workspace, None, [WebhookSaved(after)])
         return Received.INSTALLED
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)
 
 
-def _note_first_delivery(baton: Baton, webhook: Webhook) -> None:
+def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
     def attempt() -> None:
-        before = baton.store.webhook(webhook.workspace)
+        before = deps.store.webhook(webhook.workspace)
         if before is not None and before.is_installed and before.verified_at is None:
-            baton.store.commit(webhook.workspace, None, [WebhookSaved(before.verified(baton.clock.now()))])
+            deps.store.commit(webhook.workspace, None, [WebhookSaved(before.verified(deps.clock.now()))])
 
-    decided_again(baton.clock, attempt)
+    retry_on_conflict(deps.clock, attempt)
 
 
-def _report(baton: Baton, workspace: str, event: Mapping[str, Any]) -> Received:
+def _report(deps: Deps, workspace: str, event: Mapping[str, Any]) -> Received:
     event_id, sent_at = _text(event, "id"), _time(event)
-    now = baton.clock.now()
+    now = deps.clock.now()
     if not is_fresh(sent_at, now):
         return Received.TOO_OLD
     if not _by_a_person(event):
@@ -106,13 +106,13 @@ def _report(baton: Baton, workspace: str, event: Mapping[str, Any]) -> Received:
     page_id = notion_id(str(entity.get("id"))) if isinstance(entity, dict) and entity.get("type") == "page" else None
     if page_id is None:
         return Received.NOT_A_PAGE
-    task_id = baton.store.page_holders(workspace, [page_id]).get(page_id)
+    task_id = deps.store.page_holders(workspace, [page_id]).get(page_id)
     if task_id is None:
         return Received.UNKNOWN_PAGE
-    once = Once(system(workspace, SYNC_TRACKER), "deliveries", event_id, "")
-    if not once_only(baton, once, [PageReported(task_id, now)]):
+    idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", event_id, "")
+    if not apply_once(deps, idempotency_key, [PageReported(task_id, now)]):
         return Received.REPEATED
-    baton.tracker_bell.ring(workspace, task_id)
+    deps.tracker_queue.notify(workspace, task_id)
     return Received.REPORTED
 
 

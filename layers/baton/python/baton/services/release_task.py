@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from baton.domain.commands import Release
 from baton.domain.guardrails import checked
-from baton.domain.verbs import Release
-from baton.services.end_claim import Ending, Word, end_claim
+from baton.services.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Dossier, Extra, Facts
+    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
 
 
 def release_task(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task_id: str,
     claim_id: str,
     reason: str | None,
     body_hash: str,
-    once: Once | None = None,
+    idempotency_key: IdempotencyKey | None = None,
     *,
     again_at: datetime | None = None,
     has_progressed: bool = False,
-    told: tuple[Extra, ...] = (),
-) -> Dossier:
+    extra_writes: tuple[ExtraWrite, ...] = (),
+) -> TaskDetails:
     """Ends the claim, and makes the task ready again. ``again_at``: it isn't ready before then. ``has_progressed``: the
-    run made progress before the release. ``told``: extra writes. Raises ``StaleClaim``, ``GuardrailRefused`` and
-    ``Unknown``."""
-    request = Word(
+    run made progress before the release. ``extra_writes``: committed with it. Raises ``StaleClaim``,
+    ``GuardrailRefused`` and ``Unknown``."""
+    request = EndClaimRequest(
         by=by,
         task_id=task_id,
         claim_id=claim_id,
         verb=Release.name,
         body_hash=body_hash,
-        once=once,
-        told=told,
+        idempotency_key=idempotency_key,
+        extra_writes=extra_writes,
         while_off=True,
     )
 
-    def decide(inputs: Facts, _now: datetime) -> Ending:
+    def decide(inputs: HandoffInputs, _now: datetime) -> ClaimOutcome:
         # Baton's own reasons aren't a caller's content.
         is_by_caller = reason is not None and not by.is_own_part
         checked_reason = (
@@ -52,6 +52,6 @@ def release_task(
         command = Release(
             by=by, claim_id=claim_id, reason=checked_reason, again_at=again_at, has_progressed=has_progressed
         )
-        return Ending(verb=command)
+        return ClaimOutcome(verb=command)
 
-    return end_claim(baton, request, decide)
+    return end_claim(deps, request, decide)

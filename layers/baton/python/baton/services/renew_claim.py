@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from baton.domain.principal import Kind
 from baton.services.kill_switch import must_be_let_act
-from baton.services.reading import knows_claim, refused_as_unknown
+from baton.services.read_rights import knows_claim, refused_as_unknown
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.task import Claim
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
-def renew_claim(baton: Baton, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:
+def renew_claim(deps: Deps, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:
     """Returns the claim with its lease extended to now + lease, never shortened. One write. A principal that acts for
     another agent costs two more reads: that agent may be switched off. Raises ``StaleClaim``, ``InactiveAgent`` and
     ``Unknown``."""
-    with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
         if by.kind is not Kind.AGENT and not by.is_own_part:
-            task, _ = baton.store.load(by.workspace, task_id)
-            must_be_let_act(baton, by, task.current_claim(claim_id, by).agent)
-        return baton.store.renew(by.workspace, task_id, claim_id, by, baton.clock.now(), lease_seconds)
+            task, _ = deps.store.load(by.workspace, task_id)
+            must_be_let_act(deps, by, task.current_claim(claim_id, by).agent)
+        return deps.store.renew(by.workspace, task_id, claim_id, by, deps.clock.now(), lease_seconds)

@@ -6,13 +6,13 @@ import random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from baton.domain.errors import BatonError, Busy, Conflict
-from baton.ports import Remember
+from baton.ports import SaveResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.idempotency import Once
-    from baton.ports import Baton, Clock
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Clock, Deps
 
 ATTEMPTS = 12
 FIRST_PAUSE_SECONDS = 0.01
@@ -21,7 +21,7 @@ LAST_PAUSE_SECONDS = 0.4
 Answer = TypeVar("Answer")
 
 
-def decided_again(clock: Clock, decide_and_commit: Callable[[], Answer]) -> Answer:
+def retry_on_conflict(clock: Clock, decide_and_commit: Callable[[], Answer]) -> Answer:
     """Calls until there is no ``Conflict``, at most 12 times with jittered pauses; then raises ``Busy``. The callable
     reads anew each time: a decision is never committed on another attempt's read."""
     for attempt in range(ATTEMPTS):
@@ -33,13 +33,13 @@ def decided_again(clock: Clock, decide_and_commit: Callable[[], Answer]) -> Answ
     raise Busy("Too many changes at once; the same request may be sent again.")
 
 
-def decided_once(
-    baton: Baton,
-    once: Once | None,
+def run_idempotently(
+    deps: Deps,
+    idempotency_key: IdempotencyKey | None,
     again: Callable[[dict[str, Any]], Answer],
     decide_and_commit: Callable[[], Answer],
 ) -> Answer:
-    """Runs ``decided_again`` for a call that may be repeated under an idempotency key, also while the first call runs.
+    """Runs ``retry_on_conflict`` for a call that may be repeated under an idempotency key, even while the first runs.
     ``again`` turns the saved response into the answer.
 
     The callable looks for the saved response first, then decides, and saves the response in the transaction of its
@@ -48,27 +48,27 @@ def decided_once(
     which key and task were read doesn't matter then. Raises ``KeyReused``.
     """
     try:
-        return decided_again(baton.clock, decide_and_commit)
+        return retry_on_conflict(deps.clock, decide_and_commit)
     except BatonError:
-        saved = recalled(baton, once)
+        saved = replayed_response(deps, idempotency_key)
         if saved is None:
             raise
     return again(saved)
 
 
-def recalled(baton: Baton, once: Once | None) -> dict[str, Any] | None:
+def replayed_response(deps: Deps, idempotency_key: IdempotencyKey | None) -> dict[str, Any] | None:
     """The response saved under the key so far. Raises ``KeyReused``."""
-    return None if once is None else once.recall(baton.store.remembered(once))
+    return None if idempotency_key is None else idempotency_key.replay(deps.store.saved_response(idempotency_key))
 
 
-def first_said(baton: Baton, once: Once, answer: dict[str, Any]) -> dict[str, Any]:
+def save_first_response(deps: Deps, idempotency_key: IdempotencyKey, answer: dict[str, Any]) -> dict[str, Any]:
     """Saves the response to a call that is done in steps, each of which may be repeated. Returns the response that a
     concurrent call with the same key saved first, if there is one. Raises ``KeyReused``."""
 
     def attempt() -> dict[str, Any]:
-        saved = recalled(baton, once)
+        saved = replayed_response(deps, idempotency_key)
         if saved is None:
-            baton.store.commit(once.principal.workspace, None, [Remember(once, answer)])
+            deps.store.commit(idempotency_key.principal.workspace, None, [SaveResponse(idempotency_key, answer)])
         return answer if saved is None else saved
 
-    return decided_again(baton.clock, attempt)
+    return retry_on_conflict(deps.clock, attempt)

@@ -20,20 +20,20 @@ from baton.domain.reply import is_blank
 from baton.domain.times import seconds
 from baton.domain.tool import History
 from baton.domain.transcript import Entry, Message, MessageType, Transcript, Usage
-from baton.ports import Spent
-from baton.run_ports import Left, StopReason
-from baton.services.ask_model import Asker
+from baton.ports import UsageCounted
+from baton.run_ports import RunExit, StopReason
 from baton.services.kill_switch import is_off
+from baton.services.model_client import ModelClient
 from baton.services.release_task import release_task
-from baton.services.run_scribe import Scribe
 from baton.services.run_tools import Tools, offered
+from baton.services.transcript_writer import TranscriptWriter
 
 if TYPE_CHECKING:
     from baton.domain.run_profile import RunProfile
     from baton.domain.task import Task
     from baton.domain.transcript import Block
-    from baton.ports import Baton, Extra
-    from baton.run_ports import Done, Models, NotDone, Work
+    from baton.ports import Deps, ExtraWrite
+    from baton.run_ports import Models, RunFailed, RunInput, RunSucceeded
 
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
 MAX_REPAIRS = 1
@@ -50,39 +50,39 @@ MALFORMED = frozenset({StopReason.MALFORMED_MODEL_OUTPUT, StopReason.MALFORMED_T
 class AgentLoop:
     """An ``AgentRunner`` that decides with a model."""
 
-    baton: Baton
+    deps: Deps
     models: Models
 
-    def run(self, work: Work) -> Done | NotDone | Left:
-        task, store = work.dossier.task, self.baton.store
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
+        task, store = work.details.task, self.deps.store
         profile = store.profile(task.workspace, work.agent.slug)
-        body = work.dossier.body
+        body = work.details.body
         conversation = conversation_in(body) or Conversation(ask_in(body), History.NONE, (), _source(task))
-        tools = offered(self.baton, work, profile, conversation)
-        scribe = Scribe(self.baton, work, Transcript(store.transcript(task.workspace, task.id)))
-        asker = Asker(
-            baton=self.baton,
+        tools = offered(self.deps, work, profile, conversation)
+        transcript_writer = TranscriptWriter(self.deps, work, Transcript(store.transcript(task.workspace, task.id)))
+        model_client = ModelClient(
+            deps=self.deps,
             models=self.models,
-            scribe=scribe,
+            transcript_writer=transcript_writer,
             profile=profile,
             conversation=conversation,
             tools=tools.specs,
         )
-        return _Run(self.baton, work, profile, tools, scribe, asker).go()
+        return _Run(self.deps, work, profile, tools, transcript_writer, model_client).go()
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    baton: Baton
-    work: Work
+    deps: Deps
+    work: RunInput
     profile: RunProfile
     tools: Tools
-    scribe: Scribe
-    asker: Asker
+    transcript_writer: TranscriptWriter
+    model_client: ModelClient
 
-    def go(self) -> NotDone | Left:
+    def go(self) -> RunFailed | RunExit:
         while True:
-            reply = self.scribe.transcript.unanswered() or self._next_reply()
+            reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
             if not isinstance(reply, Entry):
                 return reply
             if self._is_off():
@@ -91,33 +91,33 @@ class _Run:
             if outcome is not None:
                 return outcome
 
-    def _next_reply(self) -> Entry | NotDone | Left:
+    def _next_reply(self) -> Entry | RunFailed | RunExit:
         most = self.profile.max_turns
-        if self.scribe.transcript.turns >= most:
-            return self.scribe.failed("error", f"The agent has had its {most} turns, and isn't done.")
+        if self.transcript_writer.transcript.turns >= most:
+            return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
         if self._is_off():
             return self._give_back(SWITCHED_OFF, 0)
-        if not self.asker.has_time():
+        if not self.model_client.has_time():
             return self._give_back("The function's time is up; it goes on where it was.", 0)
-        if spent := self.asker.begun():
-            return self.scribe.failed("error", spent)
+        if spent := self.model_client.begun():
+            return self.transcript_writer.failed("error", spent)
         try:
-            reply = self.asker.asked()
+            reply = self.model_client.ask()
         except ModelAway as away:
-            task = self.work.dossier.task
+            task = self.work.details.task
             # There was no reply: an outage, however long, uses no budget of calls.
-            unspent = Spent(task.workflow_id, task.id, Usage(model_calls=-1))
+            unspent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=-1))
             return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
         except ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
-            return self.scribe.failed(**details, retryable=refusal.retryable)
-        return self.scribe.replied(reply)
+            return self.transcript_writer.failed(**details, retryable=refusal.retryable)
+        return self.transcript_writer.replied(reply)
 
-    def _handle(self, reply: Entry) -> NotDone | Left | None:
+    def _handle(self, reply: Entry) -> RunFailed | RunExit | None:
         """Handles a reply. Returns None if the model is to be asked again."""
         stop = StopReason(reply.stop_reason or StopReason.END_TURN)
         if stop in STOPPED:
-            return self.scribe.failed("blocker", f"The model's provider stopped the reply: {stop}.")
+            return self.transcript_writer.failed("blocker", f"The model's provider stopped the reply: {stop}.")
         if stop is StopReason.CONTEXT_WINDOW_EXCEEDED:
             return self._shorten(reply)
         if problem := _broken_rule(reply, stop, self.profile.max_reply_tokens):
@@ -127,16 +127,18 @@ class _Run:
     def _is_off(self) -> bool:
         """True if the agent is switched off. A reply that came meanwhile is saved, and handled once the agent is on
         again."""
-        return is_off(self.baton, self.work.dossier.task.workspace, self.work.agent.slug)
+        return is_off(self.deps, self.work.details.task.workspace, self.work.agent.slug)
 
-    def _run_tools(self, reply: Entry) -> Left | None:
-        outcome = self.tools.act(reply, self.scribe.transcript.results_of(reply.turn), self.scribe.results)
-        if isinstance(outcome, Left):
+    def _run_tools(self, reply: Entry) -> RunExit | None:
+        outcome = self.tools.act(
+            reply, self.transcript_writer.transcript.results_of(reply.turn), self.transcript_writer.results
+        )
+        if isinstance(outcome, RunExit):
             return outcome
-        self.scribe.keep(self.scribe.results(reply, outcome))
+        self.transcript_writer.keep(self.transcript_writer.results(reply, outcome))
         return None
 
-    def _complete(self, reply: Entry) -> NotDone | Left | None:
+    def _complete(self, reply: Entry) -> RunFailed | RunExit | None:
         output = reply.output if reply.output is not None else {"message": reply.text}
         if reply.scripted and isinstance(output, dict):
             output = {**output, "scripted": True}
@@ -145,39 +147,39 @@ class _Run:
         except InvalidInput as refusal:
             return self._repair(reply, f"your result wasn't taken: {refusal.message}")
 
-    def _repair(self, reply: Entry, problem: str) -> NotDone | None:
+    def _repair(self, reply: Entry, problem: str) -> RunFailed | None:
         """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
-        if self.scribe.transcript.repairs >= MAX_REPAIRS:
-            return self.scribe.failed("validation", f"The model's reply broke the rules twice: {problem}")
+        if self.transcript_writer.transcript.repairs >= MAX_REPAIRS:
+            return self.transcript_writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
         blocks: list[Block] = self.tools.refused(reply, f"Not done: {problem}.")
         if not blocks:
             blocks = [{"text": f"Your last reply can't be used: {problem}. Answer again."}]
-        self.scribe.keep(replace(self.scribe.results(reply, blocks), is_repair=True))
+        self.transcript_writer.keep(replace(self.transcript_writer.results(reply, blocks), is_repair=True))
         return None
 
-    def _shorten(self, reply: Entry) -> NotDone | None:
-        entries = self.scribe.transcript.entries
+    def _shorten(self, reply: Entry) -> RunFailed | None:
+        entries = self.transcript_writer.transcript.entries
         if sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
-            return self.scribe.failed("error", "The conversation is too long for the model.")
+            return self.transcript_writer.failed("error", "The conversation is too long for the model.")
         notice = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
         refused = self.tools.refused(reply, "Not done: the reply was cut off.")
-        self.scribe.keep(self.scribe.results(reply, refused, notice))
+        self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
         return None
 
-    def _give_back(self, reason: str, after_seconds: float, *extras: Extra) -> Left:
-        again_at = self.baton.clock.now() + seconds(after_seconds) if after_seconds else None
+    def _give_back(self, reason: str, after_seconds: float, *extras: ExtraWrite) -> RunExit:
+        again_at = self.deps.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
-            self.baton,
+            self.deps,
             self.work.by,
-            self.work.dossier.task.id,
+            self.work.details.task.id,
             self.work.claim_id,
             reason[:MAX_REASON],
             hashlib.sha256(reason.encode()).hexdigest(),
             again_at=again_at,
-            has_progressed=self.scribe.has_progressed,
-            told=extras,
+            has_progressed=self.transcript_writer.has_progressed,
+            extra_writes=extras,
         )
-        return Left.GIVEN_BACK
+        return RunExit.GIVEN_BACK
 
 
 def _broken_rule(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:

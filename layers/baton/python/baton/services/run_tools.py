@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
 from baton.domain.events import canonical_json
-from baton.domain.idempotency import Once
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tool import ToolMode
 from baton.domain.transcript import result
-from baton.ports import EntryKept, Wanted
-from baton.run_ports import Left
+from baton.ports import EntryKept, HandoffQuery
+from baton.run_ports import RunExit
 from baton.services.complete_task import complete_task
 from baton.services.fail_task import fail_task
-from baton.services.hand_on import (
+from baton.services.run_handoffs import (
     MAX_CALLS,
-    Handing,
     HandoffCall,
-    asked_of,
+    HandoffSource,
     delegate_by,
-    handed_over,
-    routed_to,
+    delegation_message,
+    routed_text,
     transfer_by,
+    transfer_message,
 )
 from baton.services.save_checkpoint import save_checkpoint
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from baton.domain.task import Task
     from baton.domain.tool import Tool
     from baton.domain.transcript import Block, Entry, Message
-    from baton.ports import Baton, Extra
-    from baton.run_ports import Work
+    from baton.ports import Deps, ExtraWrite
+    from baton.run_ports import RunInput
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."
@@ -47,21 +47,21 @@ MAX_SAID = 1_000
 ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
 
 
-def offered(baton: Baton, work: Work, profile: RunProfile, conversation: Conversation) -> Tools:
+def offered(deps: Deps, work: RunInput, profile: RunProfile, conversation: Conversation) -> Tools:
     """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, or if a service
     changed the target agent since a human looked at the tool (docs/spec/tools.md §1)."""
-    workspace = work.dossier.task.workspace
+    workspace = work.details.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
-    found = baton.store.tools(workspace, names) if names else {}
+    found = deps.store.tools(workspace, names) if names else {}
     targets = frozenset(tool.target_agent for tool in found.values())
-    agents = baton.store.handoff_facts(workspace, Wanted(agents=targets)).agents if targets else {}
+    agents = deps.store.handoff_inputs(workspace, HandoffQuery(agents=targets)).agents if targets else {}
     handoffs = {
         name: found[name]
         for name in names
         if name in found and _is_offered(found[name], agents.get(found[name].target_agent))
     }
     built_in = [name for name in profile.tools if name in BUILT_IN]
-    return Tools(baton, work, profile, conversation, handoffs, tuple(built_in))
+    return Tools(deps, work, profile, conversation, handoffs, tuple(built_in))
 
 
 def _is_offered(tool: Tool, target: Agent | None) -> bool:
@@ -70,8 +70,8 @@ def _is_offered(tool: Tool, target: Agent | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    baton: Baton
-    work: Work
+    deps: Deps
+    work: RunInput
     profile: RunProfile
     conversation: Conversation
     handoffs: Mapping[str, Tool]
@@ -81,13 +81,13 @@ class Tools:
     def specs(self) -> list[dict[str, Any]]:
         return [*(BUILT_IN[name] for name in self.built_in), *(tool.spec for tool in self.handoffs.values())]
 
-    def act(self, reply: Entry, given: Mapping[str, Block], entry: Any) -> list[Block] | Left:
+    def act(self, reply: Entry, given: Mapping[str, Block], entry: Any) -> list[Block] | RunExit:
         """Returns the results of the reply's calls that have none yet, or how one of them left the task. ``entry``:
         makes the transcript's entry of results, for the transaction of a handoff."""
         results = {call_id: block for call_id, block in self._branch_results(reply).items() if call_id not in given}
         waiting = [call for call in reply.calls if call["toolUseId"] not in given and call["toolUseId"] not in results]
         handoffs = self._present_tools(waiting)
-        ending, branches = [], []
+        outcome, branches = [], []
         for call in waiting:
             kind = self._parse_call(call, handoffs)
             if isinstance(kind, str):
@@ -97,31 +97,31 @@ class Tools:
             elif isinstance(kind, HandoffCall) and kind.tool.mode is ToolMode.DELEGATE:
                 branches.append(kind)
             else:
-                ending.append((call, kind))
+                outcome.append((call, kind))
         plan = _Plan(self, reply, results, entry)
-        return plan.left(ending, branches)
+        return plan.left(outcome, branches)
 
     def refused(self, reply: Entry, why: str) -> list[Block]:
         return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
 
-    def complete(self, output: Any, completion: dict[str, Any] | None, told: tuple[Extra, ...]) -> Left:
+    def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[ExtraWrite, ...]) -> RunExit:
         """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
         result."""
         body_hash = _hash([output, completion])
         work = self.work
         complete_task(
-            self.baton,
+            self.deps,
             work.by,
-            work.dossier.task.id,
+            work.details.task.id,
             work.claim_id,
             output,
             body_hash,
             completion=completion,
-            told=told,
+            extra_writes=extra_writes,
         )
-        return Left.ENDED
+        return RunExit.ENDED
 
-    def fail(self, arguments: Mapping[str, Any], told: tuple[Extra, ...]) -> Left:
+    def fail(self, arguments: Mapping[str, Any], extra_writes: tuple[ExtraWrite, ...]) -> RunExit:
         blockers = [{"description": text} for text in arguments.get("blockers", ())]
         failure: dict[str, Any] = {"type": "blocker" if blockers else "error", "description": arguments["description"]}
         if blockers:
@@ -129,17 +129,17 @@ class Tools:
         questions = list(arguments.get("questions", ()))
         work = self.work
         fail_task(
-            self.baton,
+            self.deps,
             work.by,
-            work.dossier.task.id,
+            work.details.task.id,
             work.claim_id,
             failure,
             _hash(failure),
             retryable=False,
             rollback_request={"questions": questions} if questions else None,
-            told=told,
+            extra_writes=extra_writes,
         )
-        return Left.ENDED
+        return RunExit.ENDED
 
     def _present_tools(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
         """The handoff tools at their use: while the model thinks, a human may have changed a tool, switched it off, or
@@ -147,7 +147,7 @@ class Tools:
         called = {call["name"] for call in calls} & set(self.handoffs)
         if not called:
             return self.handoffs
-        store, workspace = self.baton.store, self.work.dossier.task.workspace
+        store, workspace = self.deps.store, self.work.details.task.workspace
         given = store.profile(workspace, self.work.agent.slug).tools
         now = store.tools(workspace, called)
         return {
@@ -178,11 +178,11 @@ class Tools:
     def _checkpoint(self, call: Block) -> Block:
         """Saves the checkpoint once per call, however often the call is run."""
         arguments, work = call["input"], self.work
-        task_id = work.dossier.task.id
-        once = Once(work.by, f"/{ROUTE}/{task_id}", call["toolUseId"], _hash(arguments))
+        task_id = work.details.task.id
+        idempotency_key = IdempotencyKey(work.by, f"/{ROUTE}/{task_id}", call["toolUseId"], _hash(arguments))
         try:
             _, checkpoint_id = save_checkpoint(
-                self.baton, work.by, task_id, work.claim_id, arguments["step_name"], arguments["state"], once
+                self.deps, work.by, task_id, work.claim_id, arguments["step_name"], arguments["state"], idempotency_key
             )
         except (InvalidInput, ClaimFull) as refusal:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
@@ -192,7 +192,7 @@ class Tools:
         """The results of delegations that the task has waited for."""
         calls = {call["toolUseId"] for call in reply.calls}
         found: dict[str, list[dict[str, Any]]] = {}
-        for each in (self.work.dossier.brought or {}).get("results", ()):
+        for each in (self.work.details.resume_payload or {}).get("results", ()):
             if each.get("call_id") in calls:
                 found.setdefault(each["call_id"], []).append(each)
         return {call_id: _branch_result(call_id, outcomes) for call_id, outcomes in found.items()}
@@ -209,10 +209,10 @@ class _Plan:
     entry: Any
 
     def left(
-        self, ending: Sequence[tuple[Block, HandoffCall | dict[str, Any]]], branches: Sequence[HandoffCall]
-    ) -> list[Block] | Left:
-        later = [call["toolUseId"] for call, _ in ending[1:]]
-        if ending:
+        self, outcome: Sequence[tuple[Block, HandoffCall | dict[str, Any]]], branches: Sequence[HandoffCall]
+    ) -> list[Block] | RunExit:
+        later = [call["toolUseId"] for call, _ in outcome[1:]]
+        if outcome:
             later += [each.call_id for each in branches]
             branches = ()
         for call_id in later:
@@ -220,45 +220,45 @@ class _Plan:
         for each in branches[MAX_CALLS:]:
             self.results[each.call_id] = result(each.call_id, f"Not done: at most {MAX_CALLS} at once.", is_error=True)
         try:
-            if ending:
-                return self._end(*ending[0])
+            if outcome:
+                return self._end(*outcome[0])
             if branches:
                 return self._delegate(branches[:MAX_CALLS])
         except StaleClaim:
             raise
         except (InvalidInput, Refused) as refusal:
-            failed = [ending[0][0]["toolUseId"]] if ending else [each.call_id for each in branches[:MAX_CALLS]]
+            failed = [outcome[0][0]["toolUseId"]] if outcome else [each.call_id for each in branches[:MAX_CALLS]]
             for call_id in failed:
                 self.results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)
             for call_id in later:
                 self.results[call_id] = result(call_id, NOT_EITHER, is_error=True)
         return self._blocks()
 
-    def _end(self, call: Block, arguments: HandoffCall | dict[str, Any]) -> Left:
+    def _end(self, call: Block, arguments: HandoffCall | dict[str, Any]) -> RunExit:
         tools = self.tools
         if isinstance(arguments, HandoffCall):
             transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
-            return Left.HANDED_ON
+            return RunExit.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
-        extras = (EntryKept(tools.work.dossier.task.id, self._entry()),)
+        extras = (EntryKept(tools.work.details.task.id, self._entry()),)
         if call["name"] == FAIL_TASK:
             return tools.fail(arguments, extras)
         return tools.complete(arguments["output"], _completion(arguments), extras)
 
-    def _delegate(self, branches: Sequence[HandoffCall]) -> Left:
+    def _delegate(self, branches: Sequence[HandoffCall]) -> RunExit:
         def transcript_entry(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> Entry:
-            return self._entry(*(asked_of(*each) for each in begun))
+            return self._entry(*(delegation_message(*each) for each in begun))
 
         # The targets see the messages before this reply: its calls have no results yet.
         delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.profile, transcript_entry)
-        return Left.WAITS
+        return RunExit.WAITS
 
-    def _handing(self, turns: int) -> Handing:
-        return Handing(self.tools.baton, self.tools.work, self.tools.conversation, turns)
+    def _handing(self, turns: int) -> HandoffSource:
+        return HandoffSource(self.tools.deps, self.tools.work, self.tools.conversation, turns)
 
     def _transfer_entry(self, call: HandoffCall, task: Task, agent: Agent) -> Entry:
-        self.results[call.call_id] = result(call.call_id, routed_to(agent))
-        return self._entry(handed_over(call, task, agent))
+        self.results[call.call_id] = result(call.call_id, routed_text(agent))
+        return self._entry(transfer_message(call, task, agent))
 
     def _entry(self, *messages: Message) -> Entry:
         entry: Entry = self.entry(self.reply, self._blocks(), *messages)

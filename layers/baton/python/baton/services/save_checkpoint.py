@@ -5,33 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from baton.domain.commands import SaveCheckpoint
 from baton.domain.errors import Unknown
 from baton.domain.events import canonical_json, from_snapshot, snapshot
 from baton.domain.guardrails import checked
 from baton.domain.transitions import transition
-from baton.domain.verbs import SaveCheckpoint
 from baton.domain.workflow import Checkpoint
-from baton.ports import CheckpointKept, Remember, Wanted
+from baton.ports import CheckpointKept, HandoffQuery, SaveResponse
 from baton.services.change_task import commit
 from baton.services.kill_switch import must_be_let_act
-from baton.services.reading import knows_claim, refused_as_unknown
-from baton.services.retrying import decided_once
+from baton.services.read_rights import knows_claim, refused_as_unknown
+from baton.services.retrying import run_idempotently
 
 if TYPE_CHECKING:
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 def save_checkpoint(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
     task_id: str,
     claim_id: str,
     step_name: str,
     state: dict[str, Any],
-    once: Once | None = None,
+    idempotency_key: IdempotencyKey | None = None,
 ) -> tuple[Task, str]:
     """Returns the task, and the checkpoint's id. The claim continues. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``ClaimFull`` and ``Unknown``."""
@@ -40,17 +40,19 @@ def save_checkpoint(
         return from_snapshot(saved), saved["checkpoint_id"]
 
     def attempt() -> tuple[Task, str]:
-        inputs = baton.store.handoff_facts(by.workspace, Wanted(parent_id=task_id, once=once))
-        saved = once.recall(inputs.remembered) if once else None
+        inputs = deps.store.handoff_inputs(
+            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        )
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
         if saved is not None:
             return replay(saved)
         if inputs.parent is None:
             raise Unknown("task")
         claim = inputs.parent.task.current_claim(claim_id, by)
-        must_be_let_act(baton, by, claim.agent)
+        must_be_let_act(deps, by, claim.agent)
         content = checked({"step_name": step_name, "state": state}, inputs.settings.guardrails, "")
-        now = baton.clock.now()
-        checkpoint_id = baton.ids.new("chk", now)
+        now = deps.clock.now()
+        checkpoint_id = deps.ids.new("chk", now)
         command = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"])
         recorded = transition(inputs.parent.task, command, now)
         # Counted on the claim, outside of the trail.
@@ -67,8 +69,12 @@ def save_checkpoint(
             by=by.key,
         )
         answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
-        commit(baton, change, [CheckpointKept(checkpoint), *([Remember(once, answer)] if once else [])])
+        commit(
+            deps,
+            change,
+            [CheckpointKept(checkpoint), *([SaveResponse(idempotency_key, answer)] if idempotency_key else [])],
+        )
         return change.task, checkpoint_id
 
-    with refused_as_unknown(baton, by, task_id, unless=knows_claim(claim_id)):
-        return decided_once(baton, once, replay, attempt)
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
+        return run_idempotently(deps, idempotency_key, replay, attempt)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.task import Task
     from baton.domain.transcript import Usage
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,27 +37,27 @@ class Overview:
         return not all(task.is_ended for task in self.tasks)
 
 
-def see_conversation(baton: Baton, by: Principal, conversation_id: str) -> Overview:
+def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overview:
     """Returns the overview. Five reads, the second of which takes one more for each hundred tasks. A caller that works
     only on a separate part of the conversation sees that part, without the message. Raises ``Unknown``."""
     workspace = by.workspace
-    found = find_conversation(baton, workspace, conversation_id)
-    root, holder, shown = found.root, found.holder, heard(baton, by, found)
-    body = found.root_body or baton.store.bodies(workspace, [root.id]).get(root.id)
+    found = find_conversation(deps, workspace, conversation_id)
+    root, holder, shown = found.root, found.holder, heard(deps, by, found)
+    body = found.root_body or deps.store.bodies(workspace, [root.id]).get(root.id)
     conversation = conversation_in(body)
-    _, usage = baton.store.usage(workspace, conversation_id, root.id)
+    _, usage = deps.store.usage(workspace, conversation_id, root.id)
     message = conversation.message if conversation else ask_in(body)
     return Overview(
         tasks=shown,
         root=root,
         holder=holder,
-        agent=baton.store.agent(workspace, holder.agent) if holder.agent else None,
+        agent=deps.store.agent(workspace, holder.agent) if holder.agent else None,
         message=message if root in shown else "",
         usage=usage,
     )
 
 
-def spending(baton: Baton, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
+def spending(deps: Deps, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
     """Returns the workflow's usage so far, and its root's budget. Two reads."""
-    _, usage = baton.store.usage(workspace, workflow_id, root_id)
-    return usage, budget_of(baton.store.bodies(workspace, [root_id]).get(root_id))
+    _, usage = deps.store.usage(workspace, workflow_id, root_id)
+    return usage, budget_of(deps.store.bodies(workspace, [root_id]).get(root_id))

@@ -4,87 +4,100 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.draft import Draft, beside
+from baton.domain.commands import Split
+from baton.domain.draft import HandoffDraft, lineage_beside
 from baton.domain.errors import Unknown
 from baton.domain.events import from_snapshot, snapshot
 from baton.domain.guardrails import checked
-from baton.domain.handoff import merged, must_be_ahead, requires_of
+from baton.domain.handoff import merged_context, must_be_ahead, requires_of
 from baton.domain.route import Mode
 from baton.domain.task import Kind
 from baton.domain.transitions import transition
-from baton.domain.verbs import Split
-from baton.ports import Dossier, Remember, Wanted
-from baton.services.change_task import commit, row_of
-from baton.services.make_handoff import counted, make
-from baton.services.retrying import decided_once
-from baton.services.who_takes_it import must_be_able, named, slugs_among
+from baton.ports import HandoffQuery, SaveResponse, TaskDetails
+from baton.services.change_task import commit, page_sync_of
+from baton.services.make_handoff import handoffs_counted, make_handoff
+from baton.services.resolve_agents import active_agent, must_be_able, slugs_among
+from baton.services.retrying import run_idempotently
 
 if TYPE_CHECKING:
     from baton.domain.handoff import Message
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Facts
+    from baton.ports import Deps, HandoffInputs
 
 MIN_PARTS, MAX_PARTS = 2, 10
 
 
 def split_task(
-    baton: Baton, by: Principal, task_id: str, parts: list[Message], revision: int | None, once: Once | None = None
-) -> tuple[Dossier, tuple[Dossier, ...]]:
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    parts: list[Message],
+    revision: int | None,
+    idempotency_key: IdempotencyKey | None = None,
+) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     """Returns the whole, cancelled, and its parts in ``needs``. Each part has the whole's context, source and place in
     the workflow, and its target unless it names one. ``parts``: ``{target, summary, context, expectations, metadata}``.
     A human decides: the loop guard counts the parts, and stops none. Raises ``RevisionChanged``, and the errors of
     ``create_handoff`` about a target."""
     by.must_be_human("split a task")
 
-    def attempt() -> tuple[Dossier, tuple[Dossier, ...]]:
+    def attempt() -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
         names = slugs_among(*((each.get("target") or {}).get("agent") for each in parts))
-        inputs = baton.store.handoff_facts(by.workspace, Wanted(agents=names, parent_id=task_id, once=once))
-        saved = once.recall(inputs.remembered) if once else None
+        inputs = deps.store.handoff_inputs(
+            by.workspace, HandoffQuery(agents=names, parent_id=task_id, idempotency_key=idempotency_key)
+        )
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
         if saved is not None:
-            return _replayed(baton, saved)
+            return _replayed(deps, saved)
         if inputs.parent is None:
             raise Unknown("task")
-        return _split(baton, by, inputs.parent, inputs, parts, revision, once)
+        return _split(deps, by, inputs.parent, inputs, parts, revision, idempotency_key)
 
-    return decided_once(baton, once, lambda first: _replayed(baton, first), attempt)
+    return run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, first), attempt)
 
 
 def _split(
-    baton: Baton,
+    deps: Deps,
     by: Principal,
-    whole: Dossier,
-    inputs: Facts,
+    whole: TaskDetails,
+    inputs: HandoffInputs,
     parts: list[Message],
     revision: int | None,
-    once: Once | None,
-) -> tuple[Dossier, tuple[Dossier, ...]]:
-    now = baton.clock.now()
-    drafts = [_part(baton, by, whole, inputs, each, number) for number, each in enumerate(parts)]
-    made = [make(baton, by, draft, None, inputs.settings, now, created_by=whole.task.created_by) for draft in drafts]
+    idempotency_key: IdempotencyKey | None,
+) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+    now = deps.clock.now()
+    drafts = [_part(deps, by, whole, inputs, each, number) for number, each in enumerate(parts)]
+    made = [
+        make_handoff(deps, by, draft, None, inputs.settings, now, created_by=whole.task.created_by) for draft in drafts
+    ]
     ids = tuple(each.change.task.id for each in made)
     change = transition(whole.task, Split(by=by, parts=ids, revision=revision), now)
     extras = [each.also for each in made]
-    unlimited = counted(drafts[0], inputs.settings, len(drafts), is_let=True)
+    unlimited = handoffs_counted(drafts[0], inputs.settings, len(drafts), is_let=True)
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.change.task) for each in made]}
-    save_response = [Remember(once, answer)] if once else []
-    commit(baton, change, [*extras, *unlimited, *save_response])
+    save_response = [SaveResponse(idempotency_key, answer)] if idempotency_key else []
+    commit(deps, change, [*extras, *unlimited, *save_response])
     for each in made:
-        if each.mirror:
-            baton.tracker_bell.ring(by.workspace, each.change.task.id)
-    return Dossier(task=change.task, mirror=row_of(baton, change.task)), tuple(each.dossier for each in made)
+        if each.page_sync:
+            deps.tracker_queue.notify(by.workspace, each.change.task.id)
+    return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
+        each.details for each in made
+    )
 
 
-def _part(baton: Baton, by: Principal, whole: Dossier, inputs: Facts, part: Message, number: int) -> Draft:
+def _part(
+    deps: Deps, by: Principal, whole: TaskDetails, inputs: HandoffInputs, part: Message, number: int
+) -> HandoffDraft:
     task, body = whole.task, whole.body or {}
     content = checked(part, inputs.settings.guardrails, f"parts.{number}")
-    must_be_ahead(content, baton.clock.now(), f"parts.{number}")
+    must_be_ahead(content, deps.clock.now(), f"parts.{number}")
     target = {**(body.get("target") or {}), **(content.get("target") or {})}
     name = target.get("agent") if "agent" in (content.get("target") or {}) else task.target_agent
     field = f"parts.{number}.target.agent"
-    agent = named(baton, by.workspace, inputs.agents, name, field) if name is not None else None
+    agent = active_agent(deps, by.workspace, inputs.agents, name, field) if name is not None else None
     requires = requires_of(content)
-    must_be_able(baton, by.workspace, agent, requires, task.source_agent)
+    must_be_able(deps, by.workspace, agent, requires, task.source_agent)
     message = {
         **content,
         "source": body.get("source") or {"agent": task.source_agent},
@@ -93,10 +106,10 @@ def _part(baton: Baton, by: Principal, whole: Dossier, inputs: Facts, part: Mess
         "rollback": {"on_failure": (body.get("rollback") or {}).get("on_failure", task.source_agent)},
         "part_of": {"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1},
     }
-    if context := merged(body.get("context"), content.get("context")):
+    if context := merged_context(body.get("context"), content.get("context")):
         message["context"] = context
-    lineage = beside(task, body)
-    return Draft(
+    lineage = lineage_beside(task, body)
+    return HandoffDraft(
         kind=Kind.TRANSFER,
         source=task.source_agent,
         target=agent.slug if agent else None,
@@ -109,8 +122,8 @@ def _part(baton: Baton, by: Principal, whole: Dossier, inputs: Facts, part: Mess
     )
 
 
-def _replayed(baton: Baton, first: Message) -> tuple[Dossier, tuple[Dossier, ...]]:
+def _replayed(deps: Deps, first: Message) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     whole, tasks = from_snapshot(first["whole"]), [from_snapshot(each) for each in first["parts"]]
-    bodies = baton.store.bodies(whole.workspace, [task.id for task in tasks])
-    parts = tuple(Dossier(task=task, body=bodies[task.id], mirror=row_of(baton, task)) for task in tasks)
-    return Dossier(task=whole, mirror=row_of(baton, whole)), parts
+    bodies = deps.store.bodies(whole.workspace, [task.id for task in tasks])
+    parts = tuple(TaskDetails(task=task, body=bodies[task.id], page_sync=page_sync_of(deps, task)) for task in tasks)
+    return TaskDetails(task=whole, page_sync=page_sync_of(deps, whole)), parts

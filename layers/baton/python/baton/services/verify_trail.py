@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.domain.events import GENESIS
-from baton.domain.reading import reads_all
-from baton.domain.trail_check import Reading
-from baton.services.reading import readable_task
+from baton.domain.read_rights import reads_all
+from baton.domain.trail_check import TrailCheck
+from baton.services.read_rights import readable_task
 
 if TYPE_CHECKING:
     from baton.domain.principal import Principal
     from baton.domain.task import Task
-    from baton.ports import Baton
+    from baton.ports import Deps
 
 EVENTS_PER_PAGE = 100
 # The errors of parsing an item that somebody damaged.
@@ -33,11 +33,11 @@ class Verdict:
     matches_task: bool  # folding the trail gives the stored task
 
 
-def verify_trail(baton: Baton, by: Principal, task_id: str) -> Verdict:
+def verify_trail(deps: Deps, by: Principal, task_id: str) -> Verdict:
     """A broken trail is a result, not an error. Raises ``Unknown``."""
     if not reads_all(by):
-        readable_task(baton, by, task_id)
-    reading, task = _whole(baton, by.workspace, task_id)
+        readable_task(deps, by, task_id)
+    reading, task = _whole(deps, by.workspace, task_id)
     intact = reading.broken_at is None
     differences = reading.differences(task) if intact else ()
     differs = f"The task isn't what its trail tells: {', '.join(differences)}." if differences else None
@@ -52,13 +52,13 @@ def verify_trail(baton: Baton, by: Principal, task_id: str) -> Verdict:
     )
 
 
-def _whole(baton: Baton, workspace: str, task_id: str) -> tuple[Reading, Task]:
+def _whole(deps: Deps, workspace: str, task_id: str) -> tuple[TrailCheck, Task]:
     """The trail to its end, and the task at that moment: an entry that is written meanwhile doesn't make the trail look
     too long."""
-    reading, after, limit = Reading(), 0, EVENTS_PER_PAGE
+    reading, after, limit = TrailCheck(), 0, EVENTS_PER_PAGE
     while True:
         try:
-            page = baton.store.events(workspace, task_id, after, limit)
+            page = deps.store.events(workspace, task_id, after, limit)
         except UNREADABLE:
             # The page has an entry that Baton can't have written: read one by one up to it, then continue.
             if limit == 1:
@@ -71,6 +71,6 @@ def _whole(baton: Baton, workspace: str, task_id: str) -> tuple[Reading, Task]:
         after = max([after + len(page), *(event.seq for event in page[-1:])])
         if len(page) == limit:
             continue
-        task, _ = baton.store.load(workspace, task_id)
+        task, _ = deps.store.load(workspace, task_id)
         if not page or reading.entries >= task.seq:
             return reading.ended_as(task), task

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.principal import Principal
-    from baton.ports import Baton, Clock
+    from baton.ports import Clock, Deps
 
 POLL_SECONDS = 0.5
 # A poll answers this long after its wait at the latest; then its permit is free, even if the poll died.
@@ -22,8 +22,8 @@ PERMIT_MARGIN_SECONDS = 5
 Value = TypeVar("Value")
 
 
-def waited(
-    baton: Baton,
+def poll_until(
+    deps: Deps,
     by: Principal,
     timeout_seconds: float,
     value: Value,
@@ -36,8 +36,8 @@ def waited(
     is up. Waiting takes one of the permits of ``by``. Raises ``TooManyPolls``."""
     if is_enough(value) or timeout_seconds <= 0:
         return value
-    with _permit(baton, by, timeout_seconds):
-        for _ in polls(baton.clock, timeout_seconds, jittered=jittered):
+    with _permit(deps, by, timeout_seconds):
+        for _ in polls(deps.clock, timeout_seconds, jittered=jittered):
             value = again()
             if is_enough(value):
                 break
@@ -61,14 +61,14 @@ def polls(clock: Clock, timeout_seconds: float, *, jittered: bool = False) -> It
 
 
 @contextmanager
-def _permit(baton: Baton, by: Principal, timeout_seconds: float) -> Iterator[None]:
-    now = baton.clock.now()
+def _permit(deps: Deps, by: Principal, timeout_seconds: float) -> Iterator[None]:
+    now = deps.clock.now()
     until = now + seconds(timeout_seconds + PERMIT_MARGIN_SECONDS)
-    permit = baton.store.begin_poll(by, baton.ids.new("poll", now), now, until)
+    permit = deps.store.begin_poll(by, deps.ids.new("poll", now), now, until)
     try:
         yield
     finally:
         try:
-            baton.store.end_poll(permit)
+            deps.store.end_poll(permit)
         except Exception as exc:  # noqa: BLE001 - any error of a store; the result of the poll stands
-            baton.log("permit could not be freed", action="permit_not_given_back", error=type(exc).__name__)
+            deps.log("permit could not be freed", action="permit_not_given_back", error=type(exc).__name__)

@@ -14,7 +14,7 @@ Item = dict[str, Any]
 
 
 def alert_item(alert: Alert) -> Item:
-    index_key = keys.alert_place(alert)
+    index_key = keys.alert_index_key(alert)
     return {
         **snapshot(alert),
         **keys.alert(alert.workspace, alert.id)._asdict(),

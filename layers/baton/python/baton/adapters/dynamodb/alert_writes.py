@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import Write, to_wire
-from baton.domain.alert import MAX_PER_HOUR, too_many
+from baton.domain.alert import MAX_PER_HOUR, too_many_alerts
 from baton.domain.times import seconds, to_ms
 
 if TYPE_CHECKING:
@@ -28,4 +28,4 @@ def alert_counted(workspace: str, by: str, at: datetime) -> Write:
             {":one": 1, ":most": MAX_PER_HOUR, ":ttl": to_ms(at + FORGET_AFTER) // 1_000}
         ),
     }
-    return Write("Update", request, lambda: too_many(at))
+    return Write("Update", request, lambda: too_many_alerts(at))

@@ -6,17 +6,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.outbox_event_items import outbox_event_from
 from baton.adapters.dynamodb.registry import Registry
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
-from baton.adapters.dynamodb.told_items import telling_from
 from baton.domain.times import EPOCH, parse_rfc3339
-from baton.ports import Unsent
+from baton.ports import PendingEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from baton.domain.published import Telling
+    from baton.domain.bus_events import OutboxEvent
     from baton.domain.task import Task
 
 UNSENT_PAGE = 50
@@ -27,8 +27,8 @@ _UNREADABLE = (KeyError, TypeError, ValueError)
 
 
 class EventOutbox(Registry):
-    def unsent(self, until: datetime) -> Iterator[Sequence[Unsent]]:
-        for shard in keys.unsent_shards(until):
+    def pending_events(self, until: datetime) -> Iterator[Sequence[PendingEvent]]:
+        for shard in keys.outbox_shards(until):
             start, more = "0", True
             while more:
                 page = self._index_page(keys.WAKE_INDEX, shard, start, UNSENT_PAGE, until=keys.wake_until(until))
@@ -50,10 +50,10 @@ class EventOutbox(Registry):
         self._move(workspace, task_id, seq, "REMOVE #shard, #due", {})
 
     def put_off(self, workspace: str, task_id: str, seq: int, until: datetime) -> None:
-        due = keys.unsent_place(task_id, seq, until).sk
+        due = keys.outbox_index_key(task_id, seq, until).sk
         self._move(workspace, task_id, seq, "SET #due = :due", {":due": due})
 
-    def _waiting(self, wanted: list[keys.Key]) -> list[Unsent]:
+    def _waiting(self, wanted: list[keys.Key]) -> list[PendingEvent]:
         """Returns the events that still wait: the index lags."""
         found = self._table.get_many(wanted)
         waiting = [found[key] for key in wanted if "wake_pk" in found.get(key, {})]
@@ -66,20 +66,20 @@ class EventOutbox(Registry):
                 UpdateExpression=expression,
                 ConditionExpression=STILL_WAITING,
                 ExpressionAttributeNames=_INDEX_KEY,
-                ExpressionAttributeValues={":shard": keys.unsent_shard(task_id), **values},
+                ExpressionAttributeValues={":shard": keys.outbox_shard(task_id), **values},
             )
 
 
-def tellings_in(records: Sequence[dict[str, Any]]) -> list[Telling]:
+def outbox_events_in(records: Sequence[dict[str, Any]]) -> list[OutboxEvent]:
     """Returns the readable events of a batch of the table's stream. The others stay in the outbox, where their age
     raises an alarm."""
     events = (_readable(from_wire(record["dynamodb"]["NewImage"])) for record in records)
-    return [telling for telling in events if telling is not None]
+    return [outbox_event for outbox_event in events if outbox_event is not None]
 
 
-def _pending_event(item: dict[str, Any]) -> Unsent:
+def _pending_event(item: dict[str, Any]) -> PendingEvent:
     workspace, task_id = keys.parse_task(item["pk"])
-    return Unsent(workspace, task_id, keys.parse_event(item["sk"]), _since(item), _readable(item))
+    return PendingEvent(workspace, task_id, keys.parse_event(item["sk"]), _since(item), _readable(item))
 
 
 def _since(item: dict[str, Any]) -> datetime:
@@ -90,8 +90,8 @@ def _since(item: dict[str, Any]) -> datetime:
         return EPOCH
 
 
-def _readable(item: dict[str, Any]) -> Telling | None:
+def _readable(item: dict[str, Any]) -> OutboxEvent | None:
     try:
-        return telling_from(item)
+        return outbox_event_from(item)
     except _UNREADABLE:
         return None

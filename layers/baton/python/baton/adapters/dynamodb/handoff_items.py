@@ -8,11 +8,11 @@ from baton.adapters.dynamodb import items, keys
 from baton.domain.events import canonical_json
 from baton.domain.numbers import loads
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
-from baton.domain.workflow import Checkpoint, DueErrand, Errand, Held, InboxItem, LateResult, Roots
+from baton.domain.workflow import BackgroundJob, Checkpoint, HeldClaim, InboxItem, JobKind, LateResult, RootHandoffs
 from baton.ports import Skills
 
 if TYPE_CHECKING:
-    from baton.domain.idempotency import Remembered
+    from baton.domain.idempotency import SavedResponse
     from baton.domain.task import Claim, Task
 
 Item = dict[str, Any]
@@ -28,19 +28,19 @@ def held_item(task: Task, claim: Claim) -> Item:
     }
 
 
-def held_from(item: Item) -> Held:
+def held_from(item: Item) -> HeldClaim:
     slot = int(item["slot"]) if "slot" in item else None
-    return Held(item["task_id"], item["claim_id"], item["workflow_id"], slot)
+    return HeldClaim(item["task_id"], item["claim_id"], item["workflow_id"], slot)
 
 
-def cut_claim_item(task: Task, claim: Claim) -> Item:
+def claim_ended_by_other_item(task: Task, claim: Claim) -> Item:
     return {**keys.ended_claim(task.workspace, task.id, claim.claim_id)._asdict(), "claim": items.claim_map(claim)}
 
 
-def ended_claim_from(item: Item | None) -> Remembered | Claim | None:
+def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:
     if item is not None and "claim" in item:
         return items.claim_from(item["claim"])
-    return items.remembered_from(item)
+    return items.saved_response_from(item)
 
 
 def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) -> Item:
@@ -77,24 +77,24 @@ def checkpoint_from(item: Item) -> Checkpoint:
     )
 
 
-def errand_item(workspace: str, errand: DueErrand) -> Item:
-    index_key = keys.errand_place(errand)
+def job_item(workspace: str, job: BackgroundJob) -> Item:
+    index_key = keys.job_index_key(job)
     return {
-        **keys.errand(workspace, errand.kind, errand.task_id)._asdict(),
-        "stamp": errand.stamp,
-        "due_ms": to_ms(errand.at),
-        "data": canonical_json(errand.data),
+        **keys.job(workspace, job.kind, job.task_id)._asdict(),
+        "stamp": job.stamp,
+        "due_ms": to_ms(job.at),
+        "data": canonical_json(job.data),
         "wake_pk": index_key.pk,
         "wake_sk": index_key.sk,
     }
 
 
-def errand_from(kind: Errand, task_id: str, item: Item | None) -> DueErrand | None:
+def job_from(kind: JobKind, task_id: str, item: Item | None) -> BackgroundJob | None:
     """Returns the background job; None also if it was done."""
     if item is None or "stamp" not in item:
         return None
     at, data = from_ms(int(item["due_ms"])), loads(item["data"])
-    return DueErrand(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
+    return BackgroundJob(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
 
 
 def inbox_item(workspace: str, item: InboxItem) -> Item:
@@ -122,15 +122,15 @@ def late_from(item: Item) -> LateResult:
     return LateResult(int(item["fence"]), item["agent"], at, item["verb"], content)
 
 
-def roots_item(workspace: str, roots: Roots) -> Item:
+def roots_item(workspace: str, roots: RootHandoffs) -> Item:
     key = keys.roots(workspace, roots.source, roots.target)
     return {**key._asdict(), "times": [to_ms(at) for at in roots.times], "version": roots.version}
 
 
-def roots_from(source: str, target: str, item: Item | None) -> Roots:
+def roots_from(source: str, target: str, item: Item | None) -> RootHandoffs:
     if item is None:
-        return Roots(source, target)
-    return Roots(source, target, tuple(from_ms(int(ms)) for ms in item["times"]), int(item["version"]))
+        return RootHandoffs(source, target)
+    return RootHandoffs(source, target, tuple(from_ms(int(ms)) for ms in item["times"]), int(item["version"]))
 
 
 def skills_from(entry: Item) -> Skills:

@@ -11,17 +11,17 @@ from baton.domain.errors import Conflict, KeyTaken, SlotTaken
 from baton.domain.task import State
 from baton.ports import (
     CheckpointKept,
-    ErrandDone,
-    ErrandDue,
-    Followed,
+    ConversationContinued,
     HandoffsCounted,
     InboxPosted,
-    LateKept,
+    JobFinished,
+    JobScheduled,
+    LateResultKept,
     NotCancelled,
     RetryOpened,
     RootsCounted,
-    Unchanged,
     UnderClaim,
+    VersionUnchanged,
 )
 
 if TYPE_CHECKING:
@@ -46,16 +46,16 @@ NEXT_IS_SEEN = "#next_id = :seen"
 HandoffExtra = (
     UnderClaim
     | NotCancelled
-    | Unchanged
+    | VersionUnchanged
     | HandoffsCounted
     | RootsCounted
     | CheckpointKept
     | InboxPosted
-    | ErrandDue
-    | ErrandDone
-    | LateKept
+    | JobScheduled
+    | JobFinished
+    | LateResultKept
     | RetryOpened
-    | Followed
+    | ConversationContinued
 )
 
 
@@ -89,7 +89,7 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
             return [_under_claim(workspace, extra)]
         case NotCancelled(task_id):
             return [_not_cancelled(workspace, task_id)]
-        case Unchanged():
+        case VersionUnchanged():
             return [_unchanged(workspace, extra)]
         case HandoffsCounted():
             return [_counted(workspace, extra)]
@@ -101,16 +101,16 @@ def handoff_writes(workspace: str, extra: HandoffExtra, token: str) -> list[Writ
             return _checkpoint_kept(workspace, checkpoint, token)
         case InboxPosted(item):
             return [put({**handoff_items.inbox_item(workspace, item), **stamp})]
-        case ErrandDue(errand):
-            return [put({**handoff_items.errand_item(workspace, errand), **stamp})]
-        case LateKept(task_id, claim_id, result):
+        case JobScheduled(job):
+            return [put({**handoff_items.job_item(workspace, job), **stamp})]
+        case LateResultKept(task_id, claim_id, result):
             key = keys.late_result(workspace, task_id, result.claim_fence, claim_id)
             return [put({**handoff_items.late_item(key, result), **stamp}, NOT_THERE_YET, KeyTaken)]
         case RetryOpened():
             return [_retry_opened(workspace, extra)]
-        case Followed():
+        case ConversationContinued():
             return [_followed(workspace, extra, token)]
-        case ErrandDone():
+        case JobFinished():
             return []  # deleted by an update of its own, after the commit: its condition must not refuse the rest
 
 
@@ -139,7 +139,7 @@ def _not_cancelled(workspace: str, task_id: str) -> Write:
     return Write("ConditionCheck", request, lambda: Conflict("task"))
 
 
-def _unchanged(workspace: str, unchanged: Unchanged) -> Write:
+def _unchanged(workspace: str, unchanged: VersionUnchanged) -> Write:
     request = {
         "Key": to_wire(keys.head(workspace, unchanged.task_id)._asdict()),
         "ConditionExpression": VERSION_UNCHANGED,
@@ -149,8 +149,8 @@ def _unchanged(workspace: str, unchanged: Unchanged) -> Write:
     return Write("ConditionCheck", request, lambda: Conflict("task"))
 
 
-def _followed(workspace: str, followed: Followed, token: str) -> Write:
-    key = keys.beside(workspace, followed.task_id, keys.FOLLOWED)
+def _followed(workspace: str, followed: ConversationContinued, token: str) -> Write:
+    key = keys.task_item(workspace, followed.task_id, keys.FOLLOWED)
     item = {**key._asdict(), "next_id": followed.next_id, "written_by": token}
     if followed.seen is None:
         return put(item, NOT_THERE_YET, lambda: Conflict("conversation"))
@@ -177,7 +177,7 @@ def _counted(workspace: str, counted: HandoffsCounted) -> Write:
 
 def _checkpoint_kept(workspace: str, checkpoint: Checkpoint, token: str) -> list[Write]:
     listed = keys.Key(keys.checkpoints(workspace, checkpoint.workflow_id), checkpoint.id)
-    latest = keys.beside(workspace, checkpoint.task_id, keys.CHECKPOINT)
+    latest = keys.task_item(workspace, checkpoint.task_id, keys.CHECKPOINT)
     return [
         put({**handoff_items.checkpoint_item(listed, checkpoint), "written_by": token}),
         put(handoff_items.checkpoint_item(latest, checkpoint)),
@@ -185,12 +185,12 @@ def _checkpoint_kept(workspace: str, checkpoint: Checkpoint, token: str) -> list
 
 
 def _retry_opened(workspace: str, opened: RetryOpened) -> Write:
-    item = {**keys.beside(workspace, opened.task_id, keys.RETRY)._asdict(), "retry_id": opened.retry_id}
+    item = {**keys.task_item(workspace, opened.task_id, keys.RETRY)._asdict(), "retry_id": opened.retry_id}
     if opened.seen is None:
         return put(item, NOT_THERE_YET, lambda: Conflict("retry"))
     return put(item, RETRY_IS_SEEN, lambda: Conflict("retry"), seen=opened.seen)
 
 
-def brought(task: Task, content: dict[str, object]) -> Write:
+def resume_payload(task: Task, content: dict[str, object]) -> Write:
     """Keeps the payload that the task resumes with after its wait."""
-    return put(items.payload_item(keys.beside(task.workspace, task.id, keys.BROUGHT), content))
+    return put(items.payload_item(keys.task_item(task.workspace, task.id, keys.BROUGHT), content))

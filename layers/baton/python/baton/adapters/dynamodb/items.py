@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.dynamodb import keys
 from baton.domain.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
 from baton.domain.direction import Direction, Escalation
-from baton.domain.events import Event, canonical_json, facts, from_facts, told
+from baton.domain.events import Event, canonical_json, set_fields, state_fields, task_from_fields
 from baton.domain.guardrails import Guardrails
 from baton.domain.guardrails import from_public as rules_from
-from baton.domain.idempotency import Remembered
+from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
 from baton.domain.principal import Kind
-from baton.domain.reading import AgentsRead
+from baton.domain.read_rights import AgentsRead
 from baton.domain.review import Review
 from baton.domain.settings import Settings
 from baton.domain.task import Claim, Recovery, Task
@@ -36,12 +36,12 @@ Item = dict[str, Any]
 def head_item(task: Task) -> Item:
     """Returns HEAD, which is small and rewritten whole by every commit. ``claim`` is a map of numbers so that a
     heartbeat can extend the lease in place; ``hard_deadline_ms`` exists only where no lease may go past it."""
-    queue, wake = keys.queue_place(task), keys.wake_place(task)
+    queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
-        **{name: value for name, value in told(task).items() if name not in {"claim", "wait"}},
+        **{name: value for name, value in set_fields(task).items() if name not in {"claim", "wait"}},
         "claim": None if task.claim is None else claim_map(task.claim),
-        "wait": None if task.wait is None else _without_none(facts(task)["wait"]),
+        "wait": None if task.wait is None else _without_none(state_fields(task)["wait"]),
         "hard_deadline_ms": None if task.hard_deadline is None else to_ms(task.hard_deadline),
         "version": task.version,
         "seq": task.seq,
@@ -72,7 +72,7 @@ _STATE_FIELDS = {f.name for f in fields(Task)} - {
 
 def task_from(item: Item) -> Task:
     values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
-    task = from_facts(
+    task = task_from_fields(
         {"target_agent": None, **values},  # None isn't stored, and it has no default
         chain=item["chain"],
         updated_at=parse_rfc3339(item["updated_at"]),
@@ -163,7 +163,7 @@ def payload_from(item: Item | None) -> Any:
 def failure_item(task: Task, failure: dict[str, Any]) -> Item:
     """Returns the failure with the ``fence`` of the claim that failed, which tells the latest failure from an older
     one."""
-    return {**payload_item(keys.beside(task.workspace, task.id, keys.FAILURE), failure), "fence": task.fence}
+    return {**payload_item(keys.task_item(task.workspace, task.id, keys.FAILURE), failure), "fence": task.fence}
 
 
 def recovery_item(task: Task, recovery: Recovery) -> Item:
@@ -187,19 +187,19 @@ def recovery_from(item: Item) -> Recovery:
     )
 
 
-def remembered_item(key: keys.Key, remembered: Remembered) -> Item:
+def saved_response_item(key: keys.Key, saved_response: SavedResponse) -> Item:
     """Returns the saved response. The table deletes it some time after ``ttl``; until then readers check for themselves
     whether it has expired."""
-    ttl = None if remembered.forget_at is None else to_ms(remembered.forget_at) // 1_000
-    answer = canonical_json(remembered.answer)
-    return {**key._asdict(), "body_hash": remembered.body_hash, "answer": answer, "ttl": ttl}
+    ttl = None if saved_response.forget_at is None else to_ms(saved_response.forget_at) // 1_000
+    answer = canonical_json(saved_response.answer)
+    return {**key._asdict(), "body_hash": saved_response.body_hash, "answer": answer, "ttl": ttl}
 
 
-def remembered_from(item: Item | None) -> Remembered | None:
+def saved_response_from(item: Item | None) -> SavedResponse | None:
     if item is None:
         return None
     forget_at = from_ms(int(item["ttl"]) * 1_000) if "ttl" in item else None
-    return Remembered(item["body_hash"], loads(item["answer"]), forget_at)
+    return SavedResponse(item["body_hash"], loads(item["answer"]), forget_at)
 
 
 def direction_from(workspace: str, source: str, target: str, item: Item | None) -> Direction:
@@ -262,7 +262,7 @@ def agent_item(agent: Agent) -> Item:
 
 
 def agent_queued(agent: Agent) -> Item:
-    index_key = keys.agent_place(agent.workspace, agent.slug)
+    index_key = keys.agent_index_key(agent.workspace, agent.slug)
     return {"queue_pk": index_key.pk, "queue_sk": index_key.sk}
 
 

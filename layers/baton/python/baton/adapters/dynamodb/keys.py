@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from baton.domain.alert import AlertState, hour_of
-from baton.domain.mirror import Sync
+from baton.domain.page_sync import Sync
 from baton.domain.task import State
 from baton.domain.times import from_ms, to_ms
-from baton.domain.workflow import Errand
-from baton.ports import Ready
+from baton.domain.workflow import JobKind
+from baton.ports import ReadyTask
 
 if TYPE_CHECKING:
     from datetime import date, datetime
 
     from baton.domain.alert import Alert
-    from baton.domain.gate import Gate
-    from baton.domain.mirror import Mirror
+    from baton.domain.page_sync import PageSync
     from baton.domain.task import Claim, Task
-    from baton.domain.workflow import DueErrand
+    from baton.domain.tracker_circuit import TrackerCircuit
+    from baton.domain.workflow import BackgroundJob
 
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"
@@ -55,11 +55,11 @@ MIRROR = "MIRROR"
 OUTPUT = "OUTPUT"
 RETRY = "RETRY"
 FOLLOWED = "FOLLOWED"
-_ERRANDS = {"JOIN": Errand.JOIN, "CASCADE": Errand.CASCADE}
+_ERRANDS = {"JOIN": JobKind.JOIN, "CASCADE": JobKind.CASCADE}
 RECOVERIES = ("RECOVERY#", "RECOVERY#" + _END)
 
 
-def beside(workspace: str, task_id: str, what: str) -> Key:
+def task_item(workspace: str, task_id: str, what: str) -> Key:
     return Key(task(workspace, task_id), what)
 
 
@@ -67,8 +67,8 @@ def recovery(workspace: str, task_id: str, number: int) -> Key:
     return Key(task(workspace, task_id), f"RECOVERY#{number:06d}")
 
 
-def errand(workspace: str, kind: Errand, task_id: str) -> Key:
-    return beside(workspace, task_id, kind.name)
+def job(workspace: str, kind: JobKind, task_id: str) -> Key:
+    return task_item(workspace, task_id, kind.name)
 
 
 def trail(workspace: str, task_id: str) -> str:
@@ -161,7 +161,7 @@ def usage_of_workflow(workspace: str, workflow_id: str) -> Key:
 # The items of a workspace.
 
 
-def once(workspace: str, digest: str) -> Key:
+def idempotency_key(workspace: str, digest: str) -> Key:
     return Key(f"WS#{workspace}#ONCE#{digest}", "ONCE")
 
 
@@ -287,7 +287,7 @@ def page(workspace: str, page_id: str) -> Key:
     return Key(f"WS#{workspace}#PAGE#{page_id.replace('-', '').lower()}", "PAGE")
 
 
-def gate(workspace: str) -> Key:
+def tracker_circuit(workspace: str) -> Key:
     return Key(f"WS#{workspace}#TRACKER", "GATE")
 
 
@@ -335,11 +335,11 @@ AGENT_PLACE = "!AGENT"
 QUEUE_START = "!"
 
 
-def agent_place(workspace: str, agent_slug: str) -> Key:
+def agent_index_key(workspace: str, agent_slug: str) -> Key:
     return Key(ready_queue(workspace, agent_slug), AGENT_PLACE)
 
 
-def queue_place(of: Task) -> Key | None:
+def queue_index_key(of: Task) -> Key | None:
     """Returns a task's key in the queue index: highest priority first, then first in, first out. None: not listed."""
     if of.parked:
         return None
@@ -356,7 +356,7 @@ def unresolved_alerts(workspace: str, state: AlertState) -> str:
     return f"WS#{workspace}#ALERTS-{state.upper()}"
 
 
-def alert_place(of: Alert) -> Key | None:
+def alert_index_key(of: Alert) -> Key | None:
     """Returns the alert's key in the queue index; None if it is resolved, so that listing open alerts never reads
     resolved ones."""
     if of.state is AlertState.RESOLVED:
@@ -364,25 +364,25 @@ def alert_place(of: Alert) -> Key | None:
     return Key(unresolved_alerts(of.workspace, of.state), of.id)
 
 
-def mirror_queue(workspace: str) -> str:
+def page_sync_queue(workspace: str) -> str:
     return f"WS#{workspace}#MIRRORS"
 
 
-def dead_mirrors(workspace: str) -> str:
+def dead_page_syncs(workspace: str) -> str:
     return f"WS#{workspace}#MIRRORS-DEAD"
 
 
-def mirror_place(of: Mirror) -> Key | None:
+def page_sync_index_key(of: PageSync) -> Key | None:
     """Pages that need synchronisation are listed longest due first; those that were given up have a list of their
     own."""
     if of.due_at is not None:
-        return Key(mirror_queue(of.workspace), due_place(of.due_at, of.task_id))
+        return Key(page_sync_queue(of.workspace), due_sort_key(of.due_at, of.task_id))
     if of.status is Sync.DEAD:
-        return Key(dead_mirrors(of.workspace), due_place(of.since, of.task_id))
+        return Key(dead_page_syncs(of.workspace), due_sort_key(of.since, of.task_id))
     return None
 
 
-def due_place(at: datetime, task_id: str) -> str:
+def due_sort_key(at: datetime, task_id: str) -> str:
     return f"{_moment(at)}#{task_id}"
 
 
@@ -391,10 +391,10 @@ def parse_due(sort_key: str) -> str:
     return sort_key.split("#", 1)[1]
 
 
-def parse_place(sort_key: str) -> tuple[str, Ready]:
+def parse_queue_sort_key(sort_key: str) -> tuple[str, ReadyTask]:
     """Returns the priority, and the task with the time from which it is ready."""
     priority, ready_ms, task_id = sort_key.split("#", 2)
-    return priority, Ready(task_id, from_ms(int(ready_ms)), priority=priority)
+    return priority, ReadyTask(task_id, from_ms(int(ready_ms)), priority=priority)
 
 
 def _queue_sort_key(priority: str, at: datetime, task_id: str) -> str:
@@ -412,17 +412,17 @@ def wake_shards() -> list[str]:
 WAKE_TRACKERS = "WAKE#TRACKERS"
 
 
-def gate_place(of: Gate) -> Key | None:
-    return Key(WAKE_TRACKERS, due_place(of.wake_at, of.workspace)) if of.wake_at is not None else None
+def tracker_circuit_index_key(of: TrackerCircuit) -> Key | None:
+    return Key(WAKE_TRACKERS, due_sort_key(of.wake_at, of.workspace)) if of.wake_at is not None else None
 
 
-def wake_place(of: Task) -> Key | None:
+def wake_index_key(of: Task) -> Key | None:
     if of.wake_at is None:
         return None
     return _wake_key("OTHER" if of.claim is None else "CLAIMED", of.wake_at, of.id)
 
 
-def errand_place(of: DueErrand) -> Key:
+def job_index_key(of: BackgroundJob) -> Key:
     return _wake_key("ERRANDS", of.at, of.task_id)
 
 
@@ -442,22 +442,22 @@ def wake_until(now: datetime) -> str:
 # Events that the bus hasn't accepted yet: in the wake index, apart from the sweeper's entries.
 
 
-def unsent_shards(at: datetime) -> list[str]:
+def outbox_shards(at: datetime) -> list[str]:
     """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
     first = to_ms(at) // 60_000
-    return [_unsent_shard(first + number) for number in range(WAKE_SHARDS)]
+    return [_outbox_shard(first + number) for number in range(WAKE_SHARDS)]
 
 
-def unsent_shard(task_id: str) -> str:
-    return _unsent_shard(crc32(task_id.encode()))
+def outbox_shard(task_id: str) -> str:
+    return _outbox_shard(crc32(task_id.encode()))
 
 
-def _unsent_shard(number: int) -> str:
+def _outbox_shard(number: int) -> str:
     return f"WAKE#EVENTS#{number % WAKE_SHARDS}"
 
 
-def unsent_place(task_id: str, seq: int, due_at: datetime) -> Key:
-    return Key(unsent_shard(task_id), f"{_moment(due_at)}#{task_id}#{seq:08d}")
+def outbox_index_key(task_id: str, seq: int, due_at: datetime) -> Key:
+    return Key(outbox_shard(task_id), f"{_moment(due_at)}#{task_id}#{seq:08d}")
 
 
 def parse_event(sort_key: str) -> int:
@@ -476,7 +476,7 @@ def kind_of(partition: str) -> str:
     return partition.split("#", 3)[2] if partition.count("#") >= 2 else ""
 
 
-def parse_errand(sort_key: str) -> Errand | None:
+def parse_job(sort_key: str) -> JobKind | None:
     """Returns the background job that an index entry's sort key stands for; None for the task itself."""
     return _ERRANDS.get(sort_key)
 

@@ -9,20 +9,20 @@ from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED, put
 from baton.adapters.dynamodb.table import Item, Write, to_wire
 from baton.domain.errors import Conflict
 from baton.domain.times import to_ms
-from baton.ports import Closed, Opened, ReviewChanged, ReviewOpened, ReviewRequest
+from baton.ports import EscalationClosed, EscalationOpened, ReviewChanged, ReviewOpened, ReviewRequest
 
 if TYPE_CHECKING:
     from baton.domain.direction import Direction
     from baton.domain.review import Review
 
-MarkerExtra = Opened | Closed | ReviewOpened | ReviewChanged | ReviewRequest
+MarkerExtra = EscalationOpened | EscalationClosed | ReviewOpened | ReviewChanged | ReviewRequest
 
 
 def marker_writes(workspace: str, extra: MarkerExtra, token: str) -> list[Write]:
     match extra:
-        case Opened():
+        case EscalationOpened():
             return [_opened(extra)]
-        case Closed(source, target, task_id):
+        case EscalationClosed(source, target, task_id):
             return [_closed(workspace, source, target, task_id)]
         case ReviewOpened(review, direction):
             return [_review(review, token), _review_opened(review, direction)]
@@ -53,7 +53,7 @@ def _update_direction(direction: Direction, expression: str, names: Item, values
     return Write("Update", request, lambda: Conflict("direction"))
 
 
-def _opened(opened: Opened) -> Write:
+def _opened(opened: EscalationOpened) -> Write:
     direction, names = opened.direction, {"#escalations": "escalations"}
     values: Item = {}
     if direction.escalations:

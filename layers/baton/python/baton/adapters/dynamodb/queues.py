@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import handoff_items, keys
-from baton.adapters.dynamodb.dossiers import Dossiers
+from baton.adapters.dynamodb.task_reads import TaskReads
 from baton.domain.task import State
 from baton.ports import Page
 
@@ -15,43 +15,43 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from baton.domain.task import Task
-    from baton.domain.workflow import Errand, Held
-    from baton.ports import Ready, Skills
+    from baton.domain.workflow import HeldClaim, JobKind
+    from baton.ports import ReadyTask, Skills
 
 READY_PAGE = 25
 DUE_PAGE = 100
 
 
-class Queues(Dossiers):
-    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[Ready]]:
+class QueueReads(TaskReads):
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
         """Reads the agent's skills with the first page: its own entry comes first in its queue."""
         partition = keys.ready_queue(workspace, agent)
         page = self._queue_page(partition, keys.QUEUE_START)
         is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
         return handoff_items.skills_from(page[0]) if is_known else None, self._due_work(partition, page, now)
 
-    def open_work(self, workspace: str, now: datetime) -> Iterator[Ready]:
+    def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         partition = keys.open_queue(workspace)
         yield from self._due_work(partition, self._queue_page(partition, keys.QUEUE_START), now)
 
-    def held(self, workspace: str, agent: str) -> tuple[Held, ...]:
+    def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
         found = self._table.query_all("#pk = :pk", {":pk": keys.held(workspace, agent)})
         return tuple(map(handoff_items.held_from, found))
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
-        ids = [keys.parse_place(entry["queue_sk"])[1].task_id for entry in page[:limit]]
+        ids = [keys.parse_queue_sort_key(entry["queue_sk"])[1].task_id for entry in page[:limit]]
         waiting = tuple(task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.parked)
         return Page(waiting, page[limit - 1]["queue_sk"] if len(page) > limit else None)
 
-    def due(self, now: datetime) -> Iterator[tuple[str, str, Errand | None]]:
+    def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
         for shard in keys.wake_shards():
             start, more = keys.EARLIEST, True
             while more:
                 page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
                 for entry in page:
                     start = entry["wake_sk"]
-                    yield (*keys.parse_task(entry["pk"]), keys.parse_errand(entry["sk"]))
+                    yield (*keys.parse_task(entry["pk"]), keys.parse_job(entry["sk"]))
                 more = len(page) == DUE_PAGE
 
     def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
@@ -62,7 +62,7 @@ class Queues(Dossiers):
 
     # Inside
 
-    def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[Ready]:
+    def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[ReadyTask]:
         """Yields the due work of a queue, from its first page on. Within a priority, work that isn't due sorts after
         work that is: a page that ends with such a task is followed by the next priority."""
         start = keys.QUEUE_START
@@ -71,7 +71,7 @@ class Queues(Dossiers):
                 if entry["queue_sk"] == keys.AGENT_PLACE:
                     start = keys.AGENT_PLACE
                     continue
-                priority, ready = keys.parse_place(entry["queue_sk"])
+                priority, ready = keys.parse_queue_sort_key(entry["queue_sk"])
                 if ready.ready_at <= now:
                     yield replace(ready, requires=tuple(entry.get("requires", ())), source=entry["source_agent"])
                     start = entry["queue_sk"]

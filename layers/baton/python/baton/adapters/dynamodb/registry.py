@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.contacts import Contacts
+from baton.adapters.dynamodb.idempotency_writes import response_put
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
-from baton.adapters.dynamodb.remembering import remembered_put
 from baton.adapters.dynamodb.run_items import profile_item
-from baton.adapters.dynamodb.table import Item, Place, Write, to_wire
+from baton.adapters.dynamodb.table import Item, KeyBar, Write, to_wire
 from baton.domain.agent import Roster
 from baton.domain.errors import Conflict
 from baton.domain.times import rfc3339
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.dynamodb.table import Table
     from baton.domain.agent import Agent
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.run_profile import RunProfile
     from baton.domain.settings import Settings
@@ -70,7 +70,7 @@ class Registry(Contacts):
         item = self._table.get(keys.agent(workspace, slug))
         return None if item is None else items.agent_from(item)
 
-    def dispatch_facts(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+    def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
         agent, settings = keys.agent(workspace, slug), keys.settings(workspace)
         found = self._table.get_many([agent, settings])
         return (
@@ -110,18 +110,18 @@ class Registry(Contacts):
         item = self._table.get(keys.token(token_id))
         return None if item is None else items.token_from(item)
 
-    def add_token(self, token: Token, once: Once | None = None) -> None:
+    def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
         def writes_for(written_by: str) -> list[Write]:
             stamp = {"written_by": written_by}
             writes = [
                 put({**items.token_item(token), **stamp}, NOT_THERE_YET, lambda: Conflict("token")),
                 put(items.listed_token_item(token)),
             ]
-            if once:
-                writes.append(remembered_put(once, {"token_id": token.id}, written_by))
+            if idempotency_key:
+                writes.append(response_put(idempotency_key, {"token_id": token.id}, written_by))
             return writes
 
-        self._table.transact(writes_for, keys.token(token.id), Place(keys.token(token.id)))
+        self._table.transact(writes_for, keys.token(token.id), KeyBar(keys.token(token.id)))
 
     def save_revocation(self, token: Token) -> None:
         """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,

@@ -32,7 +32,7 @@ def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
 
 def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
     """Numbers are kept as numbers, messages as JSON text."""
-    messages = [asdict(message) for message in entry.told]
+    messages = [asdict(message) for message in entry.more_messages]
     payload = {"blocks": entry.blocks, "told": messages, "output": entry.output}
     return {
         **items.payload_item(keys.entry(workspace, task_id, entry.last), payload),
@@ -57,7 +57,7 @@ def entry_from(item: Item) -> Entry:
         at=parse_rfc3339(item["at"]),
         turn=int(item["turn"]),
         blocks=tuple(payload["blocks"]),
-        told=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in payload["told"]),
+        more_messages=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in payload["told"]),
         stop_reason=item.get("stop_reason"),
         usage=usage_from(item),
         is_repair=item.get("is_repair", False),

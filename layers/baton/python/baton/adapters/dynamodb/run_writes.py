@@ -9,7 +9,7 @@ from baton.adapters.dynamodb import keys, run_items
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.table import Write, barred, to_wire
 from baton.domain.errors import Conflict
-from baton.ports import EntryKept, Spent
+from baton.ports import EntryKept, UsageCounted
 
 if TYPE_CHECKING:
     from baton.adapters.dynamodb.table import Item
@@ -24,7 +24,7 @@ HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_t
 # The transaction wasn't fenced off: usage that arrives late isn't counted twice.
 ISNT_BARRED = "attribute_not_exists(#barred)"
 
-RunExtra = EntryKept | Spent
+RunExtra = EntryKept | UsageCounted
 
 _ADDS = "ADD #calls :calls, #input :input, #output :output"
 _NAMES = {"#calls": "model_calls", "#input": "input_tokens", "#output": "output_tokens"}
@@ -35,11 +35,11 @@ def run_writes(workspace: str, extra: RunExtra, token: str) -> list[Write]:
         case EntryKept(task_id, entry):
             item = {**run_items.entry_item(workspace, task_id, entry), "written_by": token}
             return [put(item, NOT_THERE_YET, lambda: Conflict("transcript"))]
-        case Spent():
+        case UsageCounted():
             return [_by_task(workspace, extra, token), _by_workflow(workspace, extra)]
 
 
-def _by_task(workspace: str, spent: Spent, token: str) -> Write:
+def _by_task(workspace: str, spent: UsageCounted, token: str) -> Write:
     """Counts the task's usage. This item is the commit marker where the commit has no better one. The task's next
     spending rewrites it; until then nothing is counted twice, and after that DynamoDB itself still knows the
     transaction by its token, for ten minutes."""
@@ -53,7 +53,7 @@ def _by_task(workspace: str, spent: Spent, token: str) -> Write:
     return Write("Update", request, lambda: Conflict("task"))
 
 
-def _by_workflow(workspace: str, spent: Spent) -> Write:
+def _by_workflow(workspace: str, spent: UsageCounted) -> Write:
     """Counts the workflow's usage. ``tokens`` is the sum, for the condition, which can't add."""
     conditions = _conditions(spent)
     limits = {":most_calls": spent.most_calls, ":most_tokens": spent.most_tokens}
@@ -68,7 +68,7 @@ def _by_workflow(workspace: str, spent: Spent) -> Write:
     return Write("Update", request, lambda: Conflict("workflow"))
 
 
-def _conditions(spent: Spent) -> list[str]:
+def _conditions(spent: UsageCounted) -> list[str]:
     conditions = []
     if spent.most_calls is not None:
         conditions.append(HAS_CALLS_LEFT_OR_IS_NEW if spent.most_calls > 0 else HAS_CALLS_LEFT)
@@ -77,6 +77,6 @@ def _conditions(spent: Spent) -> list[str]:
     return conditions
 
 
-def _added(spent: Spent) -> Item:
+def _added(spent: UsageCounted) -> Item:
     added = asdict(spent.usage)
     return {f":{short[1:]}": added[name] for short, name in _NAMES.items()}

@@ -9,46 +9,46 @@ from typing import TYPE_CHECKING
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.alerts import Alerts
 from baton.adapters.dynamodb.event_outbox import EventOutbox
-from baton.adapters.dynamodb.outbox import Outbox
-from baton.adapters.dynamodb.queues import Queues
+from baton.adapters.dynamodb.queues import QueueReads
 from baton.adapters.dynamodb.registry import roster_version
 from baton.adapters.dynamodb.renewal import renew
 from baton.adapters.dynamodb.routing import Routing
 from baton.adapters.dynamodb.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.tools import Tools
+from baton.adapters.dynamodb.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.uses import Uses
 from baton.adapters.dynamodb.workflows import Workflows
-from baton.adapters.dynamodb.writes import bar, commit_writes, witness
+from baton.adapters.dynamodb.writes import bar, commit_marker, commit_writes
 from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Busy, Unknown
-from baton.ports import Also, ErrandDone, MarkerFacts, Page
+from baton.ports import JobFinished, MarkerInputs, OtherTaskChanged, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from baton.domain.change import Change
-    from baton.domain.idempotency import Once
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.review import Review
     from baton.domain.task import Claim
-    from baton.domain.workflow import DueErrand
-    from baton.ports import Extra
+    from baton.domain.workflow import BackgroundJob
+    from baton.ports import ExtraWrite
 
 # The background job is still the one that was done: a new reason for it in the meantime is a new job.
 STILL_THE_SAME = "#stamp = :stamp"
 
 
-class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses, EventOutbox):
+class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox):
     # Writing
 
-    def commit(self, workspace: str, change: Change | None, extras: Sequence[Extra] = ()) -> None:
-        others = [extra for extra in extras if not isinstance(extra, ErrandDone)]
+    def commit(self, workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
+        others = [extra for extra in extras if not isinstance(extra, JobFinished)]
         if change is not None or others:
             self._table.transact(
                 lambda token: commit_writes(workspace, change, others, token),
-                witness(workspace, change, others),
+                commit_marker(workspace, change, others),
                 bar(workspace, change, others),
             )
         for job in _done_jobs(extras):
@@ -59,12 +59,12 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
     ) -> Claim:
         return renew(self._table, keys.head(workspace, task_id), claim_id, by, now, lease_seconds)
 
-    def _remove_job(self, workspace: str, job: DueErrand) -> None:
+    def _remove_job(self, workspace: str, job: BackgroundJob) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to
         delete items of a task."""
         with suppress(ConditionFailed, Busy):
             self._table.update(
-                keys.errand(workspace, job.kind, job.task_id),
+                keys.job(workspace, job.kind, job.task_id),
                 UpdateExpression="REMOVE #stamp, #due, #data, #shard, #place",
                 ConditionExpression=STILL_THE_SAME,
                 ExpressionAttributeNames={
@@ -79,16 +79,18 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
 
     # Markers
 
-    def marker_facts(self, workspace: str, pair: tuple[str, str] | None, once: Once | None) -> MarkerFacts:
+    def marker_inputs(
+        self, workspace: str, pair: tuple[str, str] | None, idempotency_key: IdempotencyKey | None
+    ) -> MarkerInputs:
         settings_key, roster_key = keys.settings(workspace), keys.roster(workspace)
         direction_key = keys.direction(workspace, *pair) if pair else None
-        once_key = keys.once(workspace, once.digest) if once else None
+        once_key = keys.idempotency_key(workspace, idempotency_key.digest) if idempotency_key else None
         found = self._table.get_many([key for key in (settings_key, roster_key, direction_key, once_key) if key])
         direction = found.get(direction_key) if direction_key else None
-        return MarkerFacts(
+        return MarkerInputs(
             settings=items.settings_from(found.get(settings_key)),
             direction=items.direction_from(workspace, *(pair or NO_PAIR), direction),
-            remembered=items.remembered_from(found.get(once_key)) if once_key else None,
+            saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
             roster=roster_version(found.get(roster_key)),
         )
 
@@ -103,9 +105,9 @@ class DynamoStore(Queues, Workflows, Outbox, Alerts, Routing, Tools, Runs, Uses,
         return Page(tuple(map(items.review_from, found)), cursor)
 
 
-def _done_jobs(extras: Sequence[Extra]) -> Iterator[DueErrand]:
+def _done_jobs(extras: Sequence[ExtraWrite]) -> Iterator[BackgroundJob]:
     for extra in extras:
-        if isinstance(extra, ErrandDone):
-            yield extra.errand
-        elif isinstance(extra, Also):
+        if isinstance(extra, JobFinished):
+            yield extra.job
+        elif isinstance(extra, OtherTaskChanged):
             yield from _done_jobs(extra.extras)

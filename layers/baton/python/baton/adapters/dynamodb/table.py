@@ -76,7 +76,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeyBar:
     """Fences off a transaction that puts an item under this key on condition that none exists: another item is put
     there. Only for keys that nothing else will ever use, as the key of a new id."""
 
@@ -84,7 +84,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VersionBar:
     """Fences off a transaction that requires this version of the item: the item is put into its next version."""
 
     key: Key
@@ -92,14 +92,14 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MarkerBar:
     """Fences off a transaction that requires the item, its commit marker, not to have the attribute ``barred(token)``:
     the attribute is set."""
 
     key: Key
 
 
-Bar = Place | Seen | Mark
+Bar = KeyBar | VersionBar | MarkerBar
 
 
 class ConditionFailed(Exception):
@@ -189,10 +189,12 @@ class Table:
                 return from_wire(answer["Attributes"])
         raise Busy
 
-    def transact(self, writes_for: Callable[[str], Sequence[Write]], witness: Key, bar: Bar | None = None) -> None:
-        """Applies all writes or none, exactly once. ``writes_for`` gets the token that the commit marker at ``witness``
-        must carry as ``written_by``. ``bar`` fences off an attempt that could arrive after a refusal was reported; None
-        where every other decision of the caller has a condition against it.
+    def transact(
+        self, writes_for: Callable[[str], Sequence[Write]], commit_marker: Key, bar: Bar | None = None
+    ) -> None:
+        """Applies all writes or none, exactly once. ``writes_for`` gets the token that the item at
+        ``commit_marker`` must carry as ``written_by``. ``bar`` fences off an attempt that could
+        arrive after a refusal was reported; None where every other decision of the caller has a condition against it.
 
         Raises the error of the first refused write, ``Conflict``, or ``Busy``. Before anything is sent it raises
         ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes, or
@@ -210,10 +212,10 @@ class Table:
                 refusal = _refusal(exc, writes)
                 if refusal is None and not _is_unclear(exc):
                     raise
-                if self._is_ours(witness, token):
+                if self._is_ours(commit_marker, token):
                     return
                 if refusal is not None:
-                    if may_arrive and bar is not None and self._was_applied(bar, witness, token):
+                    if may_arrive and bar is not None and self._was_applied(bar, commit_marker, token):
                         return
                     raise refusal from exc
                 may_arrive = may_arrive or not _is_turned_away(exc)
@@ -222,20 +224,20 @@ class Table:
                 return
         raise Busy
 
-    def _was_applied(self, bar: Bar, witness: Key, token: str) -> bool:
+    def _was_applied(self, bar: Bar, commit_marker: Key, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
         fenced off: then nothing else may be decided."""
         match bar:
-            case Place(key):
+            case KeyBar(key):
                 request = _void_update(key)
-            case Seen(key, version):
+            case VersionBar(key, version):
                 request = _version_update(key, version)
-            case Mark(key):
+            case MarkerBar(key):
                 request = _mark_update(key, token)
         try:
             self.update(**request)
         except ConditionFailed:
-            return self._is_ours(witness, token)
+            return self._is_ours(commit_marker, token)
         return False
 
     def delete_all(self, gone: Sequence[Key]) -> None:
@@ -256,10 +258,10 @@ class Table:
                 return
         raise Busy
 
-    def _is_ours(self, witness: Key, token: str) -> bool:
+    def _is_ours(self, commit_marker: Key, token: str) -> bool:
         """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
         decided as if the transaction had not been applied."""
-        item = self.get(witness)
+        item = self.get(commit_marker)
         return item is not None and item.get("written_by") == token
 
     def _query_page(self, condition: str, values: Item, **more: Any) -> Any:

@@ -6,9 +6,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import keys
-from baton.domain.gate import Gate
-from baton.domain.mirror import Mirror, PageRef, Sync
+from baton.domain.page_sync import PageRef, PageSync, Sync
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
+from baton.domain.tracker_circuit import TrackerCircuit
 from baton.domain.webhook import Webhook
 
 if TYPE_CHECKING:
@@ -18,34 +18,34 @@ Item = dict[str, Any]
 _MIRROR_COUNTS = ("wanted", "shown", "looks", "looked", "attempts", "failures", "version")
 
 
-def mirror_item(mirror: Mirror) -> Item:
-    index_key, page = keys.mirror_place(mirror), mirror.page
+def page_sync_item(page_sync: PageSync) -> Item:
+    index_key, page = keys.page_sync_index_key(page_sync), page_sync.page
     return {
-        **keys.beside(mirror.workspace, mirror.task_id, keys.MIRROR)._asdict(),
-        **{name: getattr(mirror, name) for name in _MIRROR_COUNTS},
+        **keys.task_item(page_sync.workspace, page_sync.task_id, keys.MIRROR)._asdict(),
+        **{name: getattr(page_sync, name) for name in _MIRROR_COUNTS},
         "page_id": page and page.id,
         "url": page and page.url,
-        "page_status": mirror.page_status,
-        "shown_state": mirror.shown_state,
-        "is_settled": mirror.is_settled or None,
-        "status": str(mirror.status),
-        "message": mirror.message or None,
-        "sender": mirror.sender,
-        "held_until_ms": _ms(mirror.held_until),
-        "unclear": mirror.unclear or None,
-        "happened_by_ms": _ms(mirror.happened_by),
-        "due_ms": _ms(mirror.due_at),
-        "since_ms": _ms(mirror.since),
+        "page_status": page_sync.page_status,
+        "shown_state": page_sync.shown_state,
+        "is_settled": page_sync.is_settled or None,
+        "status": str(page_sync.status),
+        "message": page_sync.message or None,
+        "sender": page_sync.sender,
+        "held_until_ms": _ms(page_sync.held_until),
+        "unclear": page_sync.unclear or None,
+        "happened_by_ms": _ms(page_sync.happened_by),
+        "due_ms": _ms(page_sync.due_at),
+        "since_ms": _ms(page_sync.since),
         "queue_pk": index_key and index_key.pk,
         "queue_sk": index_key and index_key.sk,
     }
 
 
-def mirror_from(item: Item | None) -> Mirror | None:
+def page_sync_from(item: Item | None) -> PageSync | None:
     if item is None:
         return None
     workspace, task_id = keys.parse_task(item["pk"])
-    return Mirror(
+    return PageSync(
         workspace=workspace,
         task_id=task_id,
         page=PageRef(item["page_id"], item["url"]) if "page_id" in item else None,
@@ -64,26 +64,26 @@ def mirror_from(item: Item | None) -> Mirror | None:
     )
 
 
-def gate_item(gate: Gate) -> Item:
-    index_key = keys.gate_place(gate)
+def tracker_circuit_item(circuit: TrackerCircuit) -> Item:
+    index_key = keys.tracker_circuit_index_key(circuit)
     return {
-        **keys.gate(gate.workspace)._asdict(),
-        "closed_until_ms": _ms(gate.closed_until),
-        "failures": gate.failures,
-        "status": str(gate.status),
-        "message": gate.message or None,
-        "reconciled_ms": _ms(gate.reconciled_at),
-        "wake_ms": _ms(gate.wake_at),
-        "version": gate.version,
+        **keys.tracker_circuit(circuit.workspace)._asdict(),
+        "closed_until_ms": _ms(circuit.closed_until),
+        "failures": circuit.failures,
+        "status": str(circuit.status),
+        "message": circuit.message or None,
+        "reconciled_ms": _ms(circuit.reconciled_at),
+        "wake_ms": _ms(circuit.wake_at),
+        "version": circuit.version,
         "wake_pk": index_key and index_key.pk,
         "wake_sk": index_key and index_key.sk,
     }
 
 
-def gate_from(workspace: str, item: Item | None) -> Gate:
+def tracker_circuit_from(workspace: str, item: Item | None) -> TrackerCircuit:
     if item is None:
-        return Gate(workspace=workspace)
-    return Gate(
+        return TrackerCircuit(workspace=workspace)
+    return TrackerCircuit(
         workspace=workspace,
         closed_until=_time(item, "closed_until_ms"),
         failures=int(item["failures"]),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PAGE_IS_OURS = "attribute_not_exists(#pk) OR #task = :task"
 
 
-def mirror_behind(task: Task, at: datetime) -> Write:
+def page_sync_behind(task: Task, at: datetime) -> Write:
     """Marks the page as behind, also while another process synchronises it: saving then finds another version, and that
     process reads again."""
     return _due(task.workspace, task.id, at, ", #wanted = :wanted", "", {"#wanted": "wanted"}, {":wanted": task.seq})
@@ -28,7 +28,7 @@ def page_reported(workspace: str, task_id: str, at: datetime) -> Write:
     return _due(workspace, task_id, at, "", ", #looks :one", {"#looks": "looks"}, {})
 
 
-def page_taken(workspace: str, page_id: str, task_id: str) -> Write:
+def page_linked(workspace: str, page_id: str, task_id: str) -> Write:
     request: Item = {
         "Item": to_wire({**keys.page(workspace, page_id)._asdict(), "task": task_id}),
         "ConditionExpression": PAGE_IS_OURS,
@@ -43,7 +43,7 @@ def _due(workspace: str, task_id: str, at: datetime, sets: str, adds: str, names
     """Makes the page due for synchronisation now. Without a condition: the tracker must not make a task's change
     fail."""
     request = {
-        "Key": to_wire(keys.beside(workspace, task_id, keys.MIRROR)._asdict()),
+        "Key": to_wire(keys.task_item(workspace, task_id, keys.MIRROR)._asdict()),
         "UpdateExpression": f"SET #due = :due, #pk = :pk, #sk = :sk{sets} ADD #version :one{adds}",
         "ExpressionAttributeNames": {
             "#due": "due_ms",
@@ -55,8 +55,8 @@ def _due(workspace: str, task_id: str, at: datetime, sets: str, adds: str, names
         "ExpressionAttributeValues": to_wire(
             {
                 ":due": to_ms(at),
-                ":pk": keys.mirror_queue(workspace),
-                ":sk": keys.due_place(at, task_id),
+                ":pk": keys.page_sync_queue(workspace),
+                ":sk": keys.due_sort_key(at, task_id),
                 ":one": 1,
                 **values,
             }

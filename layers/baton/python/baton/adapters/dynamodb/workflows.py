@@ -5,44 +5,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import handoff_items, items, keys
-from baton.adapters.dynamodb.dossiers import whole_from, whole_keys
 from baton.adapters.dynamodb.registry import Registry
 from baton.adapters.dynamodb.route_items import route_from
-from baton.domain.workflow import Member
-from baton.ports import Facts, Page
+from baton.adapters.dynamodb.task_reads import details_from, details_keys
+from baton.domain.workflow import WorkflowMember
+from baton.ports import HandoffInputs, Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.ports import Wanted
+    from baton.ports import HandoffQuery
 
 
 class Workflows(Registry):
-    def handoff_facts(self, workspace: str, wanted: Wanted) -> Facts:
+    def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
         settings_key = keys.settings(workspace)
-        agent_keys = [keys.agent(workspace, slug) for slug in sorted(wanted.agents)]
-        route_key = keys.route(workspace, wanted.work_type) if wanted.work_type is not None else None
-        once_key = keys.once(workspace, wanted.once.digest) if wanted.once is not None else None
-        count_key = keys.handoff_count(workspace, wanted.workflow_id) if wanted.workflow_id is not None else None
-        roots_key = keys.roots(workspace, *wanted.roots) if wanted.roots is not None else None
-        parent_keys = whole_keys(workspace, wanted.parent_id) if wanted.parent_id is not None else []
+        agent_keys = [keys.agent(workspace, slug) for slug in sorted(query.agents)]
+        route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
+        once_key = (
+            keys.idempotency_key(workspace, query.idempotency_key.digest) if query.idempotency_key is not None else None
+        )
+        count_key = keys.handoff_count(workspace, query.workflow_id) if query.workflow_id is not None else None
+        roots_key = keys.roots(workspace, *query.roots) if query.roots is not None else None
+        parent_keys = details_keys(workspace, query.parent_id) if query.parent_id is not None else []
         single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
         found = self._table.get_many([settings_key, *agent_keys, *single, *parent_keys])
         agents = [items.agent_from(found[key]) for key in agent_keys if key in found]
         count = found.get(count_key) if count_key else None
-        return Facts(
+        return HandoffInputs(
             settings=items.settings_from(found.get(settings_key)),
             agents={agent.slug: agent for agent in agents},
             route=route_from(found.get(route_key)) if route_key else None,
-            remembered=items.remembered_from(found.get(once_key)) if once_key else None,
-            parent=whole_from(workspace, wanted.parent_id, found) if wanted.parent_id is not None else None,
+            saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
+            parent=details_from(workspace, query.parent_id, found) if query.parent_id is not None else None,
             handoffs=None if count is None else int(count["count"]),
-            roots=handoff_items.roots_from(*wanted.roots, found.get(roots_key)) if wanted.roots and roots_key else None,
+            roots=handoff_items.roots_from(*query.roots, found.get(roots_key)) if query.roots and roots_key else None,
         )
 
-    def workflow(self, workspace: str, workflow_id: str) -> tuple[Member, ...]:
+    def workflow(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
         found = self._table.query_all("#pk = :pk", {":pk": keys.members(workspace, workflow_id)})
-        return tuple(Member(item["sk"], item.get("parent_id")) for item in found)
+        return tuple(WorkflowMember(item["sk"], item.get("parent_id")) for item in found)
 
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.checkpoints(workspace, workflow_id), limit, cursor)

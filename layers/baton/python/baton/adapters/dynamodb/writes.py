@@ -7,42 +7,42 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import alert_items, handoff_items, items, keys, tracker_items
 from baton.adapters.dynamodb.alert_writes import alert_counted
-from baton.adapters.dynamodb.handoff_writes import HandoffExtra, brought, handoff_writes, held_writes, member
+from baton.adapters.dynamodb.handoff_writes import HandoffExtra, handoff_writes, held_writes, member, resume_payload
+from baton.adapters.dynamodb.idempotency_writes import response_put
 from baton.adapters.dynamodb.marker_writes import MarkerExtra, marker_writes
+from baton.adapters.dynamodb.outbox_event_items import outbox_event_item
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
-from baton.adapters.dynamodb.remembering import remembered_put
 from baton.adapters.dynamodb.run_writes import RunExtra, run_writes
-from baton.adapters.dynamodb.table import Mark, Place, Seen
-from baton.adapters.dynamodb.told_items import told_item
-from baton.adapters.dynamodb.tracker_writes import mirror_behind, page_reported, page_taken
+from baton.adapters.dynamodb.table import KeyBar, MarkerBar, VersionBar
+from baton.adapters.dynamodb.tracker_writes import page_linked, page_reported, page_sync_behind
+from baton.domain.bus_events import outbox_events
 from baton.domain.errors import Conflict
-from baton.domain.published import tellings
 from baton.ports import (
     AlertCounted,
     AlertRaised,
     AlertSaved,
-    Also,
     Body,
     CheckpointKept,
-    ClaimCut,
+    ClaimEndedByOther,
     EndedClaim,
     EntryKept,
-    ErrandDue,
-    GateSaved,
     InboxPosted,
-    LateKept,
-    MirrorBehind,
-    MirrorOpened,
-    MirrorSaved,
+    JobScheduled,
+    LateResultKept,
     Note,
+    OtherTaskChanged,
     Output,
+    PageLinked,
     PageReported,
-    PageTaken,
-    Remember,
+    PageSyncBehind,
+    PageSyncOpened,
+    PageSyncSaved,
     ReviewChanged,
     ReviewOpened,
     RootsCounted,
-    Spent,
+    SaveResponse,
+    TrackerCircuitSaved,
+    UsageCounted,
     WebhookSaved,
 )
 
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
     from baton.domain.alert import Alert
     from baton.domain.change import Change
     from baton.domain.task import Task
-    from baton.ports import Extra
+    from baton.ports import ExtraWrite
 
 # Written once and never changed by anybody: the best commit markers.
-WRITTEN_ONCE = (Note, Remember, Also, AlertRaised, CheckpointKept, LateKept, EntryKept)
+WRITTEN_ONCE = (Note, SaveResponse, OtherTaskChanged, AlertRaised, CheckpointKept, LateResultKept, EntryKept)
 
 
-def commit_writes(workspace: str, change: Change | None, extras: Sequence[Extra], token: str) -> list[Write]:
+def commit_writes(workspace: str, change: Change | None, extras: Sequence[ExtraWrite], token: str) -> list[Write]:
     """Returns all writes of one commit's transaction."""
     task = None if change is None else change.task
     writes = [] if change is None else task_writes(change, token)
@@ -73,33 +73,37 @@ def task_writes(change: Change, token: str) -> list[Write]:
     marker."""
     task = change.task
     writes = [_head(change, token)]
-    writes += [put({**told_item(task, each), "written_by": token}, NOT_THERE_YET) for each in tellings(change)]
+    writes += [
+        put({**outbox_event_item(task, each), "written_by": token}, NOT_THERE_YET) for each in outbox_events(change)
+    ]
     if change.recovery is not None:
         writes.append(put(items.recovery_item(task, change.recovery)))
     if change.failure is not None:
         writes.append(put(items.failure_item(task, change.failure)))
-    if change.brought is not None:
-        writes.append(brought(task, change.brought))
+    if change.resume_payload is not None:
+        writes.append(resume_payload(task, change.resume_payload))
     if change.before is None:
         writes += [member(task), *(put(listed._asdict()) for listed in _listings(task))]
         writes.append(put(_listed_by_day(task)._asdict(), NOT_THERE_YET))
     return writes + held_writes(change)
 
 
-def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) -> list[Write]:
+def extra_writes(workspace: str, task: Task | None, extra: ExtraWrite, token: str) -> list[Write]:
     match extra:
-        case Also(change, extras):
+        case OtherTaskChanged(change, extras):
             return commit_writes(workspace, change, extras, token)
         case Body(content) if task is not None:
-            return [put(items.payload_item(keys.beside(workspace, task.id, keys.BODY), content), NOT_THERE_YET)]
+            return [put(items.payload_item(keys.task_item(workspace, task.id, keys.BODY), content), NOT_THERE_YET)]
         case Output(content, completion) if task is not None:
-            return [put(handoff_items.output_item(keys.beside(workspace, task.id, keys.OUTPUT), content, completion))]
+            return [
+                put(handoff_items.output_item(keys.task_item(workspace, task.id, keys.OUTPUT), content, completion))
+            ]
         case EndedClaim(claim_id, answer) if task is not None:
-            return [put(items.remembered_item(keys.ended_claim(workspace, task.id, claim_id), answer))]
-        case ClaimCut(claim) if task is not None:
-            return [put(handoff_items.cut_claim_item(task, claim))]
-        case Remember(once, answer, forget_at):
-            return [remembered_put(once, answer, token, forget_at)]
+            return [put(items.saved_response_item(keys.ended_claim(workspace, task.id, claim_id), answer))]
+        case ClaimEndedByOther(claim) if task is not None:
+            return [put(handoff_items.claim_ended_by_other_item(task, claim))]
+        case SaveResponse(idempotency_key, answer, forget_at):
+            return [response_put(idempotency_key, answer, token, forget_at)]
         case Note():
             note = {**items.note_item(workspace, extra), "written_by": token}
             return [put(note, NOT_THERE_YET, lambda: Conflict("note"))]
@@ -120,28 +124,28 @@ def extra_writes(workspace: str, task: Task | None, extra: Extra, token: str) ->
             return [_tracker_write(workspace, task, extra, token)]
 
 
-def _tracker_write(workspace: str, task: Task | None, extra: Extra, token: str) -> Write:
+def _tracker_write(workspace: str, task: Task | None, extra: ExtraWrite, token: str) -> Write:
     stamp = {"written_by": token}
     match extra:
-        case MirrorOpened(mirror) if task is not None:
-            return put({**tracker_items.mirror_item(mirror), **stamp}, NOT_THERE_YET)
-        case MirrorBehind(at) if task is not None:
-            return mirror_behind(task, at)
+        case PageSyncOpened(page_sync) if task is not None:
+            return put({**tracker_items.page_sync_item(page_sync), **stamp}, NOT_THERE_YET)
+        case PageSyncBehind(at) if task is not None:
+            return page_sync_behind(task, at)
         case PageReported(task_id, at):
             return page_reported(workspace, task_id, at)
-        case PageTaken(page_id, task_id):
-            return page_taken(workspace, page_id, task_id)
-        case MirrorSaved(mirror):
-            return put_version({**tracker_items.mirror_item(mirror), **stamp}, mirror.version, "mirror")
-        case GateSaved(gate):
-            return put_version({**tracker_items.gate_item(gate), **stamp}, gate.version, "gate")
+        case PageLinked(page_id, task_id):
+            return page_linked(workspace, page_id, task_id)
+        case PageSyncSaved(page_sync):
+            return put_version({**tracker_items.page_sync_item(page_sync), **stamp}, page_sync.version, "mirror")
+        case TrackerCircuitSaved(circuit):
+            return put_version({**tracker_items.tracker_circuit_item(circuit), **stamp}, circuit.version, "gate")
         case WebhookSaved(webhook):
             return put_version({**tracker_items.webhook_item(webhook), **stamp}, webhook.version, "webhook")
         case _:
             raise TypeError(extra)
 
 
-def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> keys.Key:
+def commit_marker(workspace: str, change: Change | None, extras: Sequence[ExtraWrite]) -> keys.Key:
     """Returns the key of the commit marker: an item that nobody changes, where the commit has one. A sweep that changes
     nothing but its next wake time has only HEAD, and may safely be done again."""
     if change is not None:
@@ -156,15 +160,15 @@ def witness(workspace: str, change: Change | None, extras: Sequence[Extra]) -> k
     raise ValueError("a commit without a change needs an extra that can be recognised")
 
 
-def _marker_of(workspace: str, extra: Extra) -> keys.Key | None:
+def _marker_of(workspace: str, extra: ExtraWrite) -> keys.Key | None:
     match extra:
-        case Also(change, extras):
-            return witness(workspace, change, extras)
+        case OtherTaskChanged(change, extras):
+            return commit_marker(workspace, change, extras)
         case Note(about, note_id):
             return keys.Key(keys.notes(workspace, about), note_id)
-        case Remember(once):
-            return keys.once(workspace, once.digest)
-        case LateKept(task_id, claim_id, result):
+        case SaveResponse(idempotency_key):
+            return keys.idempotency_key(workspace, idempotency_key.digest)
+        case LateResultKept(task_id, claim_id, result):
             return keys.late_result(workspace, task_id, result.claim_fence, claim_id)
         case CheckpointKept(checkpoint):
             return keys.Key(keys.checkpoints(workspace, checkpoint.workflow_id), checkpoint.id)
@@ -176,44 +180,44 @@ def _marker_of(workspace: str, extra: Extra) -> keys.Key | None:
             return keys.alert(workspace, alert.id)
         case EntryKept(task_id, entry):
             return keys.entry(workspace, task_id, entry.last)
-        case Spent(_, task_id):
+        case UsageCounted(_, task_id):
             return keys.usage_of_task(workspace, task_id)
         case InboxPosted(item):
             return keys.Key(keys.inbox(workspace, item.agent), item.id)
-        case ErrandDue(errand):
-            return keys.errand(workspace, errand.kind, errand.task_id)
+        case JobScheduled(job):
+            return keys.job(workspace, job.kind, job.task_id)
         case RootsCounted(roots):
             return keys.roots(workspace, roots.source, roots.target)
-        case MirrorSaved(mirror):
-            return keys.beside(workspace, mirror.task_id, keys.MIRROR)
-        case GateSaved():
-            return keys.gate(workspace)
+        case PageSyncSaved(page_sync):
+            return keys.task_item(workspace, page_sync.task_id, keys.MIRROR)
+        case TrackerCircuitSaved():
+            return keys.tracker_circuit(workspace)
         case WebhookSaved():
             return keys.webhook(workspace)
         case _:
             return None
 
 
-def bar(workspace: str, change: Change | None, extras: Sequence[Extra]) -> Bar | None:
+def bar(workspace: str, change: Change | None, extras: Sequence[ExtraWrite]) -> Bar | None:
     """Returns how a commit with an unclear outcome is fenced off before another decision. None if it needs no fencing:
     every other decision of the caller would write another version of the same items, or under the same key."""
     if change is not None:
         task, before = change.task, change.before
         if before is None:
-            return Place(_listed_by_day(task))
-        return Seen(keys.head(workspace, task.id), before.version)
-    if any(isinstance(extra, Remember) for extra in extras):
+            return KeyBar(_listed_by_day(task))
+        return VersionBar(keys.head(workspace, task.id), before.version)
+    if any(isinstance(extra, SaveResponse) for extra in extras):
         return None
     for extra in extras:
         match extra:
-            case Also(other, more):
+            case OtherTaskChanged(other, more):
                 return bar(workspace, other, more)
             case Note(about, note_id):
-                return Place(keys.Key(keys.notes(workspace, about), note_id))
+                return KeyBar(keys.Key(keys.notes(workspace, about), note_id))
             case AlertRaised(alert):
-                return Place(_listed_alert(alert))
-            case Spent(_, task_id):
-                return Mark(keys.usage_of_task(workspace, task_id))
+                return KeyBar(_listed_alert(alert))
+            case UsageCounted(_, task_id):
+                return MarkerBar(keys.usage_of_task(workspace, task_id))
             case _:
                 continue
     return None

@@ -103,9 +103,9 @@ class GuardedModel:
         )
 
 
-def circuit_of(provider: str, place: str) -> str:
+def circuit_of(provider: str, endpoint: str) -> str:
     """Returns the circuit's name for a provider at an address, or in a region."""
-    return f"{provider}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+    return f"{provider}-{hashlib.sha256(endpoint.encode()).hexdigest()[:12]}"
 
 
 if TYPE_CHECKING:

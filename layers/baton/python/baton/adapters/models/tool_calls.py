@@ -21,15 +21,15 @@ _ODD_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _NAMELESS = "unnamed"
 
 
-def tool_use(call_id: str, name: Any, said: Any) -> Block:
-    """Returns the call as a block. ``said`` is the arguments, as text or parsed. Empty text means no arguments: some
+def tool_use(call_id: str, name: Any, raw: Any) -> Block:
+    """Returns the call as a block. ``raw`` is the arguments, as text or parsed. Empty text means no arguments: some
     servers send nothing for a tool without any. If they are no valid object, ``input`` is empty and ``malformed`` has
     the beginning of the original."""
     use = {"toolUseId": call_id, "name": _name(name)}
-    arguments = {} if said is None or said == "" else _read(said) if isinstance(said, str) else said
+    arguments = {} if raw is None or raw == "" else _read(raw) if isinstance(raw, str) else raw
     if isinstance(arguments, dict) and _is_sound(arguments, MAX_DEPTH):
         return {"toolUse": {**use, "input": arguments}}
-    return {"toolUse": {**use, "input": {}, "malformed": clean(_as_text(said)[:SHOWN])}}
+    return {"toolUse": {**use, "input": {}, "malformed": clean(_as_text(raw)[:SHOWN])}}
 
 
 def _name(name: Any) -> str:
@@ -58,10 +58,10 @@ def _is_sound(value: Any, levels: int) -> bool:
     return value is None or isinstance(value, bool | int | Number)
 
 
-def _as_text(said: Any) -> str:
-    if isinstance(said, str):
-        return said
+def _as_text(raw: Any) -> str:
+    if isinstance(raw, str):
+        return raw
     try:
-        return json.dumps(said, ensure_ascii=False, default=str)
+        return json.dumps(raw, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):
-        return f"({type(said).__name__})"
+        return f"({type(raw).__name__})"

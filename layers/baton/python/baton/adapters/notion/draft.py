@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.errors import TrackerTrouble
-    from baton.domain.sheet import Sheet
+    from baton.domain.page_fields import PageFields
     from baton.domain.tracker import TrackerSettings
 
 RELATIONS = ("client", "project")
@@ -36,10 +36,10 @@ _DISPLAY_NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PageDraft:
     """One attempt at creating a page."""
 
-    sheet: Sheet
+    page_fields: PageFields
     schema: Schema
     settings: TrackerSettings
     linked: bool = True
@@ -51,7 +51,7 @@ class Draft:
 
     def request(self) -> dict[str, Any]:
         title = self.schema.title
-        properties = {title.name: {"title": texts.rich_text(self.sheet.title)}} if title else {}
+        properties = {title.name: {"title": texts.rich_text(self.page_fields.title)}} if title else {}
         for _, (found, written) in self._written():
             properties[found.name] = written
         parent = {"type": "data_source_id", "data_source_id": self.schema.data_source_id}
@@ -69,12 +69,12 @@ class Draft:
             f"The {_DISPLAY_NAMES[role]} couldn't be written: {why}" for role, why in self.refused if role != "task_id"
         ]
         for role in RELATIONS:
-            if lost := len(self.unshared.intersection(words.related_ids(self.sheet, role))):
+            if lost := len(self.unshared.intersection(words.related_ids(self.page_fields, role))):
                 pages = f"{lost} {role.capitalize()} {'page' if lost == 1 else 'pages'}"
                 sentences.append(f"{pages} couldn't be linked: share them with the connection under ••• → Connections.")
         return tuple(sentences)
 
-    def healed(self, refusal: TrackerTrouble, reread: Callable[[], Schema]) -> Draft | None:
+    def healed(self, refusal: TrackerTrouble, reread: Callable[[], Schema]) -> PageDraft | None:
         """Returns the draft without the part that ``refusal`` is about, or None if there is nothing left to leave
         out."""
         message = refusal.message
@@ -90,7 +90,7 @@ class Draft:
                 return replace(self, refused=(*self.refused, (role, message)))
         return None if self.is_bare else self._bare(message)
 
-    def _bare(self, why: str) -> Draft:
+    def _bare(self, why: str) -> PageDraft:
         """Returns the draft with title and text only. Notion's wording isn't stable, so the refused property may be
         any."""
         all_refused = (*self.refused, *((role, why) for role, _ in self._written()))
@@ -107,16 +107,16 @@ class Draft:
         return related if named or isinstance(refusal, NotThere) or "relation" in message else frozenset()
 
     def _related(self, role: str) -> tuple[str, ...]:
-        return tuple(one for one in words.related_ids(self.sheet, role) if one not in self.unshared)
+        return tuple(one for one in words.related_ids(self.page_fields, role) if one not in self.unshared)
 
     def _values(self) -> Iterator[tuple[str, Any]]:
         """Yields each property's role, with the property and its value, or the reason why it has none."""
         setting = {
-            "status": f"tracker.statuses.{self.sheet.state}",
-            "priority": f"tracker.priorities.{self.sheet.priority}",
+            "status": f"tracker.statuses.{self.page_fields.state}",
+            "priority": f"tracker.priorities.{self.page_fields.priority}",
         }
         refused = dict(self.refused)
-        for role, word in words.wanted(self.sheet, self.settings).items():
+        for role, word in words.wanted(self.page_fields, self.settings).items():
             if word and role not in refused:
                 yield role, words.value(self.schema, self.settings, role, word, setting.get(role, ""))
         for role in RELATIONS:
@@ -131,11 +131,13 @@ class Draft:
         return [(role, found) for role, found in self._values() if isinstance(found, Lack)]
 
     def _children(self) -> Iterator[dict[str, Any]]:
-        if self.sheet.text:
-            yield texts.paragraph(texts.rich_text(self.sheet.text))
-        if self.sheet.digest_url:
-            yield texts.paragraph([*texts.rich_text("Source digest: "), *self._link(self.sheet.digest_url, "")])
-        yield texts.paragraph([*self._link(self.sheet.url, OPEN), *texts.rich_text(f" · {self.sheet.task_id}")])
+        if self.page_fields.text:
+            yield texts.paragraph(texts.rich_text(self.page_fields.text))
+        if self.page_fields.digest_url:
+            yield texts.paragraph([*texts.rich_text("Source digest: "), *self._link(self.page_fields.digest_url, "")])
+        yield texts.paragraph(
+            [*self._link(self.page_fields.url, OPEN), *texts.rich_text(f" · {self.page_fields.task_id}")]
+        )
 
     def _link(self, url: str, name: str) -> list[dict[str, Any]]:
         if self.linked and texts.is_link(url):

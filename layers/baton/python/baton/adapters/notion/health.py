@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.notion.schema import Lack, Property, Schema
 from baton.domain.tracker import folded
-from baton.ports import Problem
+from baton.ports import TrackerProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,11 +24,11 @@ _CONSEQUENCE = {
 }
 
 
-def problems_of(schema: Schema, settings: TrackerSettings) -> Iterator[Problem]:
+def problems_of(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
     if schema.title is None:
-        yield Problem("title", ERROR, "The database has no title property", "check tracker.database.")
+        yield TrackerProblem("title", ERROR, "The database has no title property", "check tracker.database.")
     if len(schema.sources) > 1:
-        yield Problem(
+        yield TrackerProblem(
             "database",
             WARNING,
             f'The database has {len(schema.sources)} data sources; "{schema.sources[0]}", the first, is used',
@@ -42,7 +42,7 @@ def problems_of(schema: Schema, settings: TrackerSettings) -> Iterator[Problem]:
     yield from _of_priorities(schema, settings)
 
 
-def _of_status(schema: Schema, settings: TrackerSettings) -> Iterator[Problem]:
+def _of_status(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
     found = schema.find("status", settings)
     if isinstance(found, Lack):
         yield _lacking("status", settings, found, "pages show no states, and nobody can close a task in Notion")
@@ -50,7 +50,7 @@ def _of_status(schema: Schema, settings: TrackerSettings) -> Iterator[Problem]:
     yield from _missing_options(found, settings.statuses, "statuses")
     closing = (*settings.closed_statuses, *settings.cancelled_statuses)
     if not any(found.option(word) for word in closing):
-        yield Problem(
+        yield TrackerProblem(
             found.name,
             WARNING,
             f'"{found.name}" has no option that closes a task ({", ".join(closing)}), so people can close none',
@@ -58,13 +58,13 @@ def _of_status(schema: Schema, settings: TrackerSettings) -> Iterator[Problem]:
         )
 
 
-def _of_priorities(schema: Schema, settings: TrackerSettings) -> Iterator[Problem]:
+def _of_priorities(schema: Schema, settings: TrackerSettings) -> Iterator[TrackerProblem]:
     found = schema.find("priority", settings)
     if isinstance(found, Property):
         yield from _missing_options(found, settings.priorities, "priorities")
 
 
-def _missing_options(found: Property, named: Mapping[str, str], setting: str) -> Iterator[Problem]:
+def _missing_options(found: Property, named: Mapping[str, str], setting: str) -> Iterator[TrackerProblem]:
     """Yields the missing options of a status property. A select's options are created when they are first written."""
     if found.type != "status":
         return
@@ -75,7 +75,7 @@ def _missing_options(found: Property, named: Mapping[str, str], setting: str) ->
         words.setdefault(folded(word), word)
     for word, keys in uses.items():
         if found.option(word) is None:
-            yield Problem(
+            yield TrackerProblem(
                 found.name,
                 WARNING,
                 f'"{found.name}" has no option "{words[word]}" ({", ".join(keys)})',
@@ -83,6 +83,6 @@ def _missing_options(found: Property, named: Mapping[str, str], setting: str) ->
             )
 
 
-def _lacking(role: str, settings: TrackerSettings, lack: Lack, consequence: str) -> Problem:
+def _lacking(role: str, settings: TrackerSettings, lack: Lack, consequence: str) -> TrackerProblem:
     problem = lack.problem[0].upper() + lack.problem[1:]
-    return Problem(settings.properties[role], WARNING, f"{problem}, so {consequence}", lack.what_to_do)
+    return TrackerProblem(settings.properties[role], WARNING, f"{problem}, so {consequence}", lack.what_to_do)

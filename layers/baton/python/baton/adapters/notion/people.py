@@ -8,7 +8,7 @@ from notion_client.helpers import is_full_user
 
 from baton.adapters.notion.schema import dashed
 from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
-from baton.domain.page_news import Editor
+from baton.domain.page_changes import Editor
 from baton.domain.tracker import notion_id
 
 if TYPE_CHECKING:

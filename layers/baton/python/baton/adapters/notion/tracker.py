@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from notion_client.helpers import is_full_page
 
 from baton.adapters.notion import queries, texts, words
-from baton.adapters.notion.draft import Draft
+from baton.adapters.notion.draft import PageDraft
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
 from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
 from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, Refused, Restricted
 from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
 from baton.domain.tracker import notion_id
-from baton.ports import Made, Problem
+from baton.ports import TrackerProblem, WrittenPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from baton.adapters.notion.connection import Connection
     from baton.adapters.notion.people import People
     from baton.adapters.notion.schema import Schemas
-    from baton.domain.mirror import PageRef
-    from baton.domain.page_news import Editor, Seen
-    from baton.domain.sheet import Sheet
+    from baton.domain.page_changes import Editor, PageSnapshot
+    from baton.domain.page_fields import PageFields
+    from baton.domain.page_sync import PageRef
     from baton.domain.tracker import TrackerSettings
     from baton.ports import Tracker
 
@@ -42,8 +42,8 @@ class NotionTracker:
         self._schemas, self._people = schemas, people
         self._api = notion.api
 
-    def create(self, sheet: Sheet) -> Made:
-        draft = Draft(sheet, self._schema(), self._settings)
+    def create(self, page_fields: PageFields) -> WrittenPage:
+        draft = PageDraft(page_fields, self._schema(), self._settings)
         while True:
             try:
                 page = self._notion.write(self._api.pages.create, **draft.request())
@@ -55,32 +55,32 @@ class NotionTracker:
             else:
                 return self._made(page, draft.without, is_denied=bool(draft.unshared))
 
-    def find(self, sheet: Sheet) -> tuple[PageRef, ...]:
+    def find(self, page_fields: PageFields) -> tuple[PageRef, ...]:
         """Searches by the task's id if the database has a property for it. If that finds nothing, searches by title and
         creation time, as the property may be younger than the page."""
         schema = self._schema()
         task_id = schema.find("task_id", self._settings)
         if isinstance(task_id, Property):
-            condition = {"property": task_id.name, "rich_text": {"equals": sheet.task_id}}
+            condition = {"property": task_id.name, "rich_text": {"equals": page_fields.task_id}}
             if named := tuple(map(words.page_ref, self._pages(schema, condition, CREATED))):
                 return named
         alike = queries.both(
-            queries.title(schema, "equals", texts.as_written(sheet.title)),
-            queries.since(CREATED, sheet.created_at - _SLACK),
+            queries.title(schema, "equals", texts.as_written(page_fields.title)),
+            queries.since(CREATED, page_fields.created_at - _SLACK),
         )
-        ranked = [(self._rank(page, sheet.task_id), page) for page in self._pages(schema, alike, CREATED)]
+        ranked = [(self._rank(page, page_fields.task_id), page) for page in self._pages(schema, alike, CREATED)]
         return tuple(words.page_ref(page) for wanted in (0, 1) for rank, page in ranked if rank == wanted)
 
-    def update(self, page_id: str, sheet: Sheet) -> Made:
+    def update(self, page_id: str, page_fields: PageFields) -> WrittenPage:
         """Writes only the status: the rest never changes in a task's life, and people may have edited it."""
         schema = self._schema()
         try:
-            return self._show(page_id, sheet, schema)
+            return self._show(page_id, page_fields, schema)
         except Refused as exc:
             current = self._usable(page_id)
             if (again := self._schema(afresh=True)) == schema:
                 return self._made(current, (f"The status was left as it is. {exc.message}",))
-        return self._show(page_id, sheet, again)
+        return self._show(page_id, page_fields, again)
 
     def comment(self, page_id: str, text: str, *, unless_there: bool) -> None:
         known = _known(page_id)
@@ -102,21 +102,21 @@ class NotionTracker:
     def reach(self) -> None:
         self._schema(afresh=True)
 
-    def look(self, page_id: str) -> Seen:
+    def look(self, page_id: str) -> PageSnapshot:
         return self._snapshot(self._page(page_id))
 
     def who(self, user_id: str) -> Editor:
         return self._people.who(self._notion, self._workspace, user_id)
 
-    def changed_since(self, since: datetime) -> Iterator[Seen]:
+    def changed_since(self, since: datetime) -> Iterator[PageSnapshot]:
         yield from self._snapshots(self._pages(self._schema(), queries.since(EDITED, since), EDITED))
 
-    def created_since(self, since: datetime, title: str) -> Iterator[Seen]:
+    def created_since(self, since: datetime, title: str) -> Iterator[PageSnapshot]:
         schema = self._schema()
         condition = queries.both(queries.title(schema, "starts_with", title), queries.since(CREATED, since))
         yield from self._snapshots(self._pages(schema, condition, CREATED))
 
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[TrackerProblem, ...]:
         try:
             self._people.us(self._notion)
             schema = self._schema(afresh=True)
@@ -124,9 +124,9 @@ class NotionTracker:
         except TrackerAway:
             raise
         except Denied as exc:
-            return (Problem(exc.about, ERROR, exc.problem, exc.what_to_do),)
+            return (TrackerProblem(exc.about, ERROR, exc.problem, exc.what_to_do),)
         except TrackerTrouble as exc:
-            return (Problem(DATABASE, ERROR, exc.message, "check tracker.database."),)
+            return (TrackerProblem(DATABASE, ERROR, exc.message, "check tracker.database."),)
 
     def _schema(self, *, afresh: bool = False) -> Schema:
         database_id = self._settings.database_id
@@ -134,8 +134,8 @@ class NotionTracker:
             self._workspace, database_id, lambda: read_schema(self._notion, database_id), afresh=afresh
         )
 
-    def _show(self, page_id: str, sheet: Sheet, schema: Schema) -> Made:
-        status = words.status(sheet, schema, self._settings)
+    def _show(self, page_id: str, page_fields: PageFields, schema: Schema) -> WrittenPage:
+        status = words.status(page_fields, schema, self._settings)
         if isinstance(status, Lack):
             return self._made(self._usable(page_id), (f"The status was left as it is: {status}",))
         found, value = status
@@ -145,8 +145,8 @@ class NotionTracker:
             raise self._gone() from exc
         return self._made(_untrashed(page))
 
-    def _made(self, page: dict[str, Any], without: tuple[str, ...] = (), *, is_denied: bool = False) -> Made:
-        return Made(words.page_ref(page), words.status_of(page, self._settings), without, is_denied)
+    def _made(self, page: dict[str, Any], without: tuple[str, ...] = (), *, is_denied: bool = False) -> WrittenPage:
+        return WrittenPage(words.page_ref(page), words.status_of(page, self._settings), without, is_denied)
 
     def _usable(self, page_id: str) -> dict[str, Any]:
         return _untrashed(self._page(page_id))
@@ -195,7 +195,7 @@ class NotionTracker:
         except Restricted as exc:
             raise _no_comments() from exc
 
-    def _snapshots(self, pages: Iterator[dict[str, Any]]) -> Iterator[Seen]:
+    def _snapshots(self, pages: Iterator[dict[str, Any]]) -> Iterator[PageSnapshot]:
         for page in pages:
             try:
                 snapshot = self._snapshot(page)
@@ -203,16 +203,16 @@ class NotionTracker:
                 continue  # one malformed page must not hide all the others
             yield snapshot
 
-    def _snapshot(self, page: dict[str, Any]) -> Seen:
+    def _snapshot(self, page: dict[str, Any]) -> PageSnapshot:
         return words.seen(page, self._settings, self._people.us(self._notion))
 
-    def _problems_of_capabilities(self, schema: Schema) -> Iterator[Problem]:
+    def _problems_of_capabilities(self, schema: Schema) -> Iterator[TrackerProblem]:
         """Yields missing capabilities other than reading and writing pages, which every request would show."""
         for attempt in (lambda: self.who(schema.created_by), lambda: self._has_comment(schema.data_source_id, "")):
             try:
                 attempt()
             except Denied as exc:
-                yield Problem(exc.about, WARNING, exc.problem, exc.what_to_do)
+                yield TrackerProblem(exc.about, WARNING, exc.problem, exc.what_to_do)
             except (PageGone, PageRefused):
                 pass  # a database has no comments; this refusal shows that the connection may ask for them
 

@@ -49,7 +49,7 @@ class BudgetedTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if self._budget.left < MIN_SECONDS:
-            raise NoTimeLeft("the errand's time is over")
+            raise NoTimeLeft("the session's time is over")
         timeouts = _Timeouts(self._budget)
         request.extensions = {**request.extensions, "timeout": timeouts}
         response = self._shared.handle_request(request)

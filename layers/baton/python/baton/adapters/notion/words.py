@@ -7,32 +7,34 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.notion import texts
 from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
 from baton.domain.marker import one_line
-from baton.domain.mirror import PageRef
-from baton.domain.page_news import Seen
-from baton.domain.sheet import plain
+from baton.domain.page_changes import PageSnapshot
+from baton.domain.page_fields import plain
+from baton.domain.page_sync import PageRef
 from baton.domain.times import parse_rfc3339
 from baton.domain.tracker import folded, notion_id
 
 if TYPE_CHECKING:
-    from baton.domain.sheet import Sheet
+    from baton.domain.page_fields import PageFields
     from baton.domain.tracker import TrackerSettings
 
 MAX_RELATED = 100
 Value = dict[str, Any]
 
 
-def wanted(sheet: Sheet, settings: TrackerSettings) -> dict[str, Any]:
+def wanted(page_fields: PageFields, settings: TrackerSettings) -> dict[str, Any]:
     """Returns the values to write by role, without relations."""
     return {
-        "status": settings.status_for(sheet.state),
-        "priority": settings.priorities[str(sheet.priority)],
-        "due": sheet.due_date.isoformat() if sheet.due_date else None,
-        "task_id": sheet.task_id,
+        "status": settings.status_for(page_fields.state),
+        "priority": settings.priorities[str(page_fields.priority)],
+        "due": page_fields.due_date.isoformat() if page_fields.due_date else None,
+        "task_id": page_fields.task_id,
     }
 
 
-def status(sheet: Sheet, schema: Schema, settings: TrackerSettings) -> tuple[Property, Value] | Lack:
-    return value(schema, settings, "status", settings.status_for(sheet.state), f"tracker.statuses.{sheet.state}")
+def status(page_fields: PageFields, schema: Schema, settings: TrackerSettings) -> tuple[Property, Value] | Lack:
+    return value(
+        schema, settings, "status", settings.status_for(page_fields.state), f"tracker.statuses.{page_fields.state}"
+    )
 
 
 def value(
@@ -61,9 +63,9 @@ def relation(ids: tuple[str, ...]) -> Value:
     return {"relation": [{"id": one} for one in ids[:MAX_RELATED]]}
 
 
-def related_ids(sheet: Sheet, role: str) -> tuple[str, ...]:
+def related_ids(page_fields: PageFields, role: str) -> tuple[str, ...]:
     """Returns the ids in Notion's dashed form, each once."""
-    known = (notion_id(one) for one in sheet.relations.get(role, ()))
+    known = (notion_id(one) for one in page_fields.relations.get(role, ()))
     return tuple(dict.fromkeys(dashed(one) for one in known if one))
 
 
@@ -98,10 +100,10 @@ def title_of(page: dict[str, Any]) -> str:
     return one_line(plain(title))
 
 
-def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> Seen:
+def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> PageSnapshot:
     editor = str((page.get("last_edited_by") or {}).get("id", ""))
     ref = page_ref(page)
-    return Seen(
+    return PageSnapshot(
         page_id=ref.id,
         url=ref.url,
         title=title_of(page),

@@ -1,0 +1,73 @@
+"""An SQS batch, handled message by message: shared by all functions behind a queue."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Set
+
+    from aws_lambda_powertools import Logger
+    from aws_lambda_powertools.metrics import Metrics
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from baton.ports import DeadLetters
+
+
+class MalformedMessage(ValueError):
+    """A retry would change nothing."""
+
+
+def fields_of(body: str, fields: Set[str]) -> dict[str, Any]:
+    """Returns the message's object. Raises ``MalformedMessage`` if it isn't an object with exactly these fields."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as exc:
+        raise MalformedMessage("not JSON") from exc
+    if not isinstance(message, dict) or set(message) != fields:
+        raise MalformedMessage(f"not exactly the fields {', '.join(sorted(fields))}")
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class SqsBatch:
+    """One SQS batch. A message for which ``handle`` raises comes again. A malformed one goes to the dead letters at
+    once, which raises an alarm. All the others are deleted."""
+
+    what: str  # the messages' name in the log
+    handle: Callable[[str], None]
+    dead_letters: DeadLetters
+    metrics: Metrics
+    logger: Logger
+
+    def answer(self, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        # A batch in which every message fails is no error of the function: the messages come again like any others.
+        processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+        try:
+            result = process_partial_response(event, self._handle, processor, context)
+        finally:
+            if self.metrics.metric_set:
+                self.metrics.flush_metrics()
+        return dict(result)
+
+    def _handle(self, record: SQSRecord) -> None:
+        with self.logger.append_context_keys(message_id=record.message_id):
+            try:
+                self.handle(record.body)
+            except MalformedMessage as exc:
+                self._give_up(record.body, str(exc))
+            except Exception as exc:
+                fields = {"action": f"{self.what}_failed", "error": type(exc).__name__}
+                self.logger.warning("%s not handled", self.what.replace("_", " "), extra=fields)
+                raise
+
+    def _give_up(self, body: str, reason: str) -> None:
+        self.dead_letters.give_up(body, reason)
+        self.metrics.add_metric("MalformedMessage", MetricUnit.Count, 1)
+        self.logger.error("malformed message given up", extra={"action": "message_given_up", "reason": reason})
