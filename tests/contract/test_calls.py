@@ -283,8 +283,8 @@ def test_acknowledging_is_one_call_and_an_errand_done_is_one_beside_the_rest(rig
     fill_task_items(rig.store)
     assert rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", MANY)) == ["transact_write_items"]
     done = JobFinished(a_job())
-    assert rig.count(lambda: rig.store.commit(WORKSPACE, None, [done])) == ["update_item"]
-    both = rig.count(lambda: rig.store.commit(WORKSPACE, new("task_9"), [done]))
+    assert rig.count(lambda: rig.store.commit(WORKSPACE, done)) == ["update_item"]
+    both = rig.count(lambda: rig.store.commit(WORKSPACE, new("task_9"), done))
     assert both == ["transact_write_items", "update_item"]
 
 
@@ -294,7 +294,7 @@ def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
     task = new("task_1", state=State.DELEGATED, ready_at=NOON).task
     sizes = []
     for act in (
-        lambda: rig.store.commit(WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), [Body({})]),
+        lambda: rig.store.commit(WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), Body({})),
         lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
         lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
     ):

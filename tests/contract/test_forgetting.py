@@ -30,7 +30,7 @@ def idempotency_key(at: datetime | None = NOON) -> IdempotencyKey:
 
 
 def remember(store: Store, at: datetime | None, number: int) -> None:
-    store.commit(WORKSPACE, None, [SaveResponse(idempotency_key(at), {"n": number})])
+    store.commit(WORKSPACE, SaveResponse(idempotency_key(at), {"n": number}))
 
 
 def test_an_answer_is_remembered_for_a_week(store: Store) -> None:
@@ -85,7 +85,7 @@ def test_without_a_time_an_answer_is_kept_for_good(store: Store) -> None:
 def test_an_ended_claims_answer_tells_until_when_it_is_given_again(store: Store) -> None:
     task = claimed(store)
     answer = SavedResponse("complete", {"x": 1}, response_expires_at(NOON))
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), [EndedClaim("clm_1", answer)])
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), EndedClaim("clm_1", answer))
     kept = store.ended_claim(WORKSPACE, task.id, "clm_1")
     assert isinstance(kept, SavedResponse)
     assert (kept, kept.is_over(NOON + WEEK - MS), kept.is_over(NOON + WEEK)) == (answer, False, True)
@@ -98,7 +98,7 @@ def test_nothing_but_copies_of_answers_is_ever_forgotten(rig: Rig) -> None:
     task = claimed(rig.store)
     answer = SavedResponse("complete", {"x": 1}, response_expires_at(NOON))
     extras: list[Any] = [EndedClaim("clm_1", answer), Output(1), SaveResponse(idempotency_key(), {})]
-    rig.store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), extras)
+    rig.store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), *extras)
     forgotten = {item["sk"]["S"]: item["ttl"]["N"] for item in rig.items() if "ttl" in item}
     assert forgotten == dict.fromkeys(("ONCE", "CLAIM#clm_1"), str(to_ms(NOON + WEEK) // 1_000))
 

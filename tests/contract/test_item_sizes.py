@@ -21,23 +21,23 @@ MUCH = "é" * (MAX_ITEM_BYTES // 2)
 
 
 def a_body(store: Store) -> None:
-    store.commit(WORKSPACE, new("task_9"), [Body({"text": MUCH})])
+    store.commit(WORKSPACE, new("task_9"), Body({"text": MUCH}))
 
 
 def an_output(store: Store) -> None:
     before = claimed(store)
-    store.commit(WORKSPACE, then(before, state=State.DONE, claim=None), [Output({"text": MUCH})])
+    store.commit(WORKSPACE, then(before, state=State.DONE, claim=None), Output({"text": MUCH}))
 
 
 def a_checkpoint(store: Store) -> None:
     kept = Checkpoint(
         id="chk_1", workflow_id="wf_1", task_id="task_1", step_name="step", state={"text": MUCH}, at=NOON, by="agent:x"
     )
-    store.commit(WORKSPACE, None, [CheckpointKept(kept)])
+    store.commit(WORKSPACE, CheckpointKept(kept))
 
 
 def a_note(store: Store) -> None:
-    store.commit(WORKSPACE, None, [Note("task_1", "note_1", NOON, "agent:x", {"text": MUCH})])
+    store.commit(WORKSPACE, Note("task_1", "note_1", NOON, "agent:x", {"text": MUCH}))
 
 
 @pytest.mark.parametrize(

@@ -50,18 +50,18 @@ Round = Callable[[Store, Any], Any]
 
 
 def through_body(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, new(), [Body(value)])
+    store.commit(WORKSPACE, new(), Body(value))
     return store.read(WORKSPACE, "task_1", with_body=True).body
 
 
 def through_claimers_reading(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, new(), [Body(value)])
+    store.commit(WORKSPACE, new(), Body(value))
     return store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].body
 
 
 def through_output(store: Store, value: Any) -> Any:
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), [Output(value)])
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Output(value))
     return store.read(WORKSPACE, "task_1").output
 
 
@@ -74,12 +74,12 @@ def through_failure(store: Store, value: Any) -> Any:
 
 
 def through_note(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, None, [Note("task_1", "note_1", NOON, "human:alice", value)])
+    store.commit(WORKSPACE, Note("task_1", "note_1", NOON, "human:alice", value))
     return store.notes(WORKSPACE, "task_1", 1)[0].content
 
 
 def through_key(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, None, [SaveResponse(ONCE, value)])
+    store.commit(WORKSPACE, SaveResponse(ONCE, value))
     saved_response = store.saved_response(ONCE)
     assert saved_response is not None
     return saved_response.answer
@@ -88,7 +88,7 @@ def through_key(store: Store, value: Any) -> Any:
 def through_ended_claim(store: Store, value: Any) -> Any:
     task = claimed(store)
     change = then(task, state=State.DONE, claim=None)
-    store.commit(WORKSPACE, change, [EndedClaim("clm_1", SavedResponse("h", value))])
+    store.commit(WORKSPACE, change, EndedClaim("clm_1", SavedResponse("h", value)))
     answer = store.ended_claim(WORKSPACE, "task_1", "clm_1")
     assert answer is not None
     return answer.answer
@@ -97,7 +97,7 @@ def through_ended_claim(store: Store, value: Any) -> Any:
 def through_review(store: Store, value: Any) -> Any:
     review = a_review(1, request=value)
     direction = Direction(WORKSPACE, "scout", review.target_agent)
-    store.commit(WORKSPACE, None, [ReviewOpened(review, direction), Note("task_1", "note_1", NOON, "x", {})])
+    store.commit(WORKSPACE, ReviewOpened(review, direction), Note("task_1", "note_1", NOON, "x", {}))
     return store.review(WORKSPACE, review.id).request
 
 

@@ -113,38 +113,38 @@ def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_i
         store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1))
     assert type(raised.value) is Conflict
     idempotency_key = IdempotencyKey(human(), "/x", "key", "hash")
-    store.commit(WORKSPACE, None, [SaveResponse(idempotency_key, {})])
+    store.commit(WORKSPACE, SaveResponse(idempotency_key, {}))
     with pytest.raises(KeyTaken):
         store.commit(
-            WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1), [SaveResponse(idempotency_key, {})]
+            WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1), SaveResponse(idempotency_key, {})
         )
 
 
 def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: Store) -> None:
     task = holding(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), [UnderClaim("task_1", "clm_1")])
+    store.commit(WORKSPACE, new("task_2"), UnderClaim("task_1", "clm_1"))
     store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
-    store.commit(WORKSPACE, new("task_3"), [UnderClaim("task_1", "clm_1")])
+    store.commit(WORKSPACE, new("task_3"), UnderClaim("task_1", "clm_1"))
     freed(store, store.load(WORKSPACE, task.id)[0])
     back = store.load(WORKSPACE, "task_1")[0]
     store.commit(WORKSPACE, then(back, state=State.CLAIMED, claim=a_claim(fence=2), fence=2))
     for under in (UnderClaim("task_1", "clm_1"), UnderClaim("task_2", "clm_1"), UnderClaim("task_9", "clm_1")):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_4"), [under])
+            store.commit(WORKSPACE, new("task_4"), under)
         with pytest.raises(Unknown):
             store.load(WORKSPACE, "task_4")
 
 
 def test_what_hangs_below_a_task_holds_while_that_is_not_cancelled(store: Store) -> None:
     above = stored(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), [NotCancelled("task_1")])
+    store.commit(WORKSPACE, new("task_2"), NotCancelled("task_1"))
     done = then(above, state=State.DONE)
     store.commit(WORKSPACE, done)
-    store.commit(WORKSPACE, new("task_3"), [NotCancelled("task_1"), NotCancelled("task_2")])
+    store.commit(WORKSPACE, new("task_3"), NotCancelled("task_1"), NotCancelled("task_2"))
     store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_2")[0], state=State.CANCELLED))
     for task_id in ("task_2", "task_9"):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_4"), [NotCancelled("task_1"), NotCancelled(task_id)])
+            store.commit(WORKSPACE, new("task_4"), NotCancelled("task_1"), NotCancelled(task_id))
         with pytest.raises(Unknown):
             store.load(WORKSPACE, "task_4")
 
@@ -153,7 +153,7 @@ def test_claims_may_begin_and_end_in_one_write(store: Store) -> None:
     one, other = holding(store, "task_1", 1), queued(store, "task_2")
     ends = then(one, state=State.DONE, claim=None)
     begins: dict[str, Any] = {"state": State.CLAIMED, "claim": slotted(2), "fence": 1}
-    store.commit(WORKSPACE, ends, [OtherTaskChanged(then(other, **begins))])
+    store.commit(WORKSPACE, ends, OtherTaskChanged(then(other, **begins)))
     assert held(store) == [("task_2", "clm_1", 2)]
 
 
@@ -166,7 +166,7 @@ def test_an_agents_many_claims_are_all_told(store: Store) -> None:
 def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(store: Store) -> None:
     task = holding(store, "task_1")
     for size in (10, 5):
-        store.commit(WORKSPACE, None, [a_note(size, "task_1"), UnderClaim("task_1", "clm_1", size)])
+        store.commit(WORKSPACE, a_note(size, "task_1"), UnderClaim("task_1", "clm_1", size))
     counted = store.load(WORKSPACE, "task_1")[0]
     assert counted.claim is not None
     assert task.claim is not None
@@ -181,4 +181,4 @@ def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(st
     assert kept is not None
     assert kept.kept_bytes == 100
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, None, [a_note(7, "task_1"), UnderClaim("task_1", "clm_2", 1)])
+        store.commit(WORKSPACE, a_note(7, "task_1"), UnderClaim("task_1", "clm_2", 1))

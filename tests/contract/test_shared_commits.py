@@ -56,10 +56,8 @@ def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store
     store.commit(
         WORKSPACE,
         done,
-        [
-            Output("x", {"completion_id": "comp_1"}),
-            OtherTaskChanged(child, (Body({"n": 2}), PageSyncOpened(a_page_sync("task_2")), nested)),
-        ],
+        Output("x", {"completion_id": "comp_1"}),
+        OtherTaskChanged(child, (Body({"n": 2}), PageSyncOpened(a_page_sync("task_2")), nested)),
     )
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     read = store.read(WORKSPACE, "task_2", with_body=True)
@@ -97,7 +95,7 @@ def permit_taken(store: Store) -> ExtraWrite:
 
 
 def full(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), [HandoffsCounted("wf_1", 1, 49, 50)])
+    store.commit(WORKSPACE, new("task_2"), HandoffsCounted("wf_1", 1, 49, 50))
     return HandoffsCounted("wf_1", 1, 0, 50)
 
 
@@ -106,23 +104,23 @@ def too_many_from_the_start(_: Store) -> ExtraWrite:
 
 
 def roots_moved_on(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), [RootsCounted(RootHandoffs("scout", "*", (NOON,), 1))])
+    store.commit(WORKSPACE, new("task_2"), RootsCounted(RootHandoffs("scout", "*", (NOON,), 1)))
     return RootsCounted(RootHandoffs("scout", "*", (NOON,), 1))
 
 
 def late_already(store: Store) -> ExtraWrite:
     stored(store, "task_2")
-    store.commit(WORKSPACE, None, [LateResultKept("task_2", "clm_1", a_late_result())])
+    store.commit(WORKSPACE, LateResultKept("task_2", "clm_1", a_late_result()))
     return LateResultKept("task_2", "clm_1", a_late_result())
 
 
 def retried_meanwhile(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), [RetryOpened("task_0", "task_2", None)])
+    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", None))
     return RetryOpened("task_0", "task_1", None)
 
 
 def another_retry_seen(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), [RetryOpened("task_0", "task_2", None)])
+    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", None))
     return RetryOpened("task_0", "task_1", "task_7")
 
 
@@ -131,7 +129,7 @@ def never_retried(_: Store) -> ExtraWrite:
 
 
 def reviewed_already(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, None, [ReviewChanged(a_review()), a_note(7)])
+    store.commit(WORKSPACE, ReviewChanged(a_review()), a_note(7))
     return ReviewChanged(a_review())
 
 
@@ -166,7 +164,7 @@ def test_what_does_not_hold_refuses_all_of_it(
         SaveResponse(ONCE, {}),
     ]
     with pytest.raises(error):
-        store.commit(WORKSPACE, new("task_1"), [*along, refused])
+        store.commit(WORKSPACE, new("task_1"), *along, refused)
     assert store.tasks(WORKSPACE, ["task_1", "task_5", "task_6", "task_8"]) == {}
     assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == ()
     assert store.inbox(WORKSPACE, "scout", 10, None).items == ()
@@ -180,15 +178,15 @@ def test_what_does_not_hold_refuses_all_of_it(
 
 def test_a_workflows_handoffs_are_counted_to_their_limit_and_no_further(store: Store) -> None:
     assert count(store) is None
-    store.commit(WORKSPACE, new("task_1"), [HandoffsCounted("wf_1", 1, 1, 5)])
+    store.commit(WORKSPACE, new("task_1"), HandoffsCounted("wf_1", 1, 1, 5))
     assert count(store) == 2
-    store.commit(WORKSPACE, new("task_2"), [HandoffsCounted("wf_1", 2, 99, 5)])
+    store.commit(WORKSPACE, new("task_2"), HandoffsCounted("wf_1", 2, 99, 5))
     assert count(store) == 4
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new("task_3"), [HandoffsCounted("wf_1", 2, 0, 5)])
-    store.commit(WORKSPACE, new("task_3"), [HandoffsCounted("wf_1", 1, 0, 5)])
+        store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 2, 0, 5))
+    store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 1, 0, 5))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new("task_4"), [HandoffsCounted("wf_1", 1, 0, 5)])
+        store.commit(WORKSPACE, new("task_4"), HandoffsCounted("wf_1", 1, 0, 5))
     assert (count(store), count(store, "wf_10")) == (5, None)
 
 
@@ -198,19 +196,19 @@ def test_the_first_count_may_already_be_the_last(
 ) -> None:
     extras = [HandoffsCounted("wf_1", number, start, most)]
     if holds:
-        store.commit(WORKSPACE, new(), extras)
+        store.commit(WORKSPACE, new(), *extras)
         assert count(store) == start + number
     else:
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new(), extras)
+            store.commit(WORKSPACE, new(), *extras)
         assert count(store) is None
 
 
 def test_roots_are_counted_by_direction(store: Store) -> None:
     first = RootHandoffs("human:a#b", "*", (NOON,), 1)
-    store.commit(WORKSPACE, new("task_1"), [RootsCounted(first)])
+    store.commit(WORKSPACE, new("task_1"), RootsCounted(first))
     second = replace(first, times=(NOON, NOON + seconds(1)), version=2)
-    store.commit(WORKSPACE, new("task_2"), [RootsCounted(second)])
+    store.commit(WORKSPACE, new("task_2"), RootsCounted(second))
     assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=("human:a#b", "*"))).roots == second
     for pair in (("human:a", "*"), ("*", "human:a#b"), ("scout", "auditor")):
         assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=pair)).roots == RootHandoffs(*pair)
@@ -219,7 +217,7 @@ def test_roots_are_counted_by_direction(store: Store) -> None:
 def in_one(store: Store, *, items: int) -> None:
     """A write of so many items: a new open task without events takes three, each note one."""
     bare = replace(new("task_1", target_agent=None), events=())
-    store.commit(WORKSPACE, bare, [a_note(number) for number in range(items - 3)])
+    store.commit(WORKSPACE, bare, *[a_note(number) for number in range(items - 3)])
 
 
 def test_a_hundred_items_are_written_at_once(store: Store) -> None:
@@ -240,7 +238,7 @@ def test_what_is_written_along_counts_too(store: Store) -> None:
         for number in range(15)
     ]
     with pytest.raises(ValueError, match="105 items"):
-        store.commit(WORKSPACE, None, extras)
+        store.commit(WORKSPACE, *extras)
     assert store.workflow(WORKSPACE, "wf_1") == ()
 
 
@@ -281,37 +279,36 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
     taken = 6 + 10 + 8  # of task_1's change, of the extras, of task_2
     notes = [a_note(number) for number in range(MAX_ITEMS - taken + 1 - room)]
     if room:
-        store.commit(WORKSPACE, change, [*extras, *notes])
+        store.commit(WORKSPACE, change, *extras, *notes)
     else:
         with pytest.raises(ValueError, match="101 items"):
-            store.commit(WORKSPACE, change, [*extras, *notes])
+            store.commit(WORKSPACE, change, *extras, *notes)
 
 
-def twice(store: Store) -> list[Any]:
+def twice(store: Store) -> list[tuple[Any, ...]]:
     task = holding(store, "task_1")
     return [
-        (then(task, title="x"), [UnderClaim("task_1", "clm_1")]),
-        (then(task, title="x"), [OtherTaskChanged(looked_at(task))]),
-        (None, [OtherTaskChanged(new("task_2")), OtherTaskChanged(new("task_2"))]),
+        (then(task, title="x"), UnderClaim("task_1", "clm_1")),
+        (then(task, title="x"), OtherTaskChanged(looked_at(task))),
+        (OtherTaskChanged(new("task_2")), OtherTaskChanged(new("task_2"))),
         (
             new("task_2"),
-            [HandoffsCounted("wf_1", 1, 0, 9), OtherTaskChanged(new("task_3"), (HandoffsCounted("wf_1", 1, 0, 9),))],
+            HandoffsCounted("wf_1", 1, 0, 9),
+            OtherTaskChanged(new("task_3"), (HandoffsCounted("wf_1", 1, 0, 9),)),
         ),
-        (None, [CheckpointKept(a_checkpoint(1)), CheckpointKept(a_checkpoint(2))]),
-        (None, [InboxPosted(a_message()), InboxPosted(a_message())]),
+        (CheckpointKept(a_checkpoint(1)), CheckpointKept(a_checkpoint(2))),
+        (InboxPosted(a_message()), InboxPosted(a_message())),
     ]
 
 
 def test_one_item_is_not_written_twice_at_once(store: Store) -> None:
-    for change, extras in twice(store):
+    for writes in twice(store):
         with pytest.raises(ValueError, match="twice"):
-            store.commit(WORKSPACE, change, extras)
+            store.commit(WORKSPACE, *writes)
     assert len(store.workflow(WORKSPACE, "wf_1")) == 1
 
 
 def test_a_write_may_begin_with_nothing_but_what_is_written_along(store: Store) -> None:
-    store.commit(
-        WORKSPACE, None, [OtherTaskChanged(new("task_1"), (Body({"x": 1}),)), HandoffsCounted("wf_1", 1, 0, 5)]
-    )
+    store.commit(WORKSPACE, OtherTaskChanged(new("task_1"), (Body({"x": 1}),)), HandoffsCounted("wf_1", 1, 0, 5))
     assert store.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
     queued(store, "task_2")

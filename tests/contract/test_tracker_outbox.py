@@ -50,18 +50,18 @@ REPORT = IdempotencyKey(system(WORKSPACE, SYNC_TRACKER), "edits of pages", "edit
 def opened(store: Store, task_id: str = "task_1", **values: Any) -> tuple[Task, PageSync]:
     """A task and its row, as one commit."""
     change, row = new(task_id, mirrored=True), a_page_sync(task_id, **values)
-    store.commit(WORKSPACE, change, [Body({"text": "x"}), PageSyncOpened(row)])
+    store.commit(WORKSPACE, change, Body({"text": "x"}), PageSyncOpened(row))
     return change.task, row
 
 
 def save(store: Store, row: PageSync, *extras: ExtraWrite, **changes: Any) -> PageSync:
     after = replace(row, version=row.version + 1, **changes)
-    store.commit(WORKSPACE, None, [PageSyncSaved(after), *extras])
+    store.commit(WORKSPACE, PageSyncSaved(after), *extras)
     return after
 
 
 def report(store: Store, task_id: str = "task_1", key: str = "edit-1", forget_at: Any = None) -> None:
-    store.commit(WORKSPACE, None, [PageReported(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at)])
+    store.commit(WORKSPACE, PageReported(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at))
 
 
 # Rows
@@ -100,7 +100,7 @@ def test_a_claimer_is_told_nothing_of_the_row(store: Store) -> None:
 def test_a_task_that_isnt_made_opens_no_row(store: Store) -> None:
     opened(store)
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new(), [PageSyncOpened(a_page_sync(message="second"))])
+        store.commit(WORKSPACE, new(), PageSyncOpened(a_page_sync(message="second")))
     assert store.page_sync(WORKSPACE, "task_1") == a_page_sync()
 
 
@@ -134,7 +134,7 @@ def test_everything_of_a_row_is_kept(store: Store) -> None:
 def test_a_change_of_the_task_puts_its_row_behind(store: Store) -> None:
     task, row = opened(store, **FULL, due_at=None)
     change = then(task, title="y")
-    store.commit(WORKSPACE, change, [PageSyncBehind(LATER)])
+    store.commit(WORKSPACE, change, PageSyncBehind(LATER))
     assert store.page_sync(WORKSPACE, "task_1") == replace(row, wanted=change.task.seq, due_at=LATER, version=2)
     assert change.task.seq == 2
 
@@ -143,7 +143,7 @@ def test_a_change_that_is_refused_puts_nothing_behind(store: Store) -> None:
     task, row = opened(store)
     store.commit(WORKSPACE, then(task, title="y"))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="z"), [PageSyncBehind(LATER)])
+        store.commit(WORKSPACE, then(task, title="z"), PageSyncBehind(LATER))
     assert store.page_sync(WORKSPACE, "task_1") == row
 
 
@@ -183,7 +183,7 @@ def test_whoever_saves_learns_what_was_written_beside_them(store: Store, kind: s
     task, row = opened(store)
     held = save(store, row, sender="one", held_until=LATER)
     if kind == "behind":
-        store.commit(WORKSPACE, then(task, title="y"), [PageSyncBehind(LATER)])
+        store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
     else:
         report(store)
     with pytest.raises(Conflict):
@@ -202,7 +202,7 @@ def test_who_only_tells_of_a_change_is_never_refused_for_a_saver(store: Store, k
     change = then(task, title="y")
     held = save(store, row, sender="one", held_until=LATER)
     if kind == "behind":
-        store.commit(WORKSPACE, change, [PageSyncBehind(LATER)])
+        store.commit(WORKSPACE, change, PageSyncBehind(LATER))
     else:
         report(store)
     found = store.page_sync(WORKSPACE, "task_1")
@@ -300,7 +300,7 @@ def test_a_row_is_due_again_once_its_hold_is_over(store: Store) -> None:
 def test_a_row_that_is_held_may_be_named_and_says_so(store: Store) -> None:
     task, row = opened(store)
     save(store, row, sender="one", held_until=LATER, due_at=LATER)
-    store.commit(WORKSPACE, then(task, title="y"), [PageSyncBehind(NOON)])
+    store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(NOON))
     assert due(store) == ["task_1"]
     found = store.page_sync(WORKSPACE, "task_1")
     assert found is not None
@@ -340,7 +340,7 @@ def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> N
     if kind == "revived":
         save(store, row, status=Sync.PENDING, due_at=LATER)
     elif kind == "behind":
-        store.commit(WORKSPACE, then(task, title="y"), [PageSyncBehind(LATER)])
+        store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
     else:
         report(store)
     assert dead(store) == [[]]
@@ -363,40 +363,40 @@ def test_a_gate_is_saved_by_version(store: Store) -> None:
     full = a_circuit(
         closed_until=LATER, failures=2, status=Sync.DENIED, message="no", reconciled_at=NOON, wake_at=LATER
     )
-    store.commit(WORKSPACE, None, [TrackerCircuitSaved(full)])
+    store.commit(WORKSPACE, TrackerCircuitSaved(full))
     assert store.circuit(WORKSPACE) == full
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, None, [TrackerCircuitSaved(a_circuit())])
+        store.commit(WORKSPACE, TrackerCircuitSaved(a_circuit()))
     assert store.circuit(WORKSPACE) == full
     after = replace(a_circuit(version=2), wake_at=None)
-    store.commit(WORKSPACE, None, [TrackerCircuitSaved(after)])
+    store.commit(WORKSPACE, TrackerCircuitSaved(after))
     assert store.circuit(WORKSPACE) == after
 
 
 def test_gates_are_due_by_their_times_and_without_one_never(store: Store) -> None:
     for n, workspace in enumerate(["w-c", "w-b", "w-a"]):
-        store.commit(workspace, None, [TrackerCircuitSaved(a_circuit(workspace=workspace, wake_at=NOON + n * MS))])
+        store.commit(workspace, TrackerCircuitSaved(a_circuit(workspace=workspace, wake_at=NOON + n * MS)))
     assert list(store.tracker_circuits_due(NOON - MS)) == []
     assert list(store.tracker_circuits_due(NOON + MS)) == ["w-c", "w-b"]
     assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-b", "w-a"]
-    store.commit("w-b", None, [TrackerCircuitSaved(store.circuit("w-b").waking(None))])
+    store.commit("w-b", TrackerCircuitSaved(store.circuit("w-b").waking(None)))
     assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-a"]
-    store.commit("w-b", None, [TrackerCircuitSaved(store.circuit("w-b").waking(NOON))])
+    store.commit("w-b", TrackerCircuitSaved(store.circuit("w-b").waking(NOON)))
     assert list(store.tracker_circuits_due(LATER)) == ["w-b", "w-c", "w-a"]
 
 
 def test_a_webhook_is_saved_by_version_and_stays_when_it_is_taken_down(store: Store) -> None:
     assert store.webhook(WORKSPACE) is None
     first = a_webhook()
-    store.commit(WORKSPACE, None, [WebhookSaved(first)])
+    store.commit(WORKSPACE, WebhookSaved(first))
     assert store.webhook(WORKSPACE) == first
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, None, [WebhookSaved(a_webhook(digest="e" * 64))])
+        store.commit(WORKSPACE, WebhookSaved(a_webhook(digest="e" * 64)))
     full = first.installed("secret_1", NOON).verified(NOON + MS)
-    store.commit(WORKSPACE, None, [WebhookSaved(replace(full, version=2))])
+    store.commit(WORKSPACE, WebhookSaved(replace(full, version=2)))
     assert store.webhook(WORKSPACE) == replace(full, version=2)
     gone = replace(full, version=2).taken_down()
-    store.commit(WORKSPACE, None, [WebhookSaved(gone)])
+    store.commit(WORKSPACE, WebhookSaved(gone))
     assert store.webhook(WORKSPACE) == gone
 
 
@@ -424,7 +424,7 @@ def test_what_may_be_forgotten_is_so_in_whole_seconds(rig: Rig) -> None:
 def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
     task, row = opened(rig.store)
     save(rig.store, row, PageLinked(PAGE_ID, "task_1"), TrackerCircuitSaved(a_circuit()), WebhookSaved(a_webhook()))
-    rig.store.commit(WORKSPACE, then(task, title="y"), [PageSyncBehind(LATER)])
+    rig.store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
     about = [item for item in rig.items() if item["sk"]["S"] in {"MIRROR", "PAGE", "GATE", "WEBHOOK"}]
     assert len(about) == 4
     for item in about:
@@ -437,7 +437,7 @@ def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
 
 
 def behind(store: Store) -> None:
-    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_1")[0], title="y"), [PageSyncBehind(LATER)])
+    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_1")[0], title="y"), PageSyncBehind(LATER))
 
 
 def row_of(store: Store) -> PageSync:
@@ -452,8 +452,8 @@ COMMITS: dict[str, Callable[[Store], Any]] = {
     "reported": report,
     "saved": lambda store: save(store, row_of(store), sender="one"),
     "saved with its page": lambda store: save(store, row_of(store), PageLinked(PAGE_ID, "task_1"), page=a_page()),
-    "gate": lambda store: store.commit(WORKSPACE, None, [TrackerCircuitSaved(store.circuit(WORKSPACE).waking(NOON))]),
-    "webhook": lambda store: store.commit(WORKSPACE, None, [WebhookSaved(a_webhook())]),
+    "gate": lambda store: store.commit(WORKSPACE, TrackerCircuitSaved(store.circuit(WORKSPACE).waking(NOON))),
+    "webhook": lambda store: store.commit(WORKSPACE, WebhookSaved(a_webhook())),
 }
 
 

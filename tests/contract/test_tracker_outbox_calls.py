@@ -272,5 +272,5 @@ def test_no_transaction_comes_near_the_limit(processes: Office) -> None:
 
 def closed(processes: Office) -> None:
     circuit = processes.store.circuit(WORKSPACE).closed(TrackerAway("silence", retry_after=300), processes.clock.now())
-    processes.store.commit(WORKSPACE, None, [TrackerCircuitSaved(circuit)])
+    processes.store.commit(WORKSPACE, TrackerCircuitSaved(circuit))
     assert not circuit.is_open(processes.clock.now() + seconds(299))

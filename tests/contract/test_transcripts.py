@@ -76,7 +76,7 @@ def save(store: Store, version: int = 1, profile: RunProfile | None = None, slug
 
 def keep(store: Store, *entries: Entry, task_id: str = "task_1") -> None:
     for entry in entries:
-        store.commit(WORKSPACE, None, [EntryKept(task_id, entry)])
+        store.commit(WORKSPACE, EntryKept(task_id, entry))
 
 
 def usage(store: Store, workflow_id: str = "wf_1", task_id: str = "task_1") -> tuple[Usage, Usage]:
@@ -220,16 +220,14 @@ def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Stor
     task = claimed(store)
     done = then(task, state=State.DONE, claim=None)
     child = OtherTaskChanged(new("task_2"), (EntryKept("task_2", an_entry(says="go on")), spent(task_id="task_2")))
-    store.commit(
-        WORKSPACE, done, [Output("x"), EntryKept("task_1", an_entry()), child, HandoffsCounted("wf_1", 1, 0, 5)]
-    )
+    store.commit(WORKSPACE, done, Output("x"), EntryKept("task_1", an_entry()), child, HandoffsCounted("wf_1", 1, 0, 5))
     assert store.transcript(WORKSPACE, "task_1") == (an_entry(),)
     assert store.transcript(WORKSPACE, "task_2") == (an_entry(says="go on"),)
     assert usage(store, task_id="task_2") == (Usage(1, 100, 20), Usage(1, 100, 20))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="late"), [EntryKept("task_1", an_entry(2)), spent()])
+        store.commit(WORKSPACE, then(task, title="late"), EntryKept("task_1", an_entry(2)), spent())
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(done.task, title="late"), [EntryKept("task_1", an_entry()), spent()])
+        store.commit(WORKSPACE, then(done.task, title="late"), EntryKept("task_1", an_entry()), spent())
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     assert len(store.transcript(WORKSPACE, "task_1")) == 1
     assert usage(store) == (Usage(), Usage(1, 100, 20))
@@ -240,9 +238,7 @@ def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
     keep(store, an_entry())
     for refused in (EntryKept("task_1", an_entry()), spent(most_calls=0)):
         with pytest.raises(Conflict):
-            store.commit(
-                WORKSPACE, None, [OtherTaskChanged(new("task_2"), (refused,)), EntryKept("task_3", an_entry())]
-            )
+            store.commit(WORKSPACE, OtherTaskChanged(new("task_2"), (refused,)), EntryKept("task_3", an_entry()))
     with pytest.raises(Unknown):
         store.load(WORKSPACE, "task_2")
     assert store.transcript(WORKSPACE, "task_3") == ()
@@ -252,11 +248,11 @@ def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
 def test_nothing_is_said_or_spent_under_a_claim_that_is_over(store: Store) -> None:
     claimed(store)
     run: list[ExtraWrite] = [UnderClaim("task_1", "clm_1"), EntryKept("task_1", an_entry()), spent()]
-    store.commit(WORKSPACE, None, run)
-    store.commit(WORKSPACE, None, [UnderClaim("task_1", "clm_1"), spent(2)])
+    store.commit(WORKSPACE, *run)
+    store.commit(WORKSPACE, UnderClaim("task_1", "clm_1"), spent(2))
     for late in ([EntryKept("task_1", an_entry(2)), spent()], [spent()]):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, None, [UnderClaim("task_1", "clm_2"), *late])
+            store.commit(WORKSPACE, UnderClaim("task_1", "clm_2"), *late)
     assert store.transcript(WORKSPACE, "task_1") == (an_entry(),)
     assert usage(store)[0] == Usage(3, 200, 40)
 
@@ -272,7 +268,7 @@ def test_what_is_spent_adds_up_by_task_and_by_workflow(store: Store) -> None:
         spent(5, (5, 5), workflow_id="wf_10", task_id="task_100"),
         spent(0, (0, 0), task_id="task_9"),
     ):
-        store.commit(WORKSPACE, None, [each])
+        store.commit(WORKSPACE, each)
     assert usage(store) == (Usage(1, 100, 27), Usage(3, 101, 28))
     assert usage(store, task_id="task_10") == (Usage(2, 1, 1), Usage(3, 101, 28))
     assert usage(store, "wf_10", "task_100") == (Usage(5, 5, 5), Usage(5, 5, 5))
@@ -307,21 +303,21 @@ def test_a_workflow_spends_up_to_its_limits(
 ) -> None:
     """The last one before a limit may go past it: what it will take isn't known before."""
     if had is not None:
-        store.commit(WORKSPACE, None, [had])
+        store.commit(WORKSPACE, had)
     before = usage(store)
     more = spent(10, (1_000, 1_000), **limits)
     if holds:
-        store.commit(WORKSPACE, None, [more])
+        store.commit(WORKSPACE, more)
         assert usage(store) == tuple(each.plus(more.usage) for each in before)
     else:
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, None, [more])
+            store.commit(WORKSPACE, more)
         assert usage(store) == before
 
 
 def test_a_transcript_and_what_was_spent_do_not_meet(store: Store) -> None:
     """Nor do a task and a workflow of one name."""
-    store.commit(WORKSPACE, None, [spent(workflow_id="same", task_id="same"), EntryKept("same", an_entry())])
+    store.commit(WORKSPACE, spent(workflow_id="same", task_id="same"), EntryKept("same", an_entry()))
     assert store.transcript(WORKSPACE, "same") == (an_entry(),)
     assert usage(store, "same", "same") == (Usage(1, 100, 20), Usage(1, 100, 20))
 
@@ -330,8 +326,8 @@ def test_both_stores_refuse_to_write_one_item_twice(store: Store) -> None:
     entry = EntryKept("task_1", an_entry())
     for extras in ([entry, entry], [spent(), spent(task_id="task_2")], [spent(), spent(workflow_id="wf_2")]):
         with pytest.raises(ValueError, match="twice"):
-            store.commit(WORKSPACE, None, extras)
-    store.commit(WORKSPACE, looked_at(stored(store, "task_3")), [entry, spent(), HandoffsCounted("wf_1", 1, 0, 5)])
+            store.commit(WORKSPACE, *extras)
+    store.commit(WORKSPACE, looked_at(stored(store, "task_3")), entry, spent(), HandoffsCounted("wf_1", 1, 0, 5))
 
 
 # Lost replies: of the transaction, and of the look at what became of it
@@ -365,7 +361,7 @@ def test_a_lost_reply_is_a_success_and_counts_once(rig: Rig, name: str, fault: s
     extras = WRITTEN[name]
     claimed(rig.store)
     broken(rig, fault)
-    rig.store.commit(WORKSPACE, None, extras)
+    rig.store.commit(WORKSPACE, *extras)
     kept = tuple(extra.entry for extra in extras if isinstance(extra, EntryKept))
     took = sum((1 for extra in extras if isinstance(extra, UsageCounted)), 0)
     assert rig.other_store.transcript(WORKSPACE, "task_1") == kept
@@ -381,10 +377,10 @@ def test_it_is_one_though_the_claim_has_ended_and_the_limit_is_reached_meanwhile
 
     def meanwhile() -> None:
         rig.other_store.commit(WORKSPACE, then(task, state=State.DELEGATED, claim=None, ready_at=NOON))
-        rig.other_store.commit(WORKSPACE, None, [spent(9, task_id="task_2"), EntryKept("task_1", an_entry(2))])
+        rig.other_store.commit(WORKSPACE, spent(9, task_id="task_2"), EntryKept("task_1", an_entry(2)))
 
     broken(rig, fault, meanwhile)
-    rig.store.commit(WORKSPACE, None, WRITTEN[name])
+    rig.store.commit(WORKSPACE, *WRITTEN[name])
     assert usage(rig.other_store)[0].model_calls == sum(isinstance(extra, UsageCounted) for extra in WRITTEN[name])
 
 
@@ -392,7 +388,7 @@ def test_anothers_entry_of_the_same_number_is_no_success_of_ours(rig: Rig) -> No
     anothers = an_entry(says="another")
     broken(rig, "timeout_before", lambda: keep(rig.other_store, anothers))
     with pytest.raises(Conflict):
-        rig.store.commit(WORKSPACE, None, [EntryKept("task_1", an_entry()), spent()])
+        rig.store.commit(WORKSPACE, EntryKept("task_1", an_entry()), spent())
     assert rig.other_store.transcript(WORKSPACE, "task_1") == (anothers,)
     assert usage(rig.other_store) == (Usage(), Usage())
 
@@ -401,7 +397,7 @@ def test_nobody_is_told_before_it_can_be_known(rig: Rig) -> None:
     first = len(rig.choked.calls) + 1
     rig.choked.plan = lambda number, _op: "timeout_after" if number == first else "no_connection"
     with pytest.raises(Busy):
-        rig.store.commit(WORKSPACE, None, [EntryKept("task_1", an_entry()), spent()])
+        rig.store.commit(WORKSPACE, EntryKept("task_1", an_entry()), spent())
     assert usage(rig.other_store)[0] == Usage(1, 100, 20)
 
 
@@ -422,7 +418,7 @@ def test_every_try_of_a_transaction_has_one_token_for_dynamodb_to_know_it_by(rig
             return listen
 
     rig.choked.client = Listening(rig.choked.client)
-    broken(rig, "error_after", lambda: rig.other_store.commit(WORKSPACE, None, [spent(most_calls=9)]))
-    rig.store.commit(WORKSPACE, None, [spent()])
+    broken(rig, "error_after", lambda: rig.other_store.commit(WORKSPACE, spent(most_calls=9)))
+    rig.store.commit(WORKSPACE, spent())
     assert len(sent) == 2
     assert len(set(sent)) == 1

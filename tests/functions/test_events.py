@@ -199,7 +199,7 @@ def with_page(account: Account, page_id: str) -> None:
     row = account.row()
     page = PageRef(page_id, "https://www.notion.so/a-page")
     made = replace(row, page=page, version=row.version + 1)
-    account.deps.store.commit(DEMO, None, [PageSyncSaved(made), PageLinked(page_id, TASK)])
+    account.deps.store.commit(DEMO, PageSyncSaved(made), PageLinked(page_id, TASK))
 
 
 def nothing(_account: Account) -> None:

@@ -80,7 +80,7 @@ def a_route(work_type: str = "audit", **values: Any) -> Route:
 
 def add_alert(store: Store, number: int, workspace: str = WORKSPACE, **values: Any) -> Alert:
     alert = an_alert(number, workspace, **values)
-    store.commit(workspace, None, [AlertRaised(alert)])
+    store.commit(workspace, AlertRaised(alert))
     return alert
 
 
@@ -88,7 +88,7 @@ def add_review(store: Store, number: int, workspace: str = WORKSPACE, **values: 
     """In a direction of its own."""
     review = a_review(number, workspace, target_agent=f"auditor-{number}", **values)
     direction = Direction(workspace, "scout", review.target_agent)
-    store.commit(workspace, None, [ReviewOpened(review, direction), a_note(number, about=review.id)])
+    store.commit(workspace, ReviewOpened(review, direction), a_note(number, about=review.id))
     return review
 
 
@@ -129,4 +129,4 @@ def a_webhook(**values: Any) -> Webhook:
 def add_page_syncs(store: Store, *rows: PageSync) -> None:
     """Rows in their first version, without their tasks; many in one transaction."""
     for start in range(0, len(rows), 90):
-        store.commit(rows[0].workspace, None, list(map(PageSyncSaved, rows[start : start + 90])))
+        store.commit(rows[0].workspace, *map(PageSyncSaved, rows[start : start + 90]))

@@ -57,4 +57,4 @@ def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
     store.save_tool(a_tool(workspace=workspace), store.toolbox(workspace))
     runner = replace(an_agent("run-1"), workspace=workspace)
     store.save_agent(runner, store.roster(workspace), a_profile("run-1", workspace=workspace))
-    store.commit(workspace, None, [EntryKept("task_1", an_entry()), spent()])
+    store.commit(workspace, EntryKept("task_1", an_entry()), spent())

@@ -77,21 +77,18 @@ def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
     resume_payload = replace(
         then(task, state=State.DELEGATED, claim=None, ready_at=NOON), resume_payload={"results": [1]}
     )
-    store.commit(workspace, resume_payload, [ClaimEndedByOther(slotted(1))])
+    store.commit(workspace, resume_payload, ClaimEndedByOther(slotted(1)))
     holding(store, "task_6", 1, workspace=workspace)
     ended = holding(store, "task_7", workspace=workspace)
-    store.commit(workspace, then(ended, state=State.DONE, claim=None), [Output(7, {"notes": ["done"]})])
+    store.commit(workspace, then(ended, state=State.DONE, claim=None), Output(7, {"notes": ["done"]}))
     store.commit(
         workspace,
-        None,
-        [
-            CheckpointKept(a_checkpoint()),
-            InboxPosted(a_message()),
-            JobScheduled(a_job()),
-            LateResultKept("task_5", "clm_1", a_late_result()),
-            RetryOpened("task_1", "task_4", None),
-            ReviewRequest("review_01", {"message": "x"}),
-            RootsCounted(RootHandoffs("scout", "auditor", (NOON,), 1)),
-            HandoffsCounted("wf_1", 3, 4, 50),
-        ],
+        CheckpointKept(a_checkpoint()),
+        InboxPosted(a_message()),
+        JobScheduled(a_job()),
+        LateResultKept("task_5", "clm_1", a_late_result()),
+        RetryOpened("task_1", "task_4", None),
+        ReviewRequest("review_01", {"message": "x"}),
+        RootsCounted(RootHandoffs("scout", "auditor", (NOON,), 1)),
+        HandoffsCounted("wf_1", 3, 4, 50),
     )

@@ -122,7 +122,7 @@ class Tenant:
                 created_by=by.key,
                 updated_at=now,
             )
-            deps.store.commit(self.name, create(new, by, now, agent, settings), [Body({"text": CANARY})])
+            deps.store.commit(self.name, create(new, by, now, agent, settings), Body({"text": CANARY}))
             made.append(task_id)
         return made
 

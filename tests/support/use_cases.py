@@ -155,11 +155,9 @@ def write_both(world: World, parent: Task) -> None:
     world.store.commit(
         parent.workspace,
         then(parent, state=State.DONE, claim=None),
-        [
-            OtherTaskChanged(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))),
-            kept,
-            InboxPosted(a_message()),
-        ],
+        OtherTaskChanged(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))),
+        kept,
+        InboxPosted(a_message()),
     )
 
 
@@ -167,7 +165,7 @@ def write_others(world: World, parent: Task) -> None:
     """The same without a change of the task itself."""
     child = new("task_child", parent_id=parent.id)
     under = UnderClaim(parent.id, parent.claim.claim_id if parent.claim else "")
-    world.store.commit(parent.workspace, None, [under, JobScheduled(a_job(task_id=parent.id)), OtherTaskChanged(child)])
+    world.store.commit(parent.workspace, under, JobScheduled(a_job(task_id=parent.id)), OtherTaskChanged(child))
 
 
 def nothing(_world: World) -> None:

@@ -357,10 +357,10 @@ def test_a_reply_that_nobody_wants_any_more_is_counted_all_the_same() -> None:
 @pytest.mark.parametrize("trouble", [Conflict("task"), Busy()])
 def test_its_cost_counts_though_the_counting_meets_trouble(trouble: Exception) -> None:
     class Troubled(HookedStore):
-        def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
-            if is_cost_alone(extras) and troubles:
+        def commit(self, workspace: str, *writes: Any) -> None:
+            if is_cost_alone(writes) and troubles:
                 raise troubles.pop()
-            self._store.commit(workspace, change, extras)
+            self._store.commit(workspace, *writes)
 
     def cancelled_meanwhile(request: Any) -> Reply:
         cancel_task(agent_runs.deps, human(), request.task_id, None)
@@ -377,11 +377,11 @@ def test_its_cost_counts_though_the_counting_meets_trouble(trouble: Exception) -
 
 def test_a_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
     class Slow(HookedStore):
-        def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
-            if is_cost_alone(extras) and not on_the_way:
-                on_the_way.append(extras)
+        def commit(self, workspace: str, *writes: Any) -> None:
+            if is_cost_alone(writes) and not on_the_way:
+                on_the_way.append(writes)
                 raise Busy
-            self._store.commit(workspace, change, extras)
+            self._store.commit(workspace, *writes)
 
     def cancelled_meanwhile(request: Any) -> Reply:
         cancel_task(agent_runs.deps, human(), request.task_id, None)
@@ -393,7 +393,7 @@ def test_a_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
     root = agent_runs.start("helper")
     (late,) = on_the_way
     with suppress(Conflict):
-        world.store.commit("acme", None, late)
+        world.store.commit("acme", *late)
     mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
 

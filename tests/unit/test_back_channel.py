@@ -426,7 +426,7 @@ def test_a_person_who_sets_a_status_after_a_sender_died_keeps_it(world: NotionWo
     world.sync()
     row, now = world.row(task_id), world.clock.now()
     dead = replace(row.held("send_of_the_dead", now, 20), version=row.version + 1)
-    world.store.commit(WORKSPACE, None, [PageSyncSaved(dead)])
+    world.store.commit(WORKSPACE, PageSyncSaved(dead))
     say(world, task_id, status="Blocked")
     world.minutes(15)
     assert world.row(task_id).status is Sync.OK

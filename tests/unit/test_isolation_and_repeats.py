@@ -56,7 +56,7 @@ def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
     for workspace in (WORKSPACE, "other"):
         new = a_new_task(workspace=workspace, kind="transfer")
         change = create(new, agent("scout", workspace), world.clock.now(), an_agent(), SETTINGS)
-        world.store.commit(workspace, change, [Body({"of": workspace})])
+        world.store.commit(workspace, change, Body({"of": workspace}))
     cancel_task(world.deps, human("other"), "task_1", None)
     assert world.task("task_1").state == "needs"
     assert world.store.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}

@@ -64,7 +64,7 @@ def ready_tasks(world: World, many: int) -> list[str]:
     for number in range(many):
         new = a_new_task(id=f"task_{number}", kind="transfer", created_at=asked_at, created_by="human:alice")
         change = create(new, human(), asked_at, an_agent(), SETTINGS)
-        world.store.commit(WORKSPACE, change, [Body({})])
+        world.store.commit(WORKSPACE, change, Body({}))
     return [f"task_{number}" for number in range(many)]
 
 

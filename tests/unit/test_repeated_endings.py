@@ -288,11 +288,11 @@ class Crowded(HookedStore):
 
     times = 0
 
-    def commit(self, workspace: str, change: Any, extras: Any = ()) -> None:
-        if self.times and any(isinstance(each, LateResultKept) for each in extras):
+    def commit(self, workspace: str, *writes: Any) -> None:
+        if self.times and any(isinstance(each, LateResultKept) for each in writes):
             self.times -= 1
             raise Conflict("task")
-        self._store.commit(workspace, change, extras)
+        self._store.commit(workspace, *writes)
 
 
 def test_a_late_word_is_stale_though_its_keeping_meets_a_conflict() -> None:

@@ -65,9 +65,10 @@ class Logbook(InMemoryStore):
             taken: list[ReadyTask] = list(found)
         return skills, iter(taken)
 
-    def commit(self, workspace: str, change: Change | None, extras: tuple[ExtraWrite, ...] = ()) -> None:  # type: ignore[override]
+    def commit(self, workspace: str, *writes: Change | ExtraWrite) -> None:
         with self._lock:
-            super().commit(workspace, change, extras)
+            super().commit(workspace, *writes)
+            change = next((write for write in writes if isinstance(write, Change)), None)
             if change is None:
                 return
             task, was = change.task, change.before

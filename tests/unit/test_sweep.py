@@ -50,7 +50,7 @@ def with_deadline(world: World, seconds: float, *, fail: bool, state: str = "nee
     change = create(new, CREATOR, world.clock.now(), world.store.roster(WORKSPACE).get("auditor"), SETTINGS)
     direction = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert direction is not None
-    world.store.commit(WORKSPACE, change, [Body({}), EscalationOpened(direction, new.id, new.created_at)])
+    world.store.commit(WORKSPACE, change, Body({}), EscalationOpened(direction, new.id, new.created_at))
     if state != "needs":
         approve_task(world.deps, human(), new.id, None)
         world.clock.advance(3)

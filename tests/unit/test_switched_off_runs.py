@@ -79,9 +79,9 @@ def test_the_next_call_of_its_model_is_not_made() -> None:
     task = agent_runs.start("anna", until_quiet=False)
     keep = agent_runs.deps.store.commit
 
-    def commit(workspace: str, change: Any, extras: Any = ()) -> None:
-        keep(workspace, change, extras)
-        if any(type(each).__name__ == "EntryKept" and each.entry.results for each in extras):
+    def commit(workspace: str, *writes: Any) -> None:
+        keep(workspace, *writes)
+        if any(type(each).__name__ == "EntryKept" and each.entry.results for each in writes):
             switch(agent_runs, on=False)
 
     agent_runs.deps.store.commit = commit  # type: ignore[method-assign]

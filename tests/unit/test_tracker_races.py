@@ -83,7 +83,7 @@ def mirrored_tasks(world: NotionWorld, many: int) -> list[str]:
         )
         change = create(new, human(), asked_at, an_agent(), SETTINGS)
         row = opened(change.task, None, 3.0)
-        world.store.commit(WORKSPACE, change, [Body({"text": f"Do {number}"}), PageSyncOpened(row)])
+        world.store.commit(WORKSPACE, change, Body({"text": f"Do {number}"}), PageSyncOpened(row))
     return [f"task_{number:026d}" for number in range(many)]
 
 

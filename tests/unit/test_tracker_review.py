@@ -114,7 +114,7 @@ def test_a_sender_whose_row_was_taken_over_lets_nobody_elses_go(world: NotionWor
     def take_over() -> None:
         row, later = world.row(task_id), world.clock.now() + timedelta(minutes=2)
         taken = replace(row.held("send_other", later, 20.0), version=row.version + 1)
-        world.store.commit(WORKSPACE, None, [PageSyncSaved(taken)])
+        world.store.commit(WORKSPACE, PageSyncSaved(taken))
 
     called = at_call(world, "PATCH", "/v1/pages/", take_over)
     world.sync()
@@ -317,7 +317,7 @@ def test_the_sweeper_rings_in_a_minute_while_something_is_left_else_for_the_next
     world.clock.advance(700)
     row = world.row(world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout"))
     soon = replace(row, due_at=world.clock.now() + timedelta(seconds=30), version=row.version + 1)
-    world.store.commit(WORKSPACE, None, [PageSyncSaved(soon)])
+    world.store.commit(WORKSPACE, PageSyncSaved(soon))
     assert rests_for() == timedelta(minutes=1)
 
 
@@ -435,10 +435,10 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
 def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_the_next(world: NotionWorld) -> None:
     page_id, commit = closed_handoff(world), world.store.commit
 
-    def dies(workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
-        if change is not None and change.before is not None:
+    def dies(workspace: str, *writes: Change | ExtraWrite) -> None:
+        if any(isinstance(write, Change) and write.before is not None for write in writes):
             raise Busy
-        commit(workspace, change, extras)
+        commit(workspace, *writes)
 
     world.store.commit = dies  # type: ignore[method-assign]
     assert import_tracker(world.deps, human(), lambda: True).complete is False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -169,12 +168,12 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld
     world.clock.advance(5)
     commit, taken = world.store.commit, list[str]()
 
-    def beaten(workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
-        for page in [extra for extra in extras if isinstance(extra, PageLinked)][: not taken]:
+    def beaten(workspace: str, *writes: Change | ExtraWrite) -> None:
+        for page in [write for write in writes if isinstance(write, PageLinked)][: not taken]:
             taken.append(page.page_id)
             others = SaveResponse(IdempotencyKey(human(), "/x", "key", "hash"), {})  # a page is never taken alone
-            commit(workspace, None, [PageLinked(page.page_id, "task_" + "0" * 26), others])
-        commit(workspace, change, extras)
+            commit(workspace, PageLinked(page.page_id, "task_" + "0" * 26), others)
+        commit(workspace, *writes)
 
     world.store.commit = beaten  # type: ignore[method-assign]
     synced = sync_tracker(world.deps, WORKSPACE, first, lambda: 120.0)

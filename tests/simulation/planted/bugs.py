@@ -165,9 +165,9 @@ REPEATS = (
         (
             SERVICES + "change_task.py",
             "        if idempotency_key:\n            extras.append(SaveResponse(idempotency_key, snapshot(change.task)))\n"
-            "        commit_and_notify(deps, change, extras)\n",
-            "        commit_and_notify(deps, change, extras)\n"
-            "        if idempotency_key:\n            deps.store.commit(workspace, None, [SaveResponse(idempotency_key, snapshot(change.task))])\n",
+            "        commit_and_notify(deps, change, *extras)\n",
+            "        commit_and_notify(deps, change, *extras)\n"
+            "        if idempotency_key:\n            deps.store.commit(workspace, SaveResponse(idempotency_key, snapshot(change.task)))\n",
         ),
     ),
     _bug(

@@ -499,13 +499,13 @@ class TaskStore(Protocol):
     def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
         """Returns the task and the agent of a dispatch notice. One read."""
 
-    def commit(self, workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
-        """Commits the change and all extra writes, or none of them, in one write of at most ``MAX_ITEMS`` items, each
-        written once. Raises ``ValueError`` beyond that, and ``TooLarge``, which names the field, for an item larger
-        than the store allows. With a change: raises ``Conflict`` if the task's version isn't that of ``change.before``
-        (or if the id exists, for a new task). Each extra write adds its own conditions. A claim that the change begins
-        is listed by ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds the claim's
-        ``slot``. A success is applied exactly once, repeated and unclear attempts included."""
+    def commit(self, workspace: str, *writes: Change | ExtraWrite) -> None:
+        """Commits all writes or none, in one transaction of at most ``MAX_ITEMS`` items, each written once. Raises
+        ``ValueError`` beyond that, and ``TooLarge``, which names the field, for an item larger than the store allows.
+        A ``Change``, of which there is at most one, raises ``Conflict`` if the task's version isn't that of
+        ``change.before`` (or if the id exists, for a new task). Each other write adds its own conditions. A claim that
+        the change begins is listed by ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds
+        the claim's ``slot``. A success is applied exactly once, repeated and unclear attempts included."""
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None

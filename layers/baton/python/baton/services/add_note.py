@@ -48,7 +48,7 @@ def add_note(
         )
         size = len(text.encode())
         claim.keeping(size, inputs.settings.kept_bytes_per_claim)
-        deps.store.commit(by.workspace, None, [note, UnderClaim(task_id, claim_id, size), *save_response])
+        deps.store.commit(by.workspace, note, UnderClaim(task_id, claim_id, size), *save_response)
         return note
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):

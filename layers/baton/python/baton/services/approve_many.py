@@ -64,7 +64,7 @@ def _approved(deps: Deps, by: Principal, approval: Approval, idempotency_key: Id
             raise  # it says nothing about the task, and isn't saved for a repeat
         except BatonError as refusal:
             if idempotency_key and replayed_response(deps, idempotency_key) is None:
-                deps.store.commit(by.workspace, None, [SaveResponse(idempotency_key, refusal_response(refusal))])
+                deps.store.commit(by.workspace, SaveResponse(idempotency_key, refusal_response(refusal)))
             return ApprovalResult(approval.task_id, refusal=refusal)
 
     try:

@@ -39,7 +39,7 @@ def cancel_descendants(deps: Deps, workspace: str, task_id: str, may_go_on: Call
         found = _open_among(deps, workspace, sorted(below))
         if not found and below == seen:
             # Found the same descendants twice, all ended in between: an ended task makes no children.
-            deps.store.commit(workspace, None, [JobFinished(job)])
+            deps.store.commit(workspace, JobFinished(job))
             return True
         seen = frozenset(below) if not found else None
         for task in found:

@@ -70,30 +70,28 @@ def change_task(
             extras.append(Output(output))
         if idempotency_key:
             extras.append(SaveResponse(idempotency_key, snapshot(change.task)))
-        commit_and_notify(deps, change, extras)
+        commit_and_notify(deps, change, *extras)
         return task_details(deps, change.task, output, failure)
 
     return run_idempotently(deps, idempotency_key, replay, attempt)
 
 
-def commit_and_notify(deps: Deps, change: Change, extras: Sequence[ExtraWrite] = ()) -> None:
+def commit_and_notify(deps: Deps, change: Change, *extras: ExtraWrite) -> None:
     """Commits the change, then sends the dispatch notice. A crash between the two costs only time: the sweeper finds
     the task by its ``wake_at``."""
-    commit(deps, change, extras)
+    commit(deps, change, *extras)
     if change.notifies:
         notify_agent(deps, change.task)
 
 
-def commit(deps: Deps, change: Change, extras: Sequence[ExtraWrite] = ()) -> None:
+def commit(deps: Deps, change: Change, *extras: ExtraWrite) -> None:
     """Commits the change with every write that belongs to it. A dispatch notice that is lost here costs only time: the
     work is due in the table."""
     task = change.task
     is_behind = task.mirrored and change.before is not None and bool(change.events)
     joins = change.ends and task.has_branch_ended
-    extras = [*extras, *_required_writes(deps, change, extras)]
-    if is_behind:
-        extras.append(PageSyncBehind(task.updated_at))
-    deps.store.commit(task.workspace, change, extras)
+    behind = [PageSyncBehind(task.updated_at)] if is_behind else []
+    deps.store.commit(task.workspace, change, *extras, *_required_writes(deps, change, extras), *behind)
     for event in change.events:
         deps.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
     if is_behind:

@@ -26,7 +26,7 @@ def change_tracker_circuit(
         after = change(before)
         if after is None:
             return before
-        deps.store.commit(workspace, None, [TrackerCircuitSaved(after)])
+        deps.store.commit(workspace, TrackerCircuitSaved(after))
         return after
 
     return retry_on_conflict(deps.clock, attempt)

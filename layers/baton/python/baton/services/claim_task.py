@@ -249,7 +249,7 @@ def _claimed(
     if idempotency_key:
         answer: dict[str, Any] = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
         extras.append(SaveResponse(idempotency_key, answer))
-    commit(deps, change, extras)
+    commit(deps, change, *extras)
     return Claimed(replace(details, task=change.task, page_sync=page_sync_of(deps, change.task)), command.claim_id)
 
 

@@ -74,7 +74,7 @@ class CursorStore:
         cursor = _SAVED + hashlib.sha256(cursor_text.encode()).hexdigest()
         save = SaveResponse(self._key(cursor), {"places": cursor_text}, self.deps.clock.now() + KEPT_FOR)
         with suppress(KeyTaken):
-            self.deps.store.commit(self.workspace, None, [save])
+            self.deps.store.commit(self.workspace, save)
         return cursor
 
     def _key(self, cursor: str) -> IdempotencyKey:

@@ -179,7 +179,7 @@ def _continue(
     extras += [*going_on(found, new, by.key), *handoffs_counted(draft, inputs.settings, start=handoffs)]
     if idempotency_key:
         extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
-    commit_and_notify(deps, new.change, [*new.along, *extras])
+    commit_and_notify(deps, new.change, *new.along, *extras)
     if new.page_sync:
         deps.tracker_queue.notify(workspace, new.change.task.id)
     return new.details

@@ -158,7 +158,7 @@ def _hand_off(
         extras.append(UnderClaim(parent.id, request.claim_id))
     if idempotency_key:
         extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
-    commit_and_notify(deps, new.change, [*new.along, *extras, *request.extra_writes(new)])
+    commit_and_notify(deps, new.change, *new.along, *extras, *request.extra_writes(new))
     if new.page_sync:
         deps.tracker_queue.notify(by.workspace, new.change.task.id)
     return new.details

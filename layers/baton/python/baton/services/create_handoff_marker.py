@@ -114,7 +114,7 @@ def _guarded(marker: Marker, settings: Settings) -> Marker:
 def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: IdempotencyKey | None) -> MarkerAnswer:
     answer = MarkerAnswer(handoff_block=marker.block)
     if idempotency_key:
-        deps.store.commit(by.workspace, None, [SaveResponse(idempotency_key, answer.saved_response())])
+        deps.store.commit(by.workspace, SaveResponse(idempotency_key, answer.saved_response()))
     return answer
 
 
@@ -142,7 +142,7 @@ def _escalate(
             return _create(deps, settings, escalation, marker, direction, idempotency_key)
     if idempotency_key:
         extras.append(SaveResponse(idempotency_key, answer.saved_response()))
-    deps.store.commit(by.workspace, None, extras)
+    deps.store.commit(by.workspace, *extras)
     return answer
 
 

@@ -106,7 +106,7 @@ def end_claim(
             extras.append(Output(outcome.output, outcome.completion))
         if request.idempotency_key:
             extras.append(SaveResponse(request.idempotency_key, answer))
-        commit_and_notify(deps, change, extras)
+        commit_and_notify(deps, change, *extras)
         _notify_children(deps, outcome.children)
         return TaskDetails(
             task=change.task,
@@ -167,7 +167,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
 
     def attempt() -> None:
         with suppress(KeyTaken):
-            deps.store.commit(request.by.workspace, None, extras)
+            deps.store.commit(request.by.workspace, *extras)
 
     retry_on_conflict(deps.clock, attempt)
 

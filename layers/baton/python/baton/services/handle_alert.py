@@ -61,7 +61,7 @@ def _changed(
         if after is not before:
             extras.append(AlertSaved(after))
         if extras:
-            deps.store.commit(by.workspace, None, extras)
+            deps.store.commit(by.workspace, *extras)
         return after
 
     return run_idempotently(deps, idempotency_key, from_snapshot, attempt)

@@ -73,7 +73,7 @@ def import_agents(
         imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
         if idempotency_key:
             answer = {"agents": [asdict(each) for each in imported]}
-            deps.store.commit(by.workspace, None, [SaveResponse(idempotency_key, answer)])
+            deps.store.commit(by.workspace, SaveResponse(idempotency_key, answer))
         return imported
 
     return run_idempotently(deps, idempotency_key, replay, attempt)

@@ -168,7 +168,7 @@ class Importer:
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
         counted = EscalationOpened(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
-        commit(deps, change, [Body(body), counted, PageSyncOpened(sync), PageLinked(seen.page_id, task_id)])
+        commit(deps, change, Body(body), counted, PageSyncOpened(sync), PageLinked(seen.page_id, task_id))
         return task_id
 
     def _end_if_closed(self, task_id: str, seen: PageSnapshot) -> None:

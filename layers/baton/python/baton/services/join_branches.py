@@ -34,7 +34,7 @@ def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
         job = deps.store.job(workspace, JobKind.JOIN, task_id)
         joined = _join(deps, workspace, task_id)
         if job is not None:
-            deps.store.commit(workspace, None, [JobFinished(job)])
+            deps.store.commit(workspace, JobFinished(job))
         return joined
 
     return retry_on_conflict(deps.clock, attempt)

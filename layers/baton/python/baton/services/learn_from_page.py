@@ -87,7 +87,7 @@ def apply_once(deps: Deps, idempotency_key: IdempotencyKey, extras: Sequence[Ext
     def attempt() -> bool:
         saved = SaveResponse(idempotency_key, {}, deps.clock.now() + 2 * REPLAY_WINDOW)
         try:
-            deps.store.commit(idempotency_key.principal.workspace, None, [*extras, saved])
+            deps.store.commit(idempotency_key.principal.workspace, *extras, saved)
         except KeyTaken:
             return False
         return True

@@ -227,7 +227,7 @@ def loop_refusal(
     entry = stopped_handoff(deps, by, draft, trip, now)
     refusal = LoopTripped(trip.rule, trip.message, trip.chain, entry.review.id)
     saved = [SaveResponse(idempotency_key, refusal_response(refusal))] if idempotency_key else []
-    deps.store.commit(by.workspace, None, [*entry.extras, *saved, *extras])
+    deps.store.commit(by.workspace, *entry.extras, *saved, *extras)
     return refusal
 
 

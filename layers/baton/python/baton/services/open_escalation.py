@@ -99,7 +99,7 @@ def commit_escalation(
     in_direction = EscalationOpened(direction, task.id, task.created_at, forget, ends_review)
     page_sync = escalation.page_sync
     sync = [PageSyncOpened(page_sync)] if page_sync else []
-    commit_and_notify(deps, escalation.change, [Body(escalation.body), in_direction, *sync, *extras])
+    commit_and_notify(deps, escalation.change, Body(escalation.body), in_direction, *sync, *extras)
     if page_sync and page_sync.sender is None:
         deps.tracker_queue.notify(task.workspace, task.id)
 

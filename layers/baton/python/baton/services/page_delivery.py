@@ -131,7 +131,7 @@ class PageSender:
             after = replace(change(self.row), version=self.row.version + 1)
             taken = [PageLinked(after.page.id, self.task.id)] if after.page and not self.has_page else []
             try:
-                self.deps.store.commit(self.workspace, None, [PageSyncSaved(after), *taken])
+                self.deps.store.commit(self.workspace, PageSyncSaved(after), *taken)
             except Conflict:
                 held = self.deps.store.page_sync(self.workspace, self.task.id)
                 if held is None or held.sender != self.row.sender:

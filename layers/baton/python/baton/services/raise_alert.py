@@ -42,7 +42,7 @@ def raise_alert(
         alert = _new_alert(deps, by, request)
         alert = replace(alert, **apply_guardrails(deps, by.workspace, {"message": alert.message}))
         extras: list[ExtraWrite] = [SaveResponse(idempotency_key, snapshot(alert))] if idempotency_key else []
-        deps.store.commit(by.workspace, None, [*extras, AlertCounted(by.key, alert.raised_at), AlertRaised(alert)])
+        deps.store.commit(by.workspace, *extras, AlertCounted(by.key, alert.raised_at), AlertRaised(alert))
         deps.log("alert raised", action="alert_raised", alert_id=alert.id, kind=alert.kind, task_id=alert.task_id)
         return alert
 

@@ -80,7 +80,7 @@ def _shake_hands(deps: Deps, webhook: Webhook, token: Any) -> Received:
             raise Unknown("webhook")
         after = before.installed(token, deps.clock.now())
         if after is not before:
-            deps.store.commit(webhook.workspace, None, [WebhookSaved(after)])
+            deps.store.commit(webhook.workspace, WebhookSaved(after))
         return Received.INSTALLED
 
     return retry_on_conflict(deps.clock, attempt)
@@ -90,7 +90,7 @@ def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
     def attempt() -> None:
         before = deps.store.webhook(webhook.workspace)
         if before is not None and before.is_installed and before.verified_at is None:
-            deps.store.commit(webhook.workspace, None, [WebhookSaved(before.verified(deps.clock.now()))])
+            deps.store.commit(webhook.workspace, WebhookSaved(before.verified(deps.clock.now())))
 
     retry_on_conflict(deps.clock, attempt)
 

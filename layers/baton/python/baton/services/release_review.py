@@ -111,7 +111,7 @@ def _release_handoff(
         extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0], task.id))
     if idempotency_key:
         extras.append(SaveResponse(idempotency_key, {"review": review_snapshot(released), "task": snapshot(task)}))
-    commit_and_notify(deps, new.change, [*new.along, *extras])
+    commit_and_notify(deps, new.change, *new.along, *extras)
     if new.page_sync:
         deps.tracker_queue.notify(by.workspace, task.id)
     return released, new.details

@@ -164,7 +164,7 @@ def _retry(
     extras = [*handoffs_counted(draft, inputs.settings), replace(opened, retry_id=new.change.task.id), *above]
     if idempotency_key:
         extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
-    commit_and_notify(deps, new.change, [*new.along, *extras])
+    commit_and_notify(deps, new.change, *new.along, *extras)
     if new.page_sync:
         deps.tracker_queue.notify(by.workspace, new.change.task.id)
     return new.details

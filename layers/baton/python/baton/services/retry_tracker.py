@@ -106,7 +106,7 @@ def _revive(deps: Deps, sync: PageSync) -> Sync | None:
     if sync.held_until is not None or (sync.status is not Sync.DEAD and (sync.due_at is None or sync.due_at <= now)):
         return None
     try:
-        deps.store.commit(sync.workspace, None, [PageSyncSaved(replace(sync.revived(now), version=sync.version + 1))])
+        deps.store.commit(sync.workspace, PageSyncSaved(replace(sync.revived(now), version=sync.version + 1)))
     except Conflict:
         return None  # another sender is at it already
     return sync.status

@@ -68,7 +68,7 @@ def save_first_response(deps: Deps, idempotency_key: IdempotencyKey, answer: dic
     def attempt() -> dict[str, Any]:
         saved = replayed_response(deps, idempotency_key)
         if saved is None:
-            deps.store.commit(idempotency_key.principal.workspace, None, [SaveResponse(idempotency_key, answer)])
+            deps.store.commit(idempotency_key.principal.workspace, SaveResponse(idempotency_key, answer))
         return answer if saved is None else saved
 
     return retry_on_conflict(deps.clock, attempt)

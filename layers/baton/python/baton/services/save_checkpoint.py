@@ -72,7 +72,8 @@ def save_checkpoint(
         commit(
             deps,
             change,
-            [CheckpointKept(checkpoint), *([SaveResponse(idempotency_key, answer)] if idempotency_key else [])],
+            CheckpointKept(checkpoint),
+            *([SaveResponse(idempotency_key, answer)] if idempotency_key else []),
         )
         return change.task, checkpoint_id
 

@@ -39,7 +39,7 @@ def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: st
         after = sync.held(deps.ids.new("send", now), now, SEND_SECONDS)
     after = replace(after, version=sync.version + 1)
     try:
-        deps.store.commit(workspace, None, [PageSyncSaved(after)])
+        deps.store.commit(workspace, PageSyncSaved(after))
     except Conflict:
         return None  # another sender holds it; or it was changed, and that change has sent a notice
     if is_shown:

@@ -77,7 +77,7 @@ def _split(
     unlimited = handoffs_counted(drafts[0], inputs.settings, len(drafts), is_let=True)
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.change.task) for each in made]}
     save_response = [SaveResponse(idempotency_key, answer)] if idempotency_key else []
-    commit(deps, change, [*extras, *unlimited, *save_response])
+    commit(deps, change, *extras, *unlimited, *save_response)
     for each in made:
         if each.page_sync:
             deps.tracker_queue.notify(by.workspace, each.change.task.id)

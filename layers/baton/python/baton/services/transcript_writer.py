@@ -104,7 +104,7 @@ class TranscriptWriter:
         """Commits the extra writes if the claim is still the current one. Raises ``StaleClaim``, and ``Conflict`` if
         another condition fails."""
         try:
-            self.deps.store.commit(self.task.workspace, None, [UnderClaim(self.task.id, self.work.claim_id), *extras])
+            self.deps.store.commit(self.task.workspace, UnderClaim(self.task.id, self.work.claim_id), *extras)
         except Conflict:
             task, _ = self.deps.store.load(self.task.workspace, self.task.id)
             task.current_claim(self.work.claim_id, self.work.by)

@@ -20,6 +20,7 @@ from baton.adapters.dynamodb.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.uses import Uses
 from baton.adapters.dynamodb.workflows import Workflows
 from baton.adapters.dynamodb.writes import bar, commit_marker, commit_writes
+from baton.domain.change import Change
 from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Busy, Unknown
 from baton.ports import JobFinished, MarkerInputs, OtherTaskChanged, Page
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from baton.domain.change import Change
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
     from baton.domain.review import Review
@@ -43,7 +43,8 @@ STILL_THE_SAME = "#stamp = :stamp"
 class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox):
     # Writing
 
-    def commit(self, workspace: str, change: Change | None, extras: Sequence[ExtraWrite] = ()) -> None:
+    def commit(self, workspace: str, *writes: Change | ExtraWrite) -> None:
+        change, extras = _split(writes)
         others = [extra for extra in extras if not isinstance(extra, JobFinished)]
         if change is not None or others:
             self._table.transact(
@@ -103,6 +104,13 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
     def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.reviews(workspace), limit, cursor)
         return Page(tuple(map(items.review_from, found)), cursor)
+
+
+def _split(writes: Sequence[Change | ExtraWrite]) -> tuple[Change | None, list[ExtraWrite]]:
+    changes = [write for write in writes if isinstance(write, Change)]
+    if len(changes) > 1:
+        raise ValueError("two changes in one commit")
+    return changes[0] if changes else None, [write for write in writes if not isinstance(write, Change)]
 
 
 def _done_jobs(extras: Sequence[ExtraWrite]) -> Iterator[BackgroundJob]:
