@@ -1,4 +1,4 @@
-"""The README's examples are run as they stand there, and have to answer as they say."""
+"""The examples of the README's tour and of every guide are run as they stand there, and have to answer as they say."""
 
 from __future__ import annotations
 
@@ -7,26 +7,47 @@ import re
 import subprocess
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from baton.domain.principal import ACT_AS, Kind, Principal
+from baton.services.change_settings import change_settings
+from baton_admin import bootstrap
 from support.deployed import Deployed
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+TOUR = "\n## A tour in five minutes\n"
 _BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(r"`([A-Z]+)`\s+is\s+the\s+`([\w.]+)`\s+of\s+that\s+answer")
 ELLIPSIS = "…"
-SECTIONS = ("The API", "Handing off", "Agents that Baton runs")
+# Guides that are about this checkout and an account, and ask the API nothing.
+WITHOUT_EXAMPLES = {"deploy.md"}
+GUIDES = sorted(each.name for each in (ROOT / "docs/guides").glob("*.md") if each.name not in WITHOUT_EXAMPLES)
 
 
-def blocks() -> list[tuple[str, str]]:
-    """Kind and text of every example of the sections about the API."""
-    text = README.read_text(encoding="utf-8")
-    sections = [text.split(f"\n## {title}\n")[1].split("\n## ")[0] for title in SECTIONS]
-    return [block for section in sections for block in _BLOCK.findall(section)]
+def tour() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8").split(TOUR)[1].split("\n## ")[0]
+
+
+def examples(text: str) -> list[tuple[str, str, dict[str, str]]]:
+    """Command, answer, and what the text after them names: the name, and where in the answer its value is."""
+    found = list(_BLOCK.finditer(text))
+    assert [block[1] for block in found] == ["sh", "json"] * (len(found) // 2)
+    ends = [block.start() for block in found[2::2]] + [len(text)]
+    return [
+        (command[2], answer[2], dict(_NAMED.findall(text[answer.end() : end])))
+        for command, answer, end in zip(found[::2], found[1::2], ends, strict=True)
+    ]
+
+
+def setup() -> str:
+    """The tour's first block, which has no answer."""
+    return next(_BLOCK.finditer(tour()))[2]
 
 
 def differences(told: Any, answered: Any, path: str = "") -> list[str]:
-    """Where the answer is not what the README tells. ``…`` inside a string stands for any text; an object and a list
+    """Where the answer is not what the page tells. ``…`` inside a string stands for any text; an object and a list
     tell of some members, not of all."""
     match told:
         case dict():
@@ -47,20 +68,65 @@ def differences(told: Any, answered: Any, path: str = "") -> list[str]:
             return [] if told == answered else [f"{path}: {answered!r}"]
 
 
+def value_at(answered: Any, path: str) -> str:
+    for part in path.split("."):
+        answered = answered[int(part) if part.isdecimal() else part]
+    return str(answered)
+
+
 def test_a_difference_is_seen() -> None:
     assert differences({"a": ["x…"], "b": None}, {"a": ["xyz", 2], "b": None, "c": 1}) == []
     assert len(differences({"a": "x…", "b": 1, "c": [1, 2], "d": {}}, {"a": "yz", "c": [2], "d": 0})) == 5
 
 
-def test_the_readme_tells_the_truth(deployed: Deployed, stack_home: Path, tmp_path: Path) -> None:
-    (tmp_path / ".baton").symlink_to(stack_home)
-    found = blocks()
-    assert [kind for kind, _ in found] == ["sh"] + ["sh", "json"] * (len(found) // 2)
-    setup, known = found[0][1], ""
-    for (_, command), (_, told) in zip(found[1::2], found[2::2], strict=True):
+def test_what_a_page_names_is_found() -> None:
+    page = (
+        "```sh\na\n```\n```json\n{}\n```\n`TASK` is the\n`items.0.id` of that answer.\n"
+        "```sh\nb\n```\n```json\n[]\n```\n"
+    )
+    assert examples(page) == [("a\n", "{}\n", {"TASK": "items.0.id"}), ("b\n", "[]\n", {})]
+    assert value_at({"items": [{"id": "task_1"}]}, "items.0.id") == "task_1"
+
+
+@pytest.fixture
+def checkout(deployed: Deployed, stack_home: Path, tmp_path: Path) -> Path:
+    """A folder as a reader's: with the tokens of a workspace as ``make stack`` makes it."""
+    made = bootstrap(deployed.deps, f"p-{uuid4().hex[:10]}", "admin", new_tokens=False, demo=True)
+    tokens = made["tokens"]
+    deployed.ledger.tokens |= {tokens["human"], tokens["service"], *tokens["agents"].values()}
+    stack = json.loads((stack_home / "stack.json").read_text())
+    (tmp_path / ".baton").mkdir()
+    (tmp_path / ".baton/stack.json").write_text(json.dumps(stack | made))
+    return tmp_path
+
+
+@pytest.fixture
+def quick_checkout(deployed: Deployed, checkout: Path) -> Path:
+    """The same without an undo window, which the guides wait for where there is one."""
+    workspace = json.loads((checkout / ".baton/stack.json").read_text())["workspace"]
+    human = Principal(workspace, Kind.HUMAN, "admin", frozenset({ACT_AS}))
+    change_settings(deployed.deps, human, {"dispatch_delay_seconds": 0})
+    return checkout
+
+
+def test_the_readme_tells_the_truth(checkout: Path) -> None:
+    first = next(_BLOCK.finditer(tour()))
+    follow(examples(tour()[first.end() :]), checkout)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_guide_tells_the_truth(guide: str, quick_checkout: Path) -> None:
+    found = examples((ROOT / "docs/guides" / guide).read_text(encoding="utf-8"))
+    assert found, "without an example"
+    follow(found, quick_checkout)
+
+
+def follow(found: list[tuple[str, str, dict[str, str]]], folder: Path) -> None:
+    known = ""
+    for command, told, names in found:
         finished = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"{setup}\n{known}\n{command}"],
-            cwd=tmp_path,
+            ["bash", "-euo", "pipefail", "-c", f"{setup()}\n{known}\n{command}"],
+            cwd=folder,
             capture_output=True,
             text=True,
             timeout=60,
@@ -71,9 +137,4 @@ def test_the_readme_tells_the_truth(deployed: Deployed, stack_home: Path, tmp_pa
         assert finished.returncode == 0, finished.stderr
         answered = json.loads(finished.stdout)
         assert differences(json.loads(told), answered) == [], command
-        # As the README says: TASK and CLAIM are what an answer named so.
-        known += "".join(
-            f"{name}={answered[field]}\n"
-            for name, field in {"TASK": "task_id", "CLAIM": "claim_id"}.items()
-            if answered.get(field)
-        )
+        known += "".join(f"{name}='{value_at(answered, path)}'\n" for name, path in names.items())

@@ -1,0 +1,69 @@
+"""The pages for readers are short, are found, and tell what the code and the template have."""
+
+from __future__ import annotations
+
+import pytest
+
+from baton.domain.settings import SETTING_NAMES
+from baton.domain.task import Flag
+from infra.citations import ROOT
+from infra.docs import LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits
+from infra.template import load, of_type
+
+OPERATIONS = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+CODE = "../layers/baton/python/baton/domain/task.py"
+
+
+def named(columns: int) -> list[tuple[str, ...]]:
+    """The rows of the operator's tables, without their code marks."""
+    return [tuple(cell.replace("`", "") for cell in row) for row in rows(OPERATIONS, columns)]
+
+
+def test_the_readme_is_short_and_its_map_names_every_page() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES
+    table = text.split("\n## Map of the docs\n")[1]
+    assert sorted(str(page.relative_to(ROOT)) for page in pages() - linked(README, table)) == []
+
+
+def test_every_parameter_is_told_with_its_default() -> None:
+    told = {name: default for name, default, _ in named(3)}
+    given = {name: str(each["Default"]) or "empty" for name, each in load()["Parameters"].items()}
+    assert {name: told.get(name) for name in given} == given
+
+
+def test_every_alarm_is_told_with_what_to_do() -> None:
+    told = {name for row in named(3) for name in row[0].split(", ")}
+    assert set(of_type(load(), "AWS::CloudWatch::Alarm")) - told == set()
+
+
+def test_every_alert_is_told_with_what_to_do() -> None:
+    assert {row[0] for row in named(4)} >= set(map(str, Flag))
+
+
+@pytest.mark.parametrize("name", SETTING_NAMES)
+def test_every_setting_is_told(name: str) -> None:
+    assert f"`{name}`" in OPERATIONS
+
+
+def test_every_limit_is_the_codes() -> None:
+    parameters = {name: each["Default"] for name, each in load()["Parameters"].items()}
+    text = LIMITS.read_text(encoding="utf-8")
+    assert len(rows(text, 4)) > 60
+    assert wrong_limits(text, parameters) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "name", "wrong"),
+    [
+        ("15 s to 12 h", "MAX_LEASE_SECONDS", 0),
+        ("43,200 s", "MAX_LEASE_SECONDS", 0),
+        ("15 s to 2 h", "MAX_LEASE_SECONDS", 1),
+        ("112 h", "MAX_LEASE_SECONDS", 1),
+        ("24 h", "NEXT_STALE_AFTER", 0),
+        ("10", "MAX_BRANCHES", 0),
+        ("100", "MAX_BRANCHES", 1),
+    ],
+)
+def test_a_wrong_limit_is_noticed(limit: str, name: str, wrong: int) -> None:
+    assert len(wrong_limits(f"| a thing | {limit} | [`{name}`]({CODE}) | 422 |", {})) == wrong
