@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from baton.domain.chain import Step
     from baton.domain.transcript import Usage
+    from baton.services.workflow_chain import WorkflowOverview
 
 
 # A function's answer has at most 6 MB; the rest of a node is under 2 KB.
@@ -103,14 +104,14 @@ class ChainView(TypedDict):
     nodes: list[ChainNode]
 
 
-def chain_view(workflow_id: str, roots: tuple[Step, ...], usage: Usage, budget: Budget) -> ChainView:
+def chain_view(workflow: WorkflowOverview) -> ChainView:
     space = _ReportSpace()
-    nodes = [_node(root, space) for root in roots]
+    nodes = [_node(root, space) for root in workflow.roots]
     return {
-        "workflow_id": workflow_id,
-        "handoffs": _count(roots),
-        "usage": usage_view(usage),
-        "budget": _budget_view(budget, usage),
+        "workflow_id": workflow.workflow_id,
+        "handoffs": _count(workflow.roots),
+        "usage": usage_view(workflow.usage),
+        "budget": _budget_view(workflow.budget, workflow.usage),
         "nodes": nodes,
     }
 

@@ -10,7 +10,8 @@ from baton.domain.times import rfc3339
 from rest.answers import FieldError
 
 if TYPE_CHECKING:
-    from baton.domain.tool import Suspension, Tool, Variable
+    from baton.domain.tool import Suspension, Variable
+    from baton.services.define_tool import ToolDetails
 
 ModeName = Literal["transfer", "delegate"]
 HistoryName = Literal["full", "last_message", "none"]
@@ -87,7 +88,8 @@ class DryRunView(TypedDict):
     context: dict[str, Any] | None
 
 
-def tool_view(tool: Tool, suspension: Suspension | None) -> ToolView:
+def tool_view(details: ToolDetails) -> ToolView:
+    tool, suspension = details.tool, details.suspension
     return {
         "name": tool.name,
         "type": tool.type.value,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.settings import Settings
     from baton.domain.token import Token
     from baton.ports import Deps
+    from baton.services.list_reviews import ReviewDetails
     from baton.services.verify_trail import Verdict
     from rest.pages import Listing
 
@@ -172,11 +173,10 @@ def review_view(deps: Deps, review: Review) -> ReviewView:
     }
 
 
-def whole_review(deps: Deps, review: Review, notes: Listing, kept: dict[str, Any] | None = None) -> WholeReview:
-    """Returns the review with its notes. ``kept`` is the draft that the loop guard stopped."""
-    handoff = None if kept is None else kept["message"]
+def whole_review(deps: Deps, details: ReviewDetails, notes: Listing) -> WholeReview:
+    handoff = None if details.draft is None else details.draft["message"]
     noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
-    return {**review_view(deps, review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]
+    return {**review_view(deps, details.review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]
 
 
 def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import InvalidInput
-from baton.domain.principal import Kind
 from baton.domain.task import DEFAULT_LEASE_SECONDS
-from baton.services.claim_task import Claimer
+from baton.services.claim_task import Claimer, agent_to_claim_for
 from rest.models import Body, LeaseSeconds, Slug, Worker
 
 if TYPE_CHECKING:
@@ -34,13 +33,7 @@ def next_claimer(call: Call[ClaimRequest, Any]) -> Claimer:
 def claimer_of(deps: Deps, call: Call[ClaimRequest, Any]) -> Claimer:
     """Returns the claimer for the named agent. Without one, an agent claims as itself, and any other principal for the
     task's target. Raises ``InvalidInput`` if no agent is named for open work."""
-    agent = call.body.agent or (call.by.id if call.by.kind is Kind.AGENT else None)
-    if agent is None:
-        task, _ = deps.store.load(call.by.workspace, call.task_id)
-        agent = task.target_agent
-    if agent is None:
-        raise InvalidInput("agent", "is required for open work")
-    return _claimer(call, agent)
+    return _claimer(call, call.body.agent or agent_to_claim_for(deps, call.by, call.task_id))
 
 
 def _claimer(call: Call[ClaimRequest, Any], agent: str) -> Claimer:

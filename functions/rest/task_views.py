@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.page_sync import PageSync
-    from baton.domain.task import Claim, Recovery, Task, Wait
+    from baton.domain.task import Claim, Recovery, Wait
     from baton.domain.transcript import Usage
     from baton.ports import Deps, TaskDetails
 
@@ -177,7 +177,8 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
-def listed_task(deps: Deps, task: Task, row: PageSync | None) -> ListedTask:
+def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
+    task, row = details.task, details.page_sync
     return {
         "id": task.id,
         "kind": Kind(task.kind).value,
@@ -219,7 +220,7 @@ def changed_task(deps: Deps, details: TaskDetails) -> ChangedTask:
     """Returns the task with its output and failure. A task that ended as done shows no failure of an earlier
     attempt."""
     failure: Any = None if details.task.state is State.DONE else details.why
-    return {**listed_task(deps, details.task, details.page_sync), "output": details.output, "failure": failure}
+    return {**listed_task(deps, details), "output": details.output, "failure": failure}
 
 
 def completed_task(deps: Deps, details: TaskDetails) -> CompletedTask:

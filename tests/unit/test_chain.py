@@ -15,7 +15,7 @@ from baton.domain.marker import Priority
 from baton.domain.task import Claim, State, Task
 from baton.domain.times import seconds
 from baton.domain.transcript import Usage
-from baton.services.workflow_chain import workflow_chain
+from baton.services.workflow_chain import WorkflowOverview, workflow_chain
 from support.clock import NOON
 from support.world import World, human
 
@@ -211,7 +211,7 @@ def test_a_chain_of_thousands_is_told_and_drawn() -> None:
     """Nothing forbids one where the loop guard is off."""
     roots = tree([step(number, "qa", "t", number - 1 or None) for number in range(1, 3_001)])
     assert drawn("wf_1", roots).count("▶") == 3_000
-    told = chain_view("wf_1", roots, Usage(), Budget())
+    told = chain_view(WorkflowOverview(workflow_id="wf_1", roots=roots, usage=Usage(), budget=Budget()))
     assert (told["handoffs"], json.dumps(told).count('"handoff_id"')) == (3_000, 3_000)
 
 

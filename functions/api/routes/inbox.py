@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.task import State
 from baton.domain.times import rfc3339
-from baton.services.list_tasks import tasks_of_agent
-from baton.services.read_inbox import acknowledge, must_exist, read_inbox
+from baton.services.list_tasks import list_pending_tasks
+from baton.services.read_inbox import acknowledge, read_inbox
 from rest.answers import Answer, ok
 from rest.models import MAX_PAGE, Body, Id, PageQuery, few, query, strict
 from rest.pages import cursor_of, fitting, listing
@@ -18,15 +17,13 @@ from rest.task_views import TaskPage, listed_task
 from rest.trail_views import PrincipalView
 
 if TYPE_CHECKING:
-    from baton.domain.task import Task
     from baton.domain.workflow import InboxItem
-    from baton.ports import Deps
+    from baton.ports import Deps, TaskDetails
     from rest.task_views import ListedTask
 
 routes = Routes()
 
 _OF_EVERY_ITEM = ("type", "handoff_id", "task_id", "workflow_id", "title", "state", "agent", "by")
-PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
 
 
 class InboxItemView(TypedDict):
@@ -87,14 +84,10 @@ def list_pending(deps: Deps, call: Call[None, PageQuery]) -> Answer:
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    workspace = call.by.workspace
-    must_exist(deps, workspace, call.slug)
-    page = tasks_of_agent(deps, call.by, call.slug, PENDING, call.query.limit, cursor_of(call))
-    mirrored = [task.id for task in page.items if task.mirrored]
-    syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}
+    page = list_pending_tasks(deps, call.by, call.slug, call.query.limit, cursor_of(call))
 
-    def view(task: Task) -> ListedTask:
-        return listed_task(deps, task, syncs.get(task.id))
+    def view(details: TaskDetails) -> ListedTask:
+        return listed_task(deps, details)
 
     return ok(listing(call, page, view))
 

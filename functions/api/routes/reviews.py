@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 from api.human_models import Revision
 from api.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
-from baton.services.list_notes import list_notes
 from baton.services.list_reviews import find_review, list_reviews
 from baton.services.release_review import release_review
 from rest.answers import Answer, ok
@@ -52,10 +51,9 @@ def get_manual_review(deps: Deps, call: Call[None, PageQuery]) -> Answer:
 
     `limit` and `cursor` are for its notes, which continue with `next_cursor`.
     """
-    review, kept = find_review(deps, call.by, call.params["review_id"])
-    page = list_notes(deps, review.workspace, review.id, call.query.limit, cursor_of(call))
-    notes = fitting(call, page, lambda note: note.id, note_view)
-    return ok(whole_review(deps, review, notes, kept))
+    found = find_review(deps, call.by, call.params["review_id"], call.query.limit, cursor_of(call))
+    notes = fitting(call, found.notes, lambda note: note.id, note_view)
+    return ok(whole_review(deps, found, notes))
 
 
 @routes.post(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from api.views import TrailVerdict, trail_verdict
-from baton.domain.errors import InvalidInput
 from baton.domain.task import State
 from baton.services.await_task import wait_for_events
-from baton.services.list_notes import late_results, list_notes
-from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
-from baton.services.read_rights import readable_task
+from baton.services.list_notes import late_results_of_task, notes_of_task
+from baton.services.list_tasks import TaskFilter, find_tasks
 from baton.services.read_task import read_task
 from baton.services.verify_trail import verify_trail
 from rest.answers import Answer, ok
@@ -21,8 +19,7 @@ from rest.task_views import TaskPage, WholeTask, listed_task, whole_task
 from rest.trail_views import LateResults, NotePage, Trail, late_result_view, note_view, trail
 
 if TYPE_CHECKING:
-    from baton.domain.task import Task
-    from baton.ports import Deps
+    from baton.ports import Deps, TaskDetails
     from rest.task_views import ListedTask
 
 routes = Routes()
@@ -48,22 +45,12 @@ def list_tasks(deps: Deps, call: Call[None, TaskQuery]) -> Answer:
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    filters, cursor = call.query, cursor_of(call)
-    if filters.agent and filters.day:
-        raise InvalidInput("day", "can't be combined with agent")
-    if filters.agent:
-        page = tasks_of_agent(deps, call.by, filters.agent, filters.state, filters.limit, cursor)
-    elif filters.day is None and filters.state == {State.NEEDS}:
-        page = tasks_that_need_a_human(deps, call.by, filters.limit, cursor)
-    else:
-        day = filters.day or deps.clock.now().date()
-        page = tasks_of_day(deps, call.by, day, filters.state, filters.limit, cursor)
+    options = call.query
+    filters = TaskFilter(agent=options.agent, day=options.day, states=options.state)
+    page = find_tasks(deps, call.by, filters, options.limit, cursor_of(call))
 
-    mirrored = [task.id for task in page.items if task.mirrored]
-    syncs = deps.store.page_syncs(call.by.workspace, mirrored) if mirrored else {}
-
-    def view(task: Task) -> ListedTask:
-        return listed_task(deps, task, syncs.get(task.id))
+    def view(details: TaskDetails) -> ListedTask:
+        return listed_task(deps, details)
 
     return ok(listing(call, page, view))
 
@@ -94,14 +81,12 @@ def verify_events(deps: Deps, call: Call[None, None]) -> Answer:
 @routes.get("/tasks/{task_id}/late-results", query=query(PageQuery), answers={200: LateResults})
 def list_late_results(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """Results that workers sent after their claim was over: refused, and kept once per claim; by the claim's fence."""
-    task = readable_task(deps, call.by, call.task_id)
-    page = late_results(deps, call.by.workspace, task.id, call.query.limit, cursor_of(call))
+    page = late_results_of_task(deps, call.by, call.task_id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda result: str(result.claim_fence), late_result_view))
 
 
 @routes.get("/tasks/{task_id}/notes", query=query(PageQuery), answers={200: NotePage})
 def list_notes_of_task(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """Notes of its workers, and the requests that were prevented as its duplicates, newest first."""
-    task = readable_task(deps, call.by, call.task_id)
-    page = list_notes(deps, call.by.workspace, task.id, call.query.limit, cursor_of(call))
+    page = notes_of_task(deps, call.by, call.task_id, call.query.limit, cursor_of(call))
     return ok(fitting(call, page, lambda note: note.id, note_view))

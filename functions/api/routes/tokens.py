@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from api.views import NewToken, TokenPage, TokenView, new_token, token_view
 from baton.domain.principal import SCOPES, Kind
-from baton.services.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.issue_token import TokenRequest, issue_token, read_tokens, revoke_token
 from rest.answers import Answer, created, ok
 from rest.models import Body, Instant, PageQuery, Slug, few, query, strict
 from rest.pages import cursor_of, listing
@@ -38,7 +38,7 @@ def create_token(deps: Deps, call: Call[NewTokenRequest, None]) -> Answer:
 @routes.get("/tokens", query=query(PageQuery), answers={200: TokenPage}, only=human("list tokens"))
 def list_tokens(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """The workspace's tokens, newest first, without their secrets."""
-    page = deps.store.tokens(call.by.workspace, call.query.limit, cursor_of(call))
+    page = read_tokens(deps, call.by, call.query.limit, cursor_of(call))
     return ok(listing(call, page, token_view))
 
 

@@ -20,7 +20,7 @@ from baton.domain.tool import (
     Variable,
     VariableType,
 )
-from baton.services.define_tool import define_tool, dry_run, find_tool, readable_tools, suspensions
+from baton.services.define_tool import define_tool, dry_run, find_tool, read_tool, read_tools, tool_details
 from rest.answers import Answer, created, ok
 from rest.handoff_models import Name
 from rest.models import Body, Changes, PageQuery, Part, few, query, strict
@@ -28,7 +28,6 @@ from rest.pages import cursor_of, fitting
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
-    from baton.domain.tool import Tool
     from baton.ports import Deps
 
 routes = Routes()
@@ -108,7 +107,7 @@ def put_tool(deps: Deps, call: Call[ToolRequest, None]) -> Answer:
     """
     name, body = call.params["name"], call.body
     tool, is_new = define_tool(deps, call.by, name, body.values(), body.expected_version, body.seen_target)
-    shown = _shown(deps, call.by.workspace, tool)
+    shown = tool_view(tool_details(deps, tool))
     return created(shown, call.path) if is_new else ok(shown)
 
 
@@ -118,23 +117,14 @@ def list_tools(deps: Deps, call: Call[None, PageQuery]) -> Answer:
 
     A page may be shorter than `limit`, even empty, and still have a `next_cursor`.
     """
-    page = readable_tools(deps, call.by, call.query.limit, cursor_of(call))
-    suspended = suspensions(deps, call.by.workspace, page.items)
-
-    def view(tool: Tool) -> ToolView:
-        return tool_view(tool, suspended.get(tool.name))
-
-    return ok(fitting(call, page, lambda tool: str(tool.name), view))
+    page = read_tools(deps, call.by, call.query.limit, cursor_of(call))
+    return ok(fitting(call, page, lambda details: str(details.tool.name), tool_view))
 
 
 @routes.get("/tools/{name}", answers={200: ToolView})
 def get_tool(deps: Deps, call: Call[None, None]) -> Answer:
     """One tool."""
-    return ok(_shown(deps, call.by.workspace, find_tool(deps, call.by, call.params["name"])))
-
-
-def _shown(deps: Deps, workspace: str, tool: Tool) -> ToolView:
-    return tool_view(tool, suspensions(deps, workspace, [tool]).get(tool.name))
+    return ok(tool_view(read_tool(deps, call.by, call.params["name"])))
 
 
 @routes.get("/tools/{name}/schema", answers={200: ToolSchemaView})

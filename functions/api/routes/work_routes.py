@@ -8,9 +8,8 @@ from pydantic import Field
 
 from api.route_views import RouteList, RouteView, route_view
 from baton.domain.agent import DEFAULT_RANK, MAX_DISPATCH_RANK
-from baton.domain.errors import Unknown
 from baton.domain.route import Mode
-from baton.services.change_route import change_route, remove_route
+from baton.services.change_route import change_route, read_route, read_routes, remove_route
 from rest.answers import Answer, created, nothing, ok
 from rest.models import Changes, PageQuery, Slug, query, strict
 from rest.pages import fitting, listed
@@ -50,7 +49,7 @@ def put_route(deps: Deps, call: Call[RouteRequest, None]) -> Answer:
 @routes.get("/routes", query=query(PageQuery), answers={200: RouteList})
 def list_routes(deps: Deps, call: Call[None, PageQuery]) -> Answer:
     """The workspace's routes, by `dispatch_rank` and then by work type."""
-    found = sorted(deps.store.routes(call.by.workspace), key=_sort_key)
+    found = sorted(read_routes(deps, call.by), key=_sort_key)
     return ok(fitting(call, listed(call, found, _sort_key), _sort_key, route_view))
 
 
@@ -61,10 +60,7 @@ def _sort_key(route: WorkRoute) -> str:
 @routes.get("/routes/{work_type}", answers={200: RouteView})
 def get_route(deps: Deps, call: Call[None, None]) -> Answer:
     """One route."""
-    route = deps.store.route(call.by.workspace, call.params["work_type"])
-    if route is None:
-        raise Unknown("route for this type of work")
-    return ok(route_view(route))
+    return ok(route_view(read_route(deps, call.by, call.params["work_type"])))
 
 
 @routes.delete("/routes/{work_type}", answers={204: None}, only=human("change a route"))

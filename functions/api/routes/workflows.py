@@ -8,8 +8,7 @@ from api.chain_views import ChainView, chain_view
 from api.checkpoint_views import CheckpointPage, checkpoint_view
 from baton.domain.chain import drawn
 from baton.services.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
-from baton.services.see_conversation import spending
-from baton.services.workflow_chain import workflow_chain
+from baton.services.workflow_chain import see_workflow, workflow_chain
 from rest.answers import Answer, ok, plain
 from rest.models import PageQuery, Query, query
 from rest.pages import cursor_of, listing
@@ -35,10 +34,9 @@ def get_chain(deps: Deps, call: Call[None, ChainQuery]) -> Answer:
     workflow's tasks gets the others without their texts (`hidden`).
     """
     workflow_id = call.params["workflow_id"]
-    roots = workflow_chain(deps, call.by, workflow_id)
     if call.query.format == "text":
-        return plain(drawn(workflow_id, roots))
-    return ok(chain_view(workflow_id, roots, *spending(deps, call.by.workspace, workflow_id, roots[0].task.id)))
+        return plain(drawn(workflow_id, workflow_chain(deps, call.by, workflow_id)))
+    return ok(chain_view(see_workflow(deps, call.by, workflow_id)))
 
 
 @routes.get("/workflows/{workflow_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})

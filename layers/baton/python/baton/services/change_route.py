@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.principal import Principal
+    from baton.domain.route import RoutingTable
     from baton.ports import Deps
 
 
@@ -53,6 +54,19 @@ def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
         deps.store.save_route(route.changed(by, deps.clock.now(), removed=True), table)
 
     return retry_on_conflict(deps.clock, attempt)
+
+
+def read_routes(deps: Deps, by: Principal) -> RoutingTable:
+    """Returns the workspace's routes. One read."""
+    return deps.store.routes(by.workspace)
+
+
+def read_route(deps: Deps, by: Principal, work_type: str) -> Route:
+    """Returns the route for this type of work. Raises ``Unknown``."""
+    route = deps.store.route(by.workspace, work_type)
+    if route is None:
+        raise Unknown("route for this type of work")
+    return route
 
 
 def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:

@@ -16,6 +16,7 @@ from baton.domain.errors import (
     ClaimOver,
     Conflict,
     InactiveAgent,
+    InvalidInput,
     KeyTaken,
     NotClaimable,
     NotYourAgent,
@@ -25,6 +26,7 @@ from baton.domain.errors import (
     Unknown,
 )
 from baton.domain.events import snapshot
+from baton.domain.principal import Kind
 from baton.domain.read_rights import is_open_offer
 from baton.domain.task import DEFAULT_LEASE_SECONDS
 from baton.domain.transitions import transition
@@ -83,6 +85,17 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
         claimed = run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, claimer, first), attempt)
     mark_contact(deps, claimer.by, claimer.agent)
     return claimed
+
+
+def agent_to_claim_for(deps: Deps, by: Principal, task_id: str) -> str:
+    """Returns the agent that a principal claims the task for if it names none: an agent itself, or else the task's
+    target. Raises ``Unknown``, and ``InvalidInput`` for open work, which has no target."""
+    if by.kind is Kind.AGENT:
+        return by.id
+    task, _ = deps.store.load(by.workspace, task_id)
+    if task.target_agent is None:
+        raise InvalidInput("agent", "is required for open work")
+    return task.target_agent
 
 
 def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None = None) -> Claimed | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConflict
@@ -74,6 +75,30 @@ def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) ->
     return active_agent(deps, workspace, known, wanted, "config.target_agent")
 
 
+@dataclass(frozen=True, slots=True)
+class ToolDetails:
+    """A tool, and why it is suspended, if it is."""
+
+    tool: Tool
+    suspension: Suspension | None
+
+
+def read_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
+    """Returns the details of the tools that the caller may read, by name. A page may be shorter than ``limit``."""
+    page = _readable_tools(deps, by, limit, cursor)
+    suspended = suspensions(deps, by.workspace, page.items)
+    return Page(tuple(ToolDetails(tool, suspended.get(tool.name)) for tool in page.items), page.cursor)
+
+
+def read_tool(deps: Deps, by: Principal, name: str) -> ToolDetails:
+    """Raises ``Unknown``."""
+    return tool_details(deps, find_tool(deps, by, name))
+
+
+def tool_details(deps: Deps, tool: Tool) -> ToolDetails:
+    return ToolDetails(tool, suspensions(deps, tool.workspace, [tool]).get(tool.name))
+
+
 def suspensions(deps: Deps, workspace: str, tools: Iterable[Tool]) -> dict[str, Suspension]:
     """Returns the suspensions of the tools that are suspended, by name."""
     shown = list(tools)
@@ -94,8 +119,7 @@ def find_tool(deps: Deps, by: Principal, name: str) -> Tool:
     return found[name]
 
 
-def readable_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
-    """Returns the tools that the caller may read, by name. A page may be shorter than ``limit``."""
+def _readable_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     rights, page = ReadRights(deps, by), deps.store.listed_tools(by.workspace, limit, cursor)
     return Page(tuple(tool for tool in page.items if rights.may_read_tool(tool.name)), page.cursor)
 

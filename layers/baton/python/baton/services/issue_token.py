@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.principal import Principal
-    from baton.ports import Deps
+    from baton.ports import Deps, Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,12 @@ def issue_token(
         return token, spell(token.id, secret)
 
     return run_idempotently(deps, idempotency_key, refuse, attempt)
+
+
+def read_tokens(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
+    """Returns the workspace's tokens, newest first."""
+    by.must_be_human("list tokens")
+    return deps.store.tokens(by.workspace, limit, cursor)
 
 
 def _new_token(deps: Deps, by: Principal, request: TokenRequest) -> tuple[Token, str]:

@@ -6,11 +6,25 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
 from baton.ports import Page
+from baton.services.read_rights import readable_task
 
 if TYPE_CHECKING:
+    from baton.domain.principal import Principal
     from baton.ports import Deps
 
 _MOST_DIGITS = 8
+
+
+def notes_of_task(deps: Deps, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
+    """Returns the task's notes, newest first. Raises ``Unknown``."""
+    readable_task(deps, by, task_id)
+    return list_notes(deps, by.workspace, task_id, limit, cursor)
+
+
+def late_results_of_task(deps: Deps, by: Principal, task_id: str, limit: int, cursor: str | None) -> Page:
+    """Returns the task's late results, as ``late_results`` does. Raises ``Unknown``."""
+    readable_task(deps, by, task_id)
+    return late_results(deps, by.workspace, task_id, limit, cursor)
 
 
 def list_notes(deps: Deps, workspace: str, about: str, limit: int, cursor: str | None) -> Page:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.review import LOOP_GUARD
 from baton.services.filtering import filtered
+from baton.services.list_notes import list_notes
 from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
@@ -17,13 +19,23 @@ if TYPE_CHECKING:
     from baton.ports import Deps, Page
 
 
-def find_review(deps: Deps, by: Principal, review_id: str) -> tuple[Review, dict[str, Any] | None]:
-    """Returns the review, and the draft that the loop guard stopped. Raises ``Unknown``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewDetails:
+    """A review with its items."""
+
+    review: Review
+    draft: dict[str, Any] | None  # the handoff that the loop guard stopped; None for an escalation
+    notes: Page  # of its requests, newest first
+
+
+def find_review(deps: Deps, by: Principal, review_id: str, limit: int, cursor: str | None) -> ReviewDetails:
+    """Returns the review with a page of its notes. Raises ``Unknown``."""
     review = deps.store.review(by.workspace, review_id)
     if not ReadRights(deps, by).may_read_review(review):
         raise Unknown("manual review")
     draft = deps.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
-    return review, draft
+    notes = list_notes(deps, by.workspace, review.id, limit, cursor)
+    return ReviewDetails(review=review, draft=draft, notes=notes)
 
 
 def list_reviews(deps: Deps, by: Principal, is_open: bool | None, limit: int, cursor: str | None) -> Page:

@@ -3,9 +3,14 @@ not read are left out."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from baton.domain.errors import InvalidInput
+from baton.domain.task import State
+from baton.ports import Page, TaskDetails
 from baton.services.filtering import filtered
+from baton.services.read_inbox import must_exist
 from baton.services.read_rights import ReadRights
 
 if TYPE_CHECKING:
@@ -13,8 +18,49 @@ if TYPE_CHECKING:
     from datetime import date
 
     from baton.domain.principal import Principal
-    from baton.domain.task import State, Task
-    from baton.ports import Deps, Page
+    from baton.domain.task import Task
+    from baton.ports import Deps
+
+PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Which tasks to list: of one agent, or of one day."""
+
+    agent: str | None = None  # the target's slug
+    day: date | None = None  # of creation, in UTC
+    states: frozenset[State] = frozenset()  # empty for all
+
+
+def find_tasks(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
+    """Returns the details of tasks, newest first, with their page synchronisation only. Without agent and day, the
+    state ``needs`` alone is the approval queue, and any other filter is for the tasks of today. Raises
+    ``InvalidInput`` for an agent and a day together."""
+    if filters.agent and filters.day:
+        raise InvalidInput("day", "can't be combined with agent")
+    if filters.agent:
+        page = tasks_of_agent(deps, by, filters.agent, filters.states, limit, cursor)
+    elif filters.day is None and filters.states == {State.NEEDS}:
+        page = tasks_that_need_a_human(deps, by, limit, cursor)
+    else:
+        day = filters.day or deps.clock.now().date()
+        page = tasks_of_day(deps, by, day, filters.states, limit, cursor)
+    return _with_page_syncs(deps, by.workspace, page)
+
+
+def list_pending_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: str | None) -> Page:
+    """Returns the details of the agent's tasks that wait for approval or for a claim, as ``find_tasks`` does. Raises
+    ``Unknown`` for an unknown agent."""
+    must_exist(deps, by.workspace, agent)
+    return _with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, agent, PENDING, limit, cursor))
+
+
+def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
+    mirrored = [task.id for task in page.items if task.mirrored]
+    syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}
+    details = (TaskDetails(task=task, page_sync=syncs.get(task.id)) for task in page.items)
+    return Page(tuple(details), page.cursor)
 
 
 def tasks_of_agent(
