@@ -80,7 +80,7 @@ test: setup ## every test, the deployed stack's included, and the coverage gate
 	@$(bin)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
 
 soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
-	@SOAK=1 $(bin)/python -m pytest tests/unit/test_races.py tests/unit/test_tracker_outage.py -n 2 --timeout=3600 $(PYTEST_ARGS)
+	@SOAK=1 $(bin)/python -m pytest tests/unit/claims/test_races.py tests/unit/tracker/test_tracker_outage.py -n 2 --timeout=3600 $(PYTEST_ARGS)
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')

@@ -17,13 +17,13 @@ from typing import Any
 
 from baton.bootstrap import wire
 from baton.config import ConfigError
-from baton.domain.agent import Runtime
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.agents.agent import Runtime
 from baton.domain.errors import BatonError
 from baton.domain.ids import is_slug
-from baton.domain.principal import ACT_AS, Kind, Principal
 from baton.ports import Deps
-from baton.services.issue_token import TokenRequest, issue_token
-from baton.services.register_agent import register_agent
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.agents.register_agent import register_agent
 
 DEMO_AGENTS: dict[str, dict[str, Any]] = {
     "scout": {"name": "Client Health Scout", "description": "Watches clients, escalates what it finds."},

@@ -14,12 +14,12 @@ from typing import Any
 
 from api import handler as api
 from baton.bootstrap import logger
-from baton.domain.principal import Principal
+from baton.domain.access.principal import Principal
 from bench_office import VERBS, Office, Verb, brought_to
 from bench_tables import table
 from create_handoff_marker import handler as create_handoff_marker
 from rest.app import App
-from support.store import InMemoryStore
+from support.fakes.store import InMemoryStore
 
 BATCHES = 11
 OFFICES = 30  # per batch; each has a table of its own with one task

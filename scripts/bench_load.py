@@ -17,9 +17,9 @@ from botocore.config import Config
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import CLIENT
-from baton.services.claim_task import Claimer, claim_next
-from baton.services.complete_task import complete_task
-from baton.services.create_handoff_marker import create_handoff_marker
+from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.complete_task import complete_task
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from bench_calls import new_table
 from bench_office import LEASE_SECONDS, OUTPUT, Office, marker
 from bench_tables import table

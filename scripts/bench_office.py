@@ -9,31 +9,31 @@ from itertools import permutations
 from typing import Any
 
 from baton.adapters.system import RandomIds, SystemClock
-from baton.domain.agent import Approval, Runtime
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.principal import ACT_AS, Kind, Principal
-from baton.domain.transcript import Usage
+from baton.domain.runs.transcript import Usage
 from baton.ports import Deps, Store
 from baton.run_ports import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
 from baton.run_ports import Request as Asked
-from baton.services.approve_task import approve_task
-from baton.services.authenticate import authenticate
-from baton.services.change_settings import change_settings
-from baton.services.claim_task import Claimer, claim_next
-from baton.services.complete_task import complete_task
-from baton.services.create_handoff_marker import create_handoff_marker
-from baton.services.fail_task import fail_task
-from baton.services.issue_token import TokenRequest, issue_token
-from baton.services.kill_switch import caller_must_be_on
-from baton.services.process_task import DispatchNotice, TimeBudget, process_task
-from baton.services.register_agent import register_agent
-from baton.services.release_task import release_task
-from baton.services.renew_claim import renew_claim
-from baton.services.run_agent import AgentLoop
-from baton.services.sweep import sweep
-from baton.services.sync_tracker import sync_tracker
+from baton.services.access.authenticate import authenticate
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.fail_task import fail_task
+from baton.services.claims.release_task import release_task
+from baton.services.claims.renew_claim import renew_claim
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
+from baton.services.runs.run_agent import AgentLoop
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.sweep import sweep
+from baton.services.tracker.sync_tracker import sync_tracker
+from baton.steps.agents.kill_switch import caller_must_be_on
 from bench_notion import InstantTrackers
-from support.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
+from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue
 
 LEASE_SECONDS = 300
 REASON = (

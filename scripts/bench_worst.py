@@ -14,16 +14,24 @@ from typing import Any
 from api import handler as api
 from baton.bootstrap import logger
 from baton.domain.errors import BatonError
-from baton.domain.events import canonical_json
-from baton.domain.guardrails import MAX_ITEMS, MAX_MASKS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, Guardrails, checked
+from baton.domain.guardrails.guardrails import (
+    MAX_ITEMS,
+    MAX_MASKS,
+    MAX_PATTERN,
+    MAX_PATTERNS,
+    MAX_TEXT,
+    Guardrails,
+    checked,
+)
 from baton.domain.numbers import fingerprint
+from baton.domain.tasks.trail import canonical_json
 from bench_office import Office
 from bench_tables import table
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.strict_json import MAX_BYTES, read_json
 from rest.strict_yaml import read_yaml
-from support.store import InMemoryStore
+from support.fakes.store import InMemoryStore
 
 MOST_SECONDS = 0.3
 TIMES = 3

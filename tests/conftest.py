@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.fake_dynamo.client import UNLAWFUL
-from support.world import World
+from support.fakes.fake_dynamo.client import UNLAWFUL
+from support.worlds.world import World
 
 
 @pytest.fixture(autouse=True)

@@ -4,49 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.routes import (
-    agents,
-    alerts,
-    approvals,
-    callbacks,
-    claims,
-    conversations,
-    handoffs,
-    health,
-    inbox,
-    reviews,
-    settings,
-    task_verbs,
-    tasks,
-    tokens,
-    tools,
-    tracker,
-    work_routes,
-    worker_verbs,
-    workflows,
-)
+from api import health
+from api.access import settings_routes, token_routes
+from api.agents import routes as agent_routes
+from api.agents import tool_routes, work_type_routes
+from api.alerts import routes as alert_routes
+from api.claims import callback_routes, ending_routes
+from api.claims import routes as claim_routes
+from api.conversations import routes as conversation_routes
+from api.escalations import routes as review_routes
+from api.handoffs import inbox_routes, workflow_routes
+from api.handoffs import routes as handoff_routes
+from api.tasks import approval_routes, command_routes
+from api.tasks import routes as task_routes
+from api.tracker import routes as tracker_routes
 from baton.bootstrap import wire
 from rest.app import App
 from rest.routing import Routes
 
 routes = Routes()
 for each in (
-    *(
-        health,
-        agents,
-        tools,
-        work_routes,
-        inbox,
-        conversations,
-        handoffs,
-        workflows,
-        tasks,
-        task_verbs,
-        claims,
-        worker_verbs,
-        callbacks,
-    ),
-    *(approvals, reviews, alerts, settings, tokens, tracker),
+    health,
+    agent_routes,
+    tool_routes,
+    work_type_routes,
+    inbox_routes,
+    conversation_routes,
+    handoff_routes,
+    workflow_routes,
+    task_routes,
+    command_routes,
+    claim_routes,
+    ending_routes,
+    callback_routes,
+    approval_routes,
+    review_routes,
+    alert_routes,
+    settings_routes,
+    token_routes,
+    tracker_routes,
 ):
     routes.include(each.routes)
 

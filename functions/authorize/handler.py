@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from baton.bootstrap import logger, wire_tokens
-from baton.services.authenticate import authenticate
+from baton.services.access.authenticate import authenticate
 
 REFUSED: dict[str, Any] = {"isAuthorized": False}
 

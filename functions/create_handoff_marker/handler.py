@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baton.bootstrap import wire
-from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from create_handoff_marker.shapes import MarkerRequest, MarkerView
 from rest.answers import Answer, created, ok
 from rest.app import App

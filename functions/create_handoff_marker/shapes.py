@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from annotated_types import MaxLen
 from typing_extensions import TypedDict
 
-from baton.domain.marker import MAX_REASON, MAX_RELATIONS, MAX_URL
+from baton.domain.escalations.marker import MAX_REASON, MAX_RELATIONS, MAX_URL
 from rest.answers import Problem
 
 RelationIds = Annotated[list[str], MaxLen(MAX_RELATIONS)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.bootstrap import logger, wire
-from baton.services.receive_webhook import WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import WebhookDelivery, receive_webhook
 from notion_webhook.shapes import NotionDelivery, ReceivedView
 from rest.answers import Answer, ok
 from rest.app import App

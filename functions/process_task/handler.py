@@ -11,7 +11,7 @@ from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_dead_letters, wire_runner
 from baton.config import load
 from baton.domain.ids import is_id, is_slug
-from baton.services.process_task import DispatchNotice, TimeBudget, process_task
+from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

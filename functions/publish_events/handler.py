@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
-from baton.adapters.dynamodb.event_outbox import outbox_events_in
+from baton.adapters.dynamodb.events.event_outbox import outbox_events_in
 from baton.bootstrap import logger, wire, wire_bus
-from baton.services.publish_events import PublishReport, publish_fresh, publish_overdue
+from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

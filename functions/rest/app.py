@@ -7,10 +7,10 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from baton.bootstrap import logger
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import BatonError, Busy, Conflict
-from baton.domain.principal import Kind, Principal
-from baton.services.kill_switch import caller_must_be_on
-from baton.services.limit_caller import caller_must_have_room
+from baton.services.access.limit_caller import caller_must_have_room
+from baton.steps.agents.kill_switch import caller_must_be_on
 from rest.answers import internal_error, problem, to_gateway
 from rest.request import Request, request_id
 from rest.routing import THINGS

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
-from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
+from baton.domain.tasks.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
 from baton.domain.times import parse_rfc3339, rfc3339
 from rest.errors import InvalidFields
 from rest.routing import InputReader

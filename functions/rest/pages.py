@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from baton.domain.errors import InvalidInput
-from baton.domain.events import canonical_json
+from baton.domain.tasks.trail import canonical_json
 from baton.ports import Page
 
 if TYPE_CHECKING:

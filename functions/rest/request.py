@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import InvalidInput, TooLarge
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.principal import Kind, Principal
 from rest.errors import MalformedJson, NotAuthenticated
 from rest.strict_json import MAX_BYTES, too_large
 

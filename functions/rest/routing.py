@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from baton.domain.access.principal import Principal
+from baton.domain.agents.tool import NAME_PATTERN
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.numbers import fingerprint
-from baton.domain.principal import Principal
-from baton.domain.tool import NAME_PATTERN
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
 from rest.request import request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown

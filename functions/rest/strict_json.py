@@ -15,7 +15,7 @@ from itertools import accumulate, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import TooLarge
-from baton.domain.marker import one_line
+from baton.domain.escalations.marker import one_line
 from baton.domain.numbers import Number, OutOfRange, fraction, integer
 from rest.errors import MalformedJson
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
 from baton.bootstrap import logger, wire
-from baton.services.sweep import SweepReport, sweep
+from baton.services.tasks.sweep import SweepReport, sweep
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_tracker_dead_letters
 from baton.domain.ids import is_id
-from baton.services.sync_tracker import SyncReport, sync_tracker
+from baton.services.tracker.sync_tracker import SyncReport, sync_tracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from baton.bootstrap import wire
-from baton.services.await_task import ENDED, await_task, wait_for_events
-from baton.services.claim_task import claim_next_waiting
+from baton.services.claims.claim_task import claim_next_waiting
+from baton.services.tasks.await_task import ENDED, await_task, wait_for_events
 from rest.answers import Answer, nothing, ok
 from rest.app import App
-from rest.claim_views import ClaimAnswer, claim_answer
-from rest.claims import ClaimRequest, next_claimer
+from rest.claims.requests import ClaimRequest, next_claimer
+from rest.claims.views import ClaimAnswer, claim_answer
 from rest.models import EventNumber, Limit, Query, from_seconds, query, strict
 from rest.routing import Call, Routes
-from rest.task_views import AwaitedTask, StateName, task_view
-from rest.trail_views import Trail, trail
+from rest.tasks.trail_views import Trail, trail
+from rest.tasks.views import AwaitedTask, StateName, task_view
 
 if TYPE_CHECKING:
     from baton.ports import Deps

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from baton.ports import Store
-from support.rig import Rig
-from support.store import InMemoryStore
+from support.fakes.store import InMemoryStore
+from support.worlds.rig import Rig
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import pytest
 from baton.adapters.dynamodb.sizes import MAX_ITEM_BYTES, must_fit, size_of
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import TooLarge
-from baton.domain.task import State
-from baton.domain.workflow import Checkpoint
+from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks.task import State
 from baton.ports import Body, CheckpointKept, Note, Output, Store
-from support.changes import claimed, new, then
 from support.clock import NOON
-from support.world import WORKSPACE
+from support.values.changes import claimed, new, then
+from support.worlds.world import WORKSPACE
 
 MUCH = "é" * (MAX_ITEM_BYTES // 2)
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from baton.domain.direction import Direction
+from baton.domain.escalations.direction import Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.task import State
+from baton.domain.tasks.task import State
 from baton.ports import Body, EndedClaim, Note, Output, ReviewOpened, SaveResponse, Store
-from support.changes import claimed, new, then
 from support.clock import NOON
-from support.records import a_review
-from support.world import WORKSPACE, human
+from support.values.changes import claimed, new, then
+from support.values.records import a_review
+from support.worlds.world import WORKSPACE, human
 
 ONCE = IdempotencyKey(human(), "/x", "key", "hash")
 

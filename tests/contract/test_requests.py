@@ -11,17 +11,17 @@ import pytest
 from baton.adapters.dynamodb.puts import NOT_THERE_YET
 from baton.adapters.dynamodb.table import to_wire
 from baton.adapters.dynamodb.writes import extra_writes, task_writes
-from baton.domain.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
+from baton.domain.access.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.domain.errors import Busy
-from baton.domain.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
+from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
 from baton.ports import EscalationOpened
-from support.changes import new, then
 from support.clock import NOON
-from support.fake_dynamo import FakeDynamo
-from support.fake_dynamo.client import UNLAWFUL
-from support.fake_dynamo.rules import CALLS, Unlawful, check
-from support.rig import Rig
-from support.world import WORKSPACE, human
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo.client import UNLAWFUL
+from support.fakes.fake_dynamo.rules import CALLS, Unlawful, check
+from support.values.changes import new, then
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, human
 
 KEY = to_wire({"pk": "a", "sk": "b"})
 PUT: dict[str, Any] = {"Item": KEY, "ConditionExpression": "attribute_not_exists(#pk)"} | {

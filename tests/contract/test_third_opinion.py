@@ -14,7 +14,7 @@ from moto import mock_aws
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports import Store
-from support.dynamo import create_table
+from support.fakes.dynamo import create_table
 from support.same_store import contract
 
 # Many tasks: moto copies the whole table for each item of a transaction.

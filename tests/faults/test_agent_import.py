@@ -6,10 +6,10 @@ import pytest
 
 from baton.domain.errors import Busy
 from baton.domain.idempotency import IdempotencyKey
-from baton.services.import_agents import ImportedAgent, import_agents
-from support.faults import Crash
-from support.rig import Rig
-from support.world import WORKSPACE, human, service
+from baton.services.agents.import_agents import ImportedAgent, import_agents
+from support.faults.choke_point import Crash
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, human, service
 
 DECLARED = {
     "architect": {"accepts": ("design",), "produces": ("specification",)},

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from baton.domain.events import replay
+from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.principal import Principal
-from baton.domain.task import Task
-from baton.services.claim_task import Claimer, claim_next
-from baton.services.create_handoff_marker import create_handoff_marker
-from support.faults import Crash
-from support.processes import LEASE_SECONDS, VISIBILITY_SECONDS, Processes
-from support.rig import Rig
-from support.world import agent, human, marker_body
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import replay
+from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from support.faults.choke_point import Crash
+from support.worlds.processes import LEASE_SECONDS, VISIBILITY_SECONDS, Processes
+from support.worlds.rig import Rig
+from support.worlds.world import agent, human, marker_body
 
 SCOUT = agent("scout")
 FIRST = "nothing more happens"

@@ -9,25 +9,25 @@ from typing import Any
 
 import pytest
 
+from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.principal import Principal
-from baton.domain.task import Policy
-from baton.services.complete_task import complete_task
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from baton.services.delegate_task import delegate_task
-from baton.services.end_task import cancel_task
-from baton.services.fail_task import fail_task
-from baton.services.join_branches import join_branches
-from baton.services.release_review import release_review
-from baton.services.retry_handoff import retry_handoff
-from baton.services.split_task import split_task
-from baton.services.sweep import sweep
-from baton.services.transfer_task import transfer_task
-from baton.services.wait_for_callback import answer_callback
-from support.call_hooks import CallHooks, die
-from support.faults import Crash
-from support.team import Halt, Leg, Team
-from support.world import WORKSPACE, World, agent, human
+from baton.domain.tasks.task import Policy
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.fail_task import fail_task
+from baton.services.claims.join_branches import join_branches
+from baton.services.claims.transfer_task import transfer_task
+from baton.services.claims.wait_for_callback import answer_callback
+from baton.services.escalations.release_review import release_review
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.handoffs.retry_handoff import retry_handoff
+from baton.services.handoffs.split_task import split_task
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tasks.sweep import sweep
+from support.faults.call_hooks import CallHooks, die
+from support.faults.choke_point import Crash
+from support.worlds.team import Halt, Leg, Team
+from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C = "anna", "bert", "carl"
 TO_B = {"target": {"agent": B, "reason": "go on"}}

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agents.route import Mode
 from baton.domain.errors import Busy, StaleClaim
-from baton.domain.events import replay
-from baton.domain.route import Mode
-from baton.domain.task import Task
-from baton.services.change_route import change_route
-from baton.services.change_settings import change_settings
-from baton.services.end_task import cancel_task
-from baton.services.handle_alert import resolve_alert
-from baton.services.register_agent import register_agent
-from baton.services.renew_claim import renew_claim
-from support.rig import Rig
-from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
-from support.world import World, human
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import replay
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.change_route import change_route
+from baton.services.agents.register_agent import register_agent
+from baton.services.alerts.handle_alert import resolve_alert
+from baton.services.claims.renew_claim import renew_claim
+from baton.services.tasks.end_task import cancel_task
+from support.worlds.rig import Rig
+from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
+from support.worlds.world import World, human
 
 READ_FAULTS = ["timeout_after", "no_connection"]
 WRITE_FAULTS = [*READ_FAULTS, "error_after", "timeout_before", "throttle"]
@@ -37,7 +37,7 @@ class Story:
         self.rig, self.case = Rig().settle(), case
         self.given = case.prepare(self.rig.world)
         self.notices = len(self.rig.world.dispatch_queue.notices)
-        # What becomes of the mark of a contact is nobody's concern (tests/unit/test_liveness.py).
+        # What becomes of the mark of a contact is nobody's concern (tests/unit/agents/test_liveness.py).
         self.rig.store.mark_contact("acme", "auditor", self.rig.clock.now())
         self.again = self.rig.keep()
         self.again()

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import ModelAway
-from baton.domain.events import replay
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tool import ToolMode, Variable
-from baton.domain.transcript import EntryKind
+from baton.domain.runs.transcript import EntryKind
+from baton.domain.tasks.trail import replay
 from baton.run_ports import Reply, Request
-from baton.services.converse import Opening, start_conversation
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from support.agent_runs import calls, says
-from support.faults import Crash
-from support.rig import Rig
-from support.run_processes import PaidModel, RunProcesses
-from support.world import WORKSPACE, human
+from baton.services.conversations.converse import Opening, start_conversation
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from support.faults.choke_point import Crash
+from support.worlds.agent_runs import calls, says
+from support.worlds.rig import Rig
+from support.worlds.run_processes import PaidModel, RunProcesses
+from support.worlds.world import WORKSPACE, human
 
 READS = {"get_item", "batch_get_item", "query"}
 PAPER = (Variable(name="paper"),)

@@ -7,12 +7,12 @@ import random
 import pytest
 
 from baton.domain.errors import Busy
-from baton.domain.workflow import JobKind
+from baton.domain.handoffs.workflow import JobKind
 from baton.ports import InboxPosted, JobFinished, JobScheduled
-from support.changes import new, stored
-from support.rig import Rig
-from support.task_items import a_job, a_message
-from support.world import WORKSPACE
+from support.values.changes import new, stored
+from support.values.task_items import a_job, a_message
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE
 
 FAULTS = ["timeout_before", "timeout_after", "error_after", "no_connection", "throttle"]
 

@@ -11,18 +11,18 @@ from botocore.exceptions import ClientError
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.domain.alert import AlertState, Severity
-from baton.domain.bus_events import BusEvent
-from baton.domain.task import Policy, Task
+from baton.domain.alerts.alert import AlertState, Severity
+from baton.domain.events.bus_events import BusEvent
+from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import seconds
 from baton.ports import PublishResult
-from baton.services.join_branches import join_branches
-from baton.services.publish_events import publish_overdue
-from baton.services.raise_alert import AlertRequest, raise_alert
-from baton.services.sweep import sweep
-from support.rig import Rig
-from support.team import Leg, Team
-from support.world import WORKSPACE, World, agent
+from baton.services.alerts.raise_alert import AlertRequest, raise_alert
+from baton.services.claims.join_branches import join_branches
+from baton.services.events.publish_events import publish_overdue
+from baton.services.tasks.sweep import sweep
+from support.worlds.rig import Rig
+from support.worlds.team import Leg, Team
+from support.worlds.world import WORKSPACE, World, agent
 
 A, B, C = "anna", "bert", "carl"
 

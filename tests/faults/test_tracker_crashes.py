@@ -18,27 +18,27 @@ import pytest
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.notion import NotionTrackers
-from baton.domain.events import replay
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.page_sync import Sync
-from baton.domain.task import Task
-from baton.domain.tracker import TrackerSettings
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import replay
+from baton.domain.tracker.page_sync import Sync
+from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports import Deps, Store
-from baton.services.approve_task import approve_task
-from baton.services.complete_task import complete_task
-from baton.services.create_handoff_marker import create_handoff_marker
-from baton.services.end_task import cancel_task
-from baton.services.release_task import release_task
-from baton.services.sweep import sweep
-from baton.services.sync_tracker import sync_tracker
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.release_task import release_task
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tasks.sweep import sweep
+from baton.services.tracker.sync_tracker import sync_tracker
 from fake_notion import Fault, ScriptedFault
 from fake_notion.schema import STATUS, STATUS_OPTIONS
 from support.clock import NOON, FakeClock
-from support.faults import Crash
-from support.notion import NotionWorld
-from support.rig import Rig
-from support.store import InMemoryStore
-from support.world import WORKSPACE, agent, human, marker_body
+from support.fakes.store import InMemoryStore
+from support.faults.choke_point import Crash
+from support.worlds.notion_world import NotionWorld
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, agent, human, marker_body
 
 WRITES = {"commit", "transact_write_items", "POST", "PATCH"}
 STEP_SECONDS = 120

@@ -11,18 +11,18 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutErr
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError, Busy
-from baton.domain.principal import Kind
-from baton.domain.transcript import Usage
+from baton.domain.runs.transcript import Usage
 from baton.ports import UnderClaim, UsageCounted
-from baton.services.add_note import add_note
-from baton.services.converse import Opening, start_conversation
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from baton.services.issue_token import TokenRequest, issue_token
-from baton.services.retrying import retry_on_conflict
-from support.rig import Rig
-from support.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
-from support.world import World, human
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.conversations.converse import Opening, start_conversation
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.tasks.add_note import add_note
+from baton.steps.retrying import retry_on_conflict
+from support.worlds.rig import Rig
+from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
+from support.worlds.world import World, human
 
 CONFLICT = {
     "Error": {"Code": "TransactionCanceledException", "Message": "injected"},

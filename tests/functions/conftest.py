@@ -7,7 +7,7 @@ import pytest
 
 from baton.bootstrap import forget_all
 from support.gateway import Gateway
-from support.world import World
+from support.worlds.world import World
 
 _numbers = count(1)
 

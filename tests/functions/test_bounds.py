@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from support.cpu import MOST_SECONDS, least_seconds
+from support.faults.cpu import MOST_SECONDS, least_seconds
 from support.gateway import Gateway
-from support.http_agents import ALICE, HttpAgents, message
-from support.world import World, agent
+from support.worlds.http_agents import ALICE, HttpAgents, message
+from support.worlds.world import World, agent
 
 PAST = ["0002-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "2001-01-01T00:00:00Z"]
 NO_TIMES: list[Any] = [

@@ -14,10 +14,10 @@ from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
 from rest.routing import CONVERSERS, Route
-from support.bodies import BODIES, IDS
 from support.gateway import ROUTES, Gateway, gateway_event
-from support.schema import DOCUMENT
-from support.world import World, agent, human, marker_body, service
+from support.values.bodies import BODIES, IDS
+from support.values.schema import DOCUMENT
+from support.worlds.world import World, agent, human, marker_body, service
 from wait import handler as wait
 
 ALICE = human()

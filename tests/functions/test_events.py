@@ -17,32 +17,32 @@ from moto import mock_aws
 
 from authorize.handler import AuthorizerFailed
 from baton.bootstrap import forget_all, wire
-from baton.domain.agent import Approval, Runtime
-from baton.domain.page_sync import PageRef, PageSync
-from baton.domain.principal import Kind, Principal
-from baton.domain.tool import Variable
+from baton.domain.access.principal import Kind, Principal
+from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.agents.tool import Variable
+from baton.domain.tracker.page_sync import PageRef, PageSync
 from baton.ports import Deps, PageLinked, PageSyncSaved
-from baton.services.approve_task import approve_task
-from baton.services.change_settings import change_settings
-from baton.services.claim_task import Claimer, claim_next
-from baton.services.converse import Opening, start_conversation
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from baton.services.create_handoff_marker import create_handoff_marker
-from baton.services.define_tool import define_tool
-from baton.services.end_task import cancel_task
-from baton.services.fail_task import fail_task
-from baton.services.issue_token import TokenRequest, issue_token
-from baton.services.open_webhook import open_webhook
-from baton.services.receive_webhook import WebhookDelivery, receive_webhook
-from baton.services.register_agent import register_agent
-from baton.services.wait_for_callback import wait_for_callback
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.agents.define_tool import define_tool
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.fail_task import fail_task
+from baton.services.claims.wait_for_callback import wait_for_callback
+from baton.services.conversations.converse import Opening, start_conversation
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tracker.open_webhook import open_webhook
+from baton.services.tracker.receive_webhook import WebhookDelivery, receive_webhook
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.request import Request
 from support.clock import FakeClock
 from support.context import FakeContext
-from support.dynamo import create_table
-from support.world import agent, human, marker_body
+from support.fakes.dynamo import create_table
+from support.worlds.world import agent, human, marker_body
 
 EVENTS = Path(__file__).parents[2] / "events"
 DEMO = "demo"

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from baton.domain.agent import MAX_AGENTS, MAX_ALIASES, MAX_DESCRIPTION, MAX_NAME, MAX_TYPES
-from baton.domain.route import MAX_ROUTES
+from baton.domain.agents.agent import MAX_AGENTS, MAX_ALIASES, MAX_DESCRIPTION, MAX_NAME, MAX_TYPES
+from baton.domain.agents.route import MAX_ROUTES
+from baton.domain.agents.tool import Variable
+from baton.domain.handoffs.workflow import InboxItem
 from baton.domain.times import seconds
-from baton.domain.tool import Variable
-from baton.domain.workflow import InboxItem
 from baton.ports import InboxPosted
-from baton.services.mark_contact import mark_contact
+from baton.steps.agents.mark_contact import mark_contact
 from support.clock import NOON
 from support.gateway import Gateway, Reply
-from support.runs import a_tool
-from support.tasks import an_agent
-from support.world import WORKSPACE, World, agent, human
+from support.values.runs import a_tool
+from support.values.tasks import an_agent
+from support.worlds.world import WORKSPACE, World, agent, human
 
 ALICE = human()
 MOST_BYTES = 6_000_000

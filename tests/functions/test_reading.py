@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from baton.domain.errors import InvalidInput
 from rest.strict_json import MAX_BYTES, MAX_DEPTH, read_json
-from support.bodies import BODIES, IDS
 from support.gateway import ROUTES, Gateway, gateway_event
-from support.world import World, human
+from support.values.bodies import BODIES, IDS
+from support.worlds.world import World, human
 
 ALICE = human()
 BODY_ROUTES = [route for route in ROUTES if route.body is not None]

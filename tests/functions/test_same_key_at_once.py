@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Conflict
-from baton.domain.principal import Principal
 from baton.ports import HandoffInputs, MarkerInputs
-from baton.services.claim_task import Claimed
-from support.bodies import BODIES
-from support.call_hooks import CallHooks, Step
+from baton.services.claims.claim_task import Claimed
+from support.faults.call_hooks import CallHooks, Step
 from support.gateway import Gateway, Reply
-from support.notion import NotionWorld
-from support.schema import DOCUMENT
-from support.world import World, agent, human, marker_body
+from support.values.bodies import BODIES
+from support.values.schema import DOCUMENT
+from support.worlds.notion_world import NotionWorld
+from support.worlds.world import World, agent, human, marker_body
 
 ALICE, SCOUT, AUDITOR = human(), agent("scout"), agent("auditor")
 TITLE = "Handoff: Scout → Client Repo Auditor — 2026-11-16"

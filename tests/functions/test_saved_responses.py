@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from support.gateway import Gateway
-from support.world import World, agent, human, marker_body
+from support.worlds.world import World, agent, human, marker_body
 
 DAY = 86_400
 KEY = {"idempotency-key": "key-1"}

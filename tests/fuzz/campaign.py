@@ -17,14 +17,14 @@ from schemathesis.core.transport import Response
 from schemathesis.generation.feedback import NO_FEEDBACK
 from schemathesis.pytest._test_builder import build_operation_test
 
-from baton.domain.principal import Kind
+from baton.domain.access.principal import Kind
 from fuzz.cases import Callers, Case, is_fair, tamed
 from fuzz.checks import CHECKS
 from fuzz.door import Application, Door
 from fuzz.known import bindings, dictionaries
 from fuzz.links import linked_document
 from fuzz.premises import Premises
-from support.operations import Operation
+from support.worlds.operations import Operation
 
 IS_LONG = "FUZZ_CASES" in os.environ
 CASES = int(os.environ.get("FUZZ_CASES", "10"))

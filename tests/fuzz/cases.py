@@ -8,9 +8,9 @@ from typing import Any
 from schemathesis.core import NotSet
 from schemathesis.core.parameters import ParameterLocation
 
-from baton.domain.principal import Kind
+from baton.domain.access.principal import Kind
 from support.gateway import ROUTES
-from support.operations import OPERATIONS
+from support.worlds.operations import OPERATIONS
 
 # Of any operation.
 Case = Any

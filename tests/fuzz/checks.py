@@ -10,8 +10,8 @@ from schemathesis.checks import CheckContext
 from schemathesis.core.failures import Failure
 from schemathesis.core.transport import Response
 
+from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError
-from baton.domain.principal import Kind
 from fuzz.cases import Case, is_allowed
 from fuzz.premises import WHO
 from rest.request import Request

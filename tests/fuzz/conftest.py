@@ -6,7 +6,7 @@ import pytest
 
 from baton.bootstrap import forget_all
 from fuzz.campaign import CASES, IS_LONG, SEED, SEQUENCES
-from support.operations import OPERATIONS
+from support.worlds.operations import OPERATIONS
 
 
 def pytest_report_header() -> str:

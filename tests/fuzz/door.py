@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from baton.domain.principal import Principal
-from baton.services.authenticate import authenticate
+from baton.domain.access.principal import Principal
+from baton.services.access.authenticate import authenticate
 from support.gateway import Gateway, gateway_event, route_of
 
 StartResponse = Callable[[str, list[tuple[str, str]]], object]

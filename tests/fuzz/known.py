@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from baton.domain.agents.tool import NAME_PATTERN
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
-from baton.domain.tool import NAME_PATTERN
 from fuzz.premises import Premises
-from support.operations import OPERATIONS, Schema, resolved
+from support.worlds.operations import OPERATIONS, Schema, resolved
 
 PROBABILITY = 0.8
 # Ids that begin with another letter than their names.

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from support.operations import DOCUMENT, OPERATIONS, Operation, Schema, resolved
+from support.worlds.operations import DOCUMENT, OPERATIONS, Operation, Schema, resolved
 
 # Of the things that have routes of their own: the path's parameter that names them.
 PARAMETERS = {name for each in OPERATIONS for name in each.parameters("path")} - {"secret", "token"}

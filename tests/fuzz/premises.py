@@ -10,13 +10,13 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
+from baton.domain.access.metering import Meter
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.ids import RANDOM_BYTES, sortable_id
-from baton.domain.metering import Meter
-from baton.domain.principal import Kind, Principal
-from baton.services.issue_token import TokenRequest, issue_token
+from baton.services.access.issue_token import TokenRequest, issue_token
+from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, gateway_event, route_of
-from support.store import InMemoryStore
-from support.world import World, agent, human, marker_body, service
+from support.worlds.world import World, agent, human, marker_body, service
 
 WHO = {Kind.HUMAN: human(), Kind.SERVICE: service(), Kind.AGENT: agent("auditor")}
 # How claims end: verb → the rest of its body.

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import pytest
 from schemathesis.core.failures import FailureGroup
 
-from baton.domain.metering import LEAST_REQUESTS
-from baton.domain.principal import Kind
-from baton.services.issue_token import TokenRequest, issue_token
+from baton.domain.access.metering import LEAST_REQUESTS
+from baton.domain.access.principal import Kind
+from baton.services.access.issue_token import TokenRequest, issue_token
 from fuzz.campaign import Campaign
 from fuzz.door import Door
 from fuzz.premises import WHO, Premises
-from support.operations import OPERATIONS
+from support.worlds.operations import OPERATIONS
 
 Answer = dict[str, Any]
 BY_ID = {each.id: each for each in OPERATIONS}

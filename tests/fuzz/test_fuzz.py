@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fuzz.campaign import campaign
-from support.operations import OPERATIONS, Operation
+from support.worlds.operations import OPERATIONS, Operation
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)

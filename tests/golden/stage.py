@@ -28,7 +28,7 @@ from fake_notion import FakeNotion
 from golden.aws import FakeBedrock, FakeEvents, FakeQueues, FakeSecrets
 from support.clock import FakeClock
 from support.context import FakeContext
-from support.fake_dynamo import FakeDynamo
+from support.fakes.fake_dynamo import FakeDynamo
 
 ENTRY = "{}.handler.lambda_handler"
 ENVIRONMENT = {

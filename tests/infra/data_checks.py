@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.event_outbox import UNSENT_PAGE
+from baton.adapters.dynamodb.events.event_outbox import UNSENT_PAGE
 from infra.register import Problems, check
 from infra.template import (
     Properties,

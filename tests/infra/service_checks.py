@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from baton.domain.bus_events import LONGEST_PAUSE
+from baton.domain.events.bus_events import LONGEST_PAUSE
 from infra.data_checks import GRANTED_ONLY_TO, SECRETS, TRACKER
 from infra.register import Problems, check
 from infra.template import (

@@ -11,7 +11,7 @@ from infra.citations import INVARIANTS, ROOT, problems_in, unproven
 # The checker and its test show what is forbidden.
 OWN = {ROOT / "tests/infra/citations.py", Path(__file__)}
 PLACES = ("docs/**/*.md", "*.md", *(f"{each}/**/*.py" for each in ("functions", "layers", "scripts", "tests")))
-CODE = "layers/baton/python/baton/domain/task.py"
+CODE = "layers/baton/python/baton/domain/tasks/task.py"
 PAGE = "docs/spec/lifecycle.md"
 SINGLE = ("template.yaml", "Makefile", "layers/compile.mk", "pyproject.toml")
 
@@ -54,7 +54,7 @@ def test_every_invariant_names_its_code_and_its_tests() -> None:
         (PAGE, "See [the marker](marker.md#4-another-heading)."),
         (PAGE, "See [marker §3](marker.md#4-circuit-breaker-and-cap)."),
         ("docs/decisions/003-claims-read-the-kill-switch.md", "As before (099 says why)."),
-        ("docs/invariants.md", "Held by [task.py: no_such_rule](../layers/baton/python/baton/domain/task.py)."),
+        ("docs/invariants.md", "Held by [task.py: no_such_rule](../layers/baton/python/baton/domain/tasks/task.py)."),
     ],
 )
 def test_a_broken_citation_is_noticed(path: str, text: str) -> None:
@@ -75,7 +75,7 @@ def test_a_citation_that_holds_is_none(path: str, text: str) -> None:
 
 
 def test_an_invariant_that_nothing_proves_is_noticed() -> None:
-    held = "## 1. One\n\nHeld by [task.py](../layers/baton/python/baton/domain/task.py).\n"
+    held = "## 1. One\n\nHeld by [task.py](../layers/baton/python/baton/domain/tasks/task.py).\n"
     assert unproven(held) == ["invariant 1. One: proven by nothing"]
     assert unproven("## 2. Two\n\nSo it is.\n") == [
         "invariant 2. Two: held by nothing",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from baton.domain.settings import SETTING_NAMES
-from baton.domain.task import Flag
+from baton.domain.access.settings import SETTING_NAMES
+from baton.domain.tasks.task import Flag
 from infra.citations import ROOT
 from infra.docs import LIMITS, MOST_LINES, README, linked, pages, rows, wrong_limits
 from infra.template import load, of_type
 
 OPERATIONS = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
-CODE = "../layers/baton/python/baton/domain/task.py"
+CODE = "../layers/baton/python/baton/domain/tasks/task.py"
 
 
 def named(columns: int) -> list[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from baton.domain.settings import BOUNDS, SETTING_NAMES, Settings
+from baton.domain.access.settings import BOUNDS, SETTING_NAMES, Settings
 from infra.citations import ROOT
 
 LIFECYCLE = ROOT / "docs/spec/lifecycle.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from baton.services.process_task import DispatchNotice
+from baton.services.runs.process_task import DispatchNotice
 from simulation.habits import Bells
 from simulation.ports import WORKSPACE
 

@@ -6,13 +6,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb.event_outbox import outbox_events_in
+from baton.adapters.dynamodb.events.event_outbox import outbox_events_in
 from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
-from baton.services.process_task import DispatchNotice, TimeBudget, process_task
-from baton.services.publish_events import publish_fresh, publish_overdue
-from baton.services.sweep import sweep
-from baton.services.sync_tracker import sync_tracker
+from baton.services.events.publish_events import publish_fresh, publish_overdue
+from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
+from baton.services.tasks.sweep import sweep
+from baton.services.tracker.sync_tracker import sync_tracker
 from simulation.ports import WORKSPACE
 from simulation.requests import Answered, Lost, Outcome, Refused, Request
 from simulation.scheduler import FOREVER, Crash, Process
@@ -20,7 +20,7 @@ from simulation.scheduler import FOREVER, Crash, Process
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.principal import Principal
+    from baton.domain.access.principal import Principal
     from simulation.simulation import Simulation
 
 REQUEST_MS, SCHEDULE_MS, BELL_MS = 25_000, 50_000, 120_000

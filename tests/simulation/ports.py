@@ -18,9 +18,9 @@ from simulation.habits import Focus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.domain.bus_events import BusEvent
+    from baton.domain.events.bus_events import BusEvent
     from baton.run_ports import Request, RunExit, RunFailed, RunInput, RunSucceeded
-    from baton.services.run_agent import AgentLoop
+    from baton.services.runs.run_agent import AgentLoop
     from simulation.simulation import Simulation
 
 BEGIN = datetime(2026, 11, 18, 12, tzinfo=UTC)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from baton.domain.access.principal import Principal
     from baton.domain.errors import BatonError
     from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.principal import Principal
 
 
 @dataclass(eq=False)

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import baton.adapters.dynamodb.table as table_module
-import baton.services.process_task as process_task_module
+import baton.services.runs.process_task as process_task_module
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports import Deps
-from baton.services.run_agent import AgentLoop
+from baton.services.runs.run_agent import AgentLoop
 from simulation.bells import ShakyQueue, ShakyTrackerBell
 from simulation.chance import Chance
 from simulation.habits import Habits
@@ -24,8 +24,8 @@ from simulation.scheduler import Actor, Process, Scheduler
 from simulation.threads import ActorFuture, ActorThread
 from simulation.tracker import SimulatedTracker
 from simulation.weather import StormyWeather
-from support.fake_dynamo import FakeDynamo
-from support.ports import FakeCallbackKey, FakeSecrets
+from support.fakes.fake_dynamo import FakeDynamo
+from support.fakes.ports import FakeCallbackKey, FakeSecrets
 
 T = TypeVar("T")
 TABLE = "simulated"

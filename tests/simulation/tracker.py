@@ -9,8 +9,8 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from baton.domain.errors import PageBusy, PageGone, PageRefused, TrackerAway, TrackerDenies
-from baton.domain.page_changes import Editor, PageSnapshot
-from baton.domain.page_sync import PageRef
+from baton.domain.tracker.page_changes import Editor, PageSnapshot
+from baton.domain.tracker.page_sync import PageRef
 from baton.ports import WrittenPage
 from simulation.ports import BEGIN
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from baton.domain.page_fields import PageFields
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.page_fields import PageFields
+    from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import TrackerProblem
     from simulation.simulation import Simulation
 

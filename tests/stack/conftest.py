@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import stack
-from support.deployed import Deployed
-from support.fake_thinker import FakeThinker
-from support.tenant import Tenant, Workspaces, new_workspace
+from support.fakes.fake_thinker import FakeThinker
+from support.worlds.deployed import Deployed
+from support.worlds.tenant import Tenant, Workspaces, new_workspace
 
 HERE = Path(__file__).parent
 

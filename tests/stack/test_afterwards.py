@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from support.deployed import CANARY, Deployed, until
-from support.tenant import marker_body, new_workspace
+from support.worlds.deployed import CANARY, Deployed, until
+from support.worlds.tenant import marker_body, new_workspace
 
 FUNCTIONS = ["CreateHandoffMarker", "Api", "Wait", "ProcessTask", "SweepStaleClaims", "Authorize"]
 FUNCTIONS += ["SyncTracker", "NotionWebhook", "PublishEvents"]

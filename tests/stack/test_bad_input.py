@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-from support.deployed import CANARY, Deployed, problem
-from support.operations import OPERATIONS, WITH_BODY, WITH_TOKEN, Operation, OperationsWorld, resolved
-from support.tenant import marker_body, new_workspace
+from support.worlds.deployed import CANARY, Deployed, problem
+from support.worlds.operations import OPERATIONS, WITH_BODY, WITH_TOKEN, Operation, OperationsWorld, resolved
+from support.worlds.tenant import marker_body, new_workspace
 
 
 @pytest.fixture(scope="module")

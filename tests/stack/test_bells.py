@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from baton.domain.marker import Priority
-from support.deployed import Deployed
-from support.tenant import Tenant, Workspaces
+from baton.domain.escalations.marker import Priority
+from support.worlds.deployed import Deployed
+from support.worlds.tenant import Tenant, Workspaces
 
 ONCE = ["handoff_initiated", "approved", "handoff_received", "handoff_completed"]
 

@@ -7,11 +7,11 @@ from typing import Any
 from baton.adapters.models.bedrock import BedrockModel
 from baton.adapters.system import SystemClock
 from baton.run_ports import StopReason
-from support.deployed import Deployed
-from support.fake_openai import refusal
-from support.fake_thinker import FakeThinker
-from support.requests import TRANSLATE, a_request, assistant, call, result, user
-from support.tenant import Tenant
+from support.fakes.fake_openai import refusal
+from support.fakes.fake_thinker import FakeThinker
+from support.values.requests import TRANSLATE, a_request, assistant, call, result, user
+from support.worlds.deployed import Deployed
+from support.worlds.tenant import Tenant
 
 MODEL = "openai_compatible:some-model"
 

@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from baton.domain.principal import ACT_AS, CONVERSE, Kind
-from baton.domain.token import Token, digest, spell
-from support.deployed import CANARY, Client, Deployed, problem
-from support.operations import WITH_TOKEN, Operation, OperationsWorld
-from support.tenant import Tenant, marker_body, new_workspace
+from baton.domain.access.principal import ACT_AS, CONVERSE, Kind
+from baton.domain.access.token import Token, digest, spell
+from support.worlds.deployed import CANARY, Client, Deployed, problem
+from support.worlds.operations import WITH_TOKEN, Operation, OperationsWorld
+from support.worlds.tenant import Tenant, marker_body, new_workspace
 
 # Such an id there never was: what another workspace's id is answered like.
 UNKNOWN = "task_01aaaaaaaaaaaaaaaaaaaaaaaa"

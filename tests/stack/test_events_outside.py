@@ -13,8 +13,8 @@ import pytest
 
 from baton.adapters.system import SystemClock
 from baton.domain.times import seconds
-from support.deployed import Deployed, until
-from support.tenant import Tenant
+from support.worlds.deployed import Deployed, until
+from support.worlds.tenant import Tenant
 
 Heard = Callable[[int], list[dict[str, Any]]]
 

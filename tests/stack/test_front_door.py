@@ -15,8 +15,8 @@ from botocore.exceptions import ClientError
 
 from engine import Engine
 from stand_in import port_of
-from support.deployed import Deployed
-from support.tenant import Tenant, marker_body
+from support.worlds.deployed import Deployed
+from support.worlds.tenant import Tenant, marker_body
 
 EVIL = "http://evil.example"
 SIGNED = "AWS4-HMAC-SHA256 Credential={key}/20261122/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=00"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from support.deployed import CANARY, Client, until
-from support.outside_workers import CREW, CRITERIA, Claim, Relay, hired, specification_handoff
-from support.tenant import Tenant
+from support.worlds.deployed import CANARY, Client, until
+from support.worlds.outside_workers import CREW, CRITERIA, Claim, Relay, hired, specification_handoff
+from support.worlds.tenant import Tenant
 
 FIXTURES = "Missing test fixtures"
 

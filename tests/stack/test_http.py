@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from support.deployed import Deployed, problem
-from support.tenant import Tenant, Workspaces
+from support.worlds.deployed import Deployed, problem
+from support.worlds.tenant import Tenant, Workspaces
 
 
 def test_healthz_needs_no_token(deployed: Deployed) -> None:

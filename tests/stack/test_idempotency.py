@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 
-from support.deployed import CANARY, Client
-from support.tenant import Tenant, marker_body, task_of
+from support.worlds.deployed import CANARY, Client
+from support.worlds.tenant import Tenant, marker_body, task_of
 
 REUSED = (422, "idempotency_key_reused")
 

@@ -20,8 +20,8 @@ import pytest
 import stack
 from background import StackError, free_port
 from stand_in import StandIn, port_of
-from support.deployed import Deployed, until
-from support.fake_thinker import FakeThinker
+from support.fakes.fake_thinker import FakeThinker
+from support.worlds.deployed import Deployed, until
 
 pytestmark = pytest.mark.stack
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from support.deployed import CANARY, Client, Deployed
-from support.tenant import Tenant, Workspaces, marker_body, task_of
+from support.worlds.deployed import CANARY, Client, Deployed
+from support.worlds.tenant import Tenant, Workspaces, marker_body, task_of
 
 VERBS: dict[str, dict[str, Any]] = {
     "heartbeat": {"lease_seconds": 60},

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from support.deployed import until
-from support.tenant import Tenant, Workspaces, task_of
+from support.worlds.deployed import until
+from support.worlds.tenant import Tenant, Workspaces, task_of
 
 
 @dataclass

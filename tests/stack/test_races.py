@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import pytest
 from botocore.exceptions import ClientError
 
+from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.principal import Kind
-from baton.services.claim_task import Claimer, claim_next, claim_task
-from baton.services.create_handoff_marker import MarkerAnswer, create_handoff_marker
-from support.deployed import Deployed
-from support.tenant import Tenant, marker_body
+from baton.services.claims.claim_task import Claimer, claim_next, claim_task
+from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from support.worlds.deployed import Deployed
+from support.worlds.tenant import Tenant, marker_body
 
 CLIENTS = 16
 Answer = TypeVar("Answer")

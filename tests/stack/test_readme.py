@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import pytest
 
-from baton.domain.principal import ACT_AS, Kind, Principal
-from baton.services.change_settings import change_settings
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.services.access.change_settings import change_settings
 from baton_admin import bootstrap
-from support.deployed import Deployed
+from support.worlds.deployed import Deployed
 
 ROOT = Path(__file__).parents[2]
 TOUR = "\n## A tour in five minutes\n"

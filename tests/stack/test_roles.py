@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from support.deployed import Deployed
+from support.worlds.deployed import Deployed
 
 FUNCTIONS = [
     "CreateHandoffMarker",

@@ -11,9 +11,9 @@ import pytest
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports import Store
-from support.deployed import Deployed
-from support.dynamo import all_items, create_table
+from support.fakes.dynamo import all_items, create_table
 from support.same_store import contract
+from support.worlds.deployed import Deployed
 
 pytestmark = pytest.mark.stack
 TABLE = "baton-contract"

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.tenant import Tenant
+from support.worlds.tenant import Tenant
 
 # A poll looks every half second; the rest is for a busy machine.
 IN_TIME_SECONDS = 8.0

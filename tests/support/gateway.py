@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api import handler as api
-from baton.domain.principal import Principal
+from baton.domain.access.principal import Principal
 from baton.ports import Deps
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.errors import MethodNotAllowed, UnknownRoute
 from rest.routing import Route
-from support.schema import DOCUMENT, resolved, violations
+from support.values.schema import DOCUMENT, resolved, violations
 from wait import handler as wait
 
 ROUTES: list[Route] = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *api.routes]

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton.domain.events import Event
+from baton.domain.tasks.trail import Event
 from baton.ports import PendingEvent
-from baton.services.publish_events import PublishReport, publish_fresh, publish_overdue
-from support.ports import FakeBus
-from support.world import World
+from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
+from support.fakes.ports import FakeBus
+from support.worlds.world import World
 
 
 @dataclass

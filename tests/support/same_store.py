@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
 
+CONTRACT = Path(__file__).parents[1] / "contract"
 SUBJECTS = (
     "alerts",
     "around_tasks",
@@ -39,10 +41,13 @@ def contract(most_cases: int, without: Iterable[str] = ()) -> dict[str, type]:
     """A class of tests for each subject, under the name that it has in pytest's reports. The ``store`` that they take
     is a fixture of the module that holds the classes. ``most_cases``: of each parameter, spread over all that the fake
     is tried with. ``without``: names of tests."""
-    return {
-        _title(subject): _class_of(subject, import_module(f"contract.test_{subject}"), most_cases, set(without))
-        for subject in SUBJECTS
-    }
+    return {_title(subject): _class_of(subject, _module(subject), most_cases, set(without)) for subject in SUBJECTS}
+
+
+def _module(subject: str) -> ModuleType:
+    """Returns the tests of a subject, whichever room they are in."""
+    (path,) = CONTRACT.rglob(f"test_{subject}.py")
+    return import_module(".".join(path.relative_to(CONTRACT.parent).with_suffix("").parts))
 
 
 def _title(subject: str) -> str:

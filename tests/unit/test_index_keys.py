@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from baton.adapters.dynamodb import keys
-from baton.domain.page_sync import opened
-from baton.domain.task import State
-from baton.domain.tracker_circuit import TrackerCircuit
-from baton.domain.workflow import BackgroundJob, JobKind
-from support.changes import claimed, new
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind
+from baton.domain.tasks.task import State
+from baton.domain.tracker.page_sync import opened
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from support.clock import NOON
-from support.store import InMemoryStore
+from support.fakes.store import InMemoryStore
+from support.values.changes import claimed, new
 
 YEARS = [datetime(year, 6, 1, 12, tzinfo=UTC) for year in (2, 1969, 2001, 9998)]
 

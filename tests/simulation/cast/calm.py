@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.services.approve_task import approve_task
-from baton.services.change_settings import change_settings
-from baton.services.claim_task import Claimer, claim_next, claim_task
-from baton.services.complete_task import complete_task
-from baton.services.import_tracker import import_tracker
-from baton.services.publish_events import publish_overdue
-from baton.services.register_agent import register_agent
-from baton.services.retry_tracker import retry_tracker
-from baton.services.sweep import sweep
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimer, claim_next, claim_task
+from baton.services.claims.complete_task import complete_task
+from baton.services.events.publish_events import publish_overdue
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.sweep import sweep
+from baton.services.tracker.import_tracker import import_tracker
+from baton.services.tracker.retry_tracker import retry_tracker
 from simulation.cast.people import ALL, SERVICE, agent, human
 from simulation.oracle.items import item_of
 from simulation.oracle.ledger import ENDED

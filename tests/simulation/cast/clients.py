@@ -6,25 +6,25 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.agent import Approval, Requeue, Runtime
-from baton.domain.alert import Severity
-from baton.domain.principal import Kind
-from baton.services.approve_many import Approval as Approving
-from baton.services.approve_many import approve_many
-from baton.services.approve_task import approve_task, approve_task_next, undo_approval
-from baton.services.converse import Opening, say, start_conversation
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from baton.services.create_handoff_marker import create_handoff_marker
-from baton.services.end_task import cancel_task, resolve_task
-from baton.services.handle_alert import acknowledge_alert, resolve_alert
-from baton.services.list_alerts import list_alerts
-from baton.services.put_off_task import defer_task, dismiss_task
-from baton.services.raise_alert import AlertRequest, raise_alert
-from baton.services.register_agent import register_agent
-from baton.services.release_review import release_review
-from baton.services.retry_handoff import retry_handoff
-from baton.services.split_task import split_task
-from baton.services.wait_for_callback import answer_callback
+from baton.domain.access.principal import Kind
+from baton.domain.agents.agent import Approval, Requeue, Runtime
+from baton.domain.alerts.alert import Severity
+from baton.services.agents.register_agent import register_agent
+from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.alerts.list_alerts import list_alerts
+from baton.services.alerts.raise_alert import AlertRequest, raise_alert
+from baton.services.claims.wait_for_callback import answer_callback
+from baton.services.conversations.converse import Opening, say, start_conversation
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.escalations.release_review import release_review
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.handoffs.retry_handoff import retry_handoff
+from baton.services.handoffs.split_task import split_task
+from baton.services.tasks.approve_many import Approval as Approving
+from baton.services.tasks.approve_many import approve_many
+from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
+from baton.services.tasks.end_task import cancel_task, resolve_task
+from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from simulation.cast.people import ALL, RUN, SERVICE, agent, human
 from simulation.cast.scene import NothingThere, Scene
 from simulation.habits import Focus
@@ -33,8 +33,8 @@ from simulation.ports import WORKSPACE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.principal import Principal
 
 CHANGES: tuple[dict[str, Any], ...] = (
     {"active": True},

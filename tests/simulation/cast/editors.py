@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.webhook import sign
-from baton.services.change_settings import change_settings
-from baton.services.import_tracker import import_tracker
-from baton.services.open_webhook import open_webhook
-from baton.services.receive_webhook import WebhookDelivery, receive_webhook
-from baton.services.retry_tracker import retry_tracker
-from baton.services.tracker_health import tracker_health
+from baton.domain.tracker.webhook import sign
+from baton.services.access.change_settings import change_settings
+from baton.services.tracker.import_tracker import import_tracker
+from baton.services.tracker.open_webhook import open_webhook
+from baton.services.tracker.receive_webhook import WebhookDelivery, receive_webhook
+from baton.services.tracker.retry_tracker import retry_tracker
+from baton.services.tracker.tracker_health import tracker_health
 from simulation.cast.people import SERVICE, human
 from simulation.tracker import BOT, DATABASE, WEBHOOK_TOKEN
 

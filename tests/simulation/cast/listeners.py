@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
-from baton.services.converse import read_messages
-from baton.services.see_conversation import see_conversation
+from baton.services.conversations.converse import read_messages
+from baton.services.conversations.see_conversation import see_conversation
 from simulation.cast.people import human
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.services.converse import ReadMessage
+    from baton.services.conversations.converse import ReadMessage
     from simulation.cast.scene import Scene
 
 MANY = 200

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.agent import Approval, Requeue, Runtime
-from baton.domain.principal import ACT_AS, CONVERSE, Kind, Principal
-from baton.domain.task import Policy
-from baton.domain.tool import ToolMode
-from baton.services.change_settings import change_settings
-from baton.services.define_tool import define_tool
-from baton.services.register_agent import register_agent
-from baton.services.set_tracker_token import set_tracker_token
+from baton.domain.access.principal import ACT_AS, CONVERSE, Kind, Principal
+from baton.domain.agents.agent import Approval, Requeue, Runtime
+from baton.domain.agents.tool import ToolMode
+from baton.domain.tasks.task import Policy
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.define_tool import define_tool
+from baton.services.agents.register_agent import register_agent
+from baton.services.tracker.set_tracker_token import set_tracker_token
 from simulation.habits import PULL, Focus
 from simulation.ports import WORKSPACE
 from simulation.tracker import DATABASE

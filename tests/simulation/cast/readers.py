@@ -6,18 +6,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
-from baton.services.await_task import await_task, wait_for_events
-from baton.services.discover_agents import agents_for, seen_agents
-from baton.services.find_handoff import find_handoff
-from baton.services.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
-from baton.services.list_handoffs import Filter, list_handoffs
-from baton.services.list_notes import late_results, list_notes
-from baton.services.list_reviews import list_reviews
-from baton.services.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
-from baton.services.read_inbox import acknowledge, read_inbox
-from baton.services.read_task import read_task
-from baton.services.verify_trail import verify_trail
-from baton.services.workflow_chain import workflow_chain
+from baton.services.agents.discover_agents import agents_for, seen_agents
+from baton.services.escalations.list_reviews import list_reviews
+from baton.services.handoffs.find_handoff import find_handoff
+from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
+from baton.services.handoffs.list_handoffs import Filter, list_handoffs
+from baton.services.handoffs.read_inbox import acknowledge, read_inbox
+from baton.services.handoffs.workflow_chain import workflow_chain
+from baton.services.tasks.await_task import await_task, wait_for_events
+from baton.services.tasks.list_notes import late_results, list_notes
+from baton.services.tasks.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
+from baton.services.tasks.read_task import read_task
+from baton.services.tasks.verify_trail import verify_trail
 from simulation.cast.people import ALL, agent, human
 from simulation.cast.scene import NothingThere
 from simulation.ports import WORKSPACE
@@ -25,7 +25,7 @@ from simulation.ports import WORKSPACE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from baton.domain.chain import Step
+    from baton.domain.handoffs.chain import Step
     from simulation.cast.scene import Scene
 
 MANY = 100

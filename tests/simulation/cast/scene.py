@@ -13,8 +13,8 @@ from simulation.requests import Answered, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.principal import Principal
     from simulation.cast.workers import Hold
     from simulation.simulation import Simulation
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.principal import Kind
-from baton.domain.route import Mode
-from baton.services.authenticate import authenticate
-from baton.services.change_route import change_route, remove_route
-from baton.services.change_settings import change_settings
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from baton.services.define_tool import define_tool
-from baton.services.import_agents import import_agents
-from baton.services.issue_token import TokenRequest, issue_token, revoke_token
+from baton.domain.access.principal import Kind
+from baton.domain.agents.route import Mode
+from baton.services.access.authenticate import authenticate
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.agents.change_route import change_route, remove_route
+from baton.services.agents.define_tool import define_tool
+from baton.services.agents.import_agents import import_agents
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from simulation.cast.people import ALL, RUN, SERVICE, human
 from simulation.requests import Answered
 

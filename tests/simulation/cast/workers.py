@@ -7,18 +7,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import StaleClaim
-from baton.domain.task import Policy
-from baton.services.add_note import add_note
-from baton.services.claim_task import Claimed, Claimer, claim_next, claim_task
-from baton.services.complete_task import complete_task
-from baton.services.create_handoff import CreateHandoff, create_handoff
-from baton.services.delegate_task import delegate_task
-from baton.services.fail_task import fail_task, reject_task
-from baton.services.release_task import release_task
-from baton.services.renew_claim import renew_claim
-from baton.services.save_checkpoint import save_checkpoint
-from baton.services.transfer_task import transfer_task
-from baton.services.wait_for_callback import wait_for_callback
+from baton.domain.tasks.task import Policy
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.release_task import release_task
+from baton.services.claims.renew_claim import renew_claim
+from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.transfer_task import transfer_task
+from baton.services.claims.wait_for_callback import wait_for_callback
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.tasks.add_note import add_note
 from simulation.cast.people import ALL, SERVICE, agent
 from simulation.habits import Focus
 from simulation.oracle.ledger import ENDED
@@ -27,9 +27,9 @@ from simulation.requests import Answered, Outcome, Refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.principal import Principal
-    from baton.domain.task import Task
+    from baton.domain.tasks.task import Task
     from simulation.cast.scene import Scene
 
 HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS})

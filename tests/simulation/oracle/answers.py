@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.task import Task
-from baton.domain.workflow import Checkpoint
+from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks.task import Task
 from baton.ports import Note, TaskDetails
-from baton.services.claim_task import Claimed
-from baton.services.create_handoff_marker import MarkerAnswer
+from baton.services.claims.claim_task import Claimed
+from baton.services.escalations.create_handoff_marker import MarkerAnswer
 from simulation.oracle.items import item_of
 from simulation.oracle.writes import PREFIX
 

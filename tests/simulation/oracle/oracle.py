@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simulation.simulation import Simulation
-    from support.fake_dynamo import Change
+    from support.fakes.fake_dynamo import Change
 
 
 class Oracle:

@@ -9,7 +9,7 @@ from simulation.oracle.ledger import ENDED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from baton.domain.task import Task
+    from baton.domain.tasks.task import Task
     from simulation.oracle.ledger import Item, Ledger
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.domain.transcript import Usage
+from baton.domain.runs.transcript import Usage
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger

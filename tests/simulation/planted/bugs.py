@@ -7,8 +7,6 @@ from typing import Any
 
 from simulation.habits import Focus
 
-STORE, SERVICES, DOMAIN = "adapters/dynamodb/", "services/", "domain/"
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -38,66 +36,78 @@ def _bug(name: str, *edits: tuple[str, str, str], **more: Any) -> Bug:
 CLAIMS = (
     _bug(
         "HEAD's version isn't compared",
-        (STORE + "puts.py", 'VERSION_UNCHANGED = "#version = :seen"', 'VERSION_UNCHANGED = "#version >= :seen"'),
+        (
+            "adapters/dynamodb/puts.py",
+            'VERSION_UNCHANGED = "#version = :seen"',
+            'VERSION_UNCHANGED = "#version >= :seen"',
+        ),
     ),
     _bug(
         "a claim doesn't raise the fence",
-        (DOMAIN + "transitions.py", "fence=task.fence + 1", "fence=max(task.fence, 1)"),
+        ("domain/tasks/transitions.py", "fence=task.fence + 1", "fence=max(task.fence, 1)"),
     ),
     _bug(
         "a claimed task stays in its queue",
         (
-            STORE + "keys.py",
+            "adapters/dynamodb/keys.py",
             "if of.state is State.DELEGATED and of.ready_at",
             "if of.state in (State.DELEGATED, State.CLAIMED) and of.ready_at",
         ),
     ),
     _bug(
         "a sweep ends live claims",
-        (DOMAIN + "sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
+        ("domain/tasks/sweep_rules.py", "if claim is None or not claim.is_over(recorder.at):", "if claim is None:"),
     ),
     _bug(
         "a heartbeat keeps the version",
-        (STORE + "renewal.py", ", #version = #version + :one", ""),
-        (STORE + "renewal.py", '":now": now_ms, ":one": 1}\n    if', '":now": now_ms}\n    if'),
-        (STORE + "renewal.py", '":now": now_ms, ":one": 1, ":seen"', '":now": now_ms, ":seen"'),
+        ("adapters/dynamodb/claims/renewal.py", ", #version = #version + :one", ""),
+        ("adapters/dynamodb/claims/renewal.py", '":now": now_ms, ":one": 1}\n    if', '":now": now_ms}\n    if'),
+        ("adapters/dynamodb/claims/renewal.py", '":now": now_ms, ":one": 1, ":seen"', '":now": now_ms, ":seen"'),
     ),
     _bug(
         "one attempt too many",
         (
-            DOMAIN + "sweep_rules.py",
+            "domain/tasks/sweep_rules.py",
             "exhausted = task.attempt >= task.max_attempts",
             "exhausted = task.attempt > task.max_attempts",
         ),
     ),
     _bug(
         "fenced by owner, not by claim",
-        (DOMAIN + "task.py", "claim.claim_id != claim_id or ", ""),
+        ("domain/tasks/task.py", "claim.claim_id != claim_id or ", ""),
     ),
     _bug(
         "fenced by claim, not by owner",
-        (DOMAIN + "task.py", "claim.claim_id != claim_id or claim.principal != by.key", "claim.claim_id != claim_id"),
+        (
+            "domain/tasks/task.py",
+            "claim.claim_id != claim_id or claim.principal != by.key",
+            "claim.claim_id != claim_id",
+        ),
     ),
     _bug(
         "a permit may be taken twice",
-        (STORE + "handoff_writes.py", "put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken)", "put(held)"),
+        (
+            "adapters/dynamodb/handoffs/handoff_writes.py",
+            "put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken)",
+            "put(held)",
+        ),
     ),
     _bug(
         "a claim that is over is kept as held",
         (
-            STORE + "handoff_writes.py",
+            "adapters/dynamodb/handoffs/handoff_writes.py",
             "        writes.append(delete(freed))\n    return writes",
             "        pass\n    return writes",
         ),
     ),
     _bug(
         "a lost heartbeat leaves no recovery record",
-        (DOMAIN + "sweep_rules.py", '    recorder.extras["recovery"] = recovery\n', ""),
+        ("domain/tasks/sweep_rules.py", '    recorder.extras["recovery"] = recovery\n', ""),
     ),
     _bug(
         "a task is claimed before it is due",
         (
-            DOMAIN + "transitions.py",
+            "domain/tasks/transitions.py",
             "    task.must_be_claimable(at)\n",
             "    task.must_be_claimable(at + seconds(60))\n",
         ),
@@ -105,40 +115,48 @@ CLAIMS = (
     _bug(
         "a claim may be made for another's task",
         (
-            DOMAIN + "transitions.py",
+            "domain/tasks/transitions.py",
             "if task.target_agent is not None and command.agent != task.target_agent:",
             "if False:",
         ),
     ),
     _bug(
         "a lost bell is rung for no more",
-        (DOMAIN + "wake.py", "    return notice_at if alert is None else min(notice_at, alert)", "    return alert"),
+        (
+            "domain/tasks/wake.py",
+            "    return notice_at if alert is None else min(notice_at, alert)",
+            "    return alert",
+        ),
     ),
 )
 REPEATS = (
     _bug(
         "the witness isn't looked at",
-        (STORE + "table.py", "        item = self.get(commit_marker)\n", "        item: Item | None = None\n"),
+        (
+            "adapters/dynamodb/table.py",
+            "        item = self.get(commit_marker)\n",
+            "        item: Item | None = None\n",
+        ),
         habits={"fault_share": 0.1, "knows_tokens": False},
     ),
     _bug(
         "any witness is ours",
         (
-            STORE + "table.py",
+            "adapters/dynamodb/table.py",
             'item is not None and item.get("written_by") == token',
             "item is not None",
         ),
     ),
     _bug(
         "an unclear attempt isn't barred",
-        (STORE + "table.py", "if may_arrive and bar is not None and", "if False and"),
+        ("adapters/dynamodb/table.py", "if may_arrive and bar is not None and", "if False and"),
         habits={"fault_share": 0.2, "knows_tokens": False, "has_tracker": False},
         steps=200_000,
     ),
     _bug(
         "a token of its own for each attempt",
         (
-            STORE + "table.py",
+            "adapters/dynamodb/table.py",
             "TransactItems=request, ClientRequestToken=token)\n            except _FAILURES as exc:\n                refusal",
             "TransactItems=request, ClientRequestToken=uuid4().hex)\n            except _FAILURES as exc:\n                refusal",
         ),
@@ -147,7 +165,7 @@ REPEATS = (
     _bug(
         "a batch read forgets what wasn't processed",
         (
-            STORE + "table.py",
+            "adapters/dynamodb/table.py",
             '            request = answer.get("UnprocessedKeys") or {}\n',
             "            request = {}\n",
         ),
@@ -155,7 +173,7 @@ REPEATS = (
     _bug(
         "a partition is read to its first page only",
         (
-            STORE + "table.py",
+            "adapters/dynamodb/table.py",
             '            yield from _without_void(answer["Items"])\n            if "LastEvaluatedKey" not in answer:\n',
             '            yield from _without_void(answer["Items"])\n            if True:\n',
         ),
@@ -163,7 +181,7 @@ REPEATS = (
     _bug(
         "a key is remembered after the effect",
         (
-            SERVICES + "change_task.py",
+            "steps/tasks/change_task.py",
             "        if idempotency_key:\n            extras.append(SaveResponse(idempotency_key, snapshot(change.task)))\n"
             "        commit_and_notify(deps, change, *extras)\n",
             "        commit_and_notify(deps, change, *extras)\n"
@@ -173,7 +191,7 @@ REPEATS = (
     _bug(
         "a key may be taken twice",
         (
-            STORE + "idempotency_writes.py",
+            "adapters/dynamodb/access/idempotency_writes.py",
             'return put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)',
             'return put({**item, "written_by": token})',
         ),
@@ -181,7 +199,7 @@ REPEATS = (
     _bug(
         "a handoff's key isn't remembered",
         (
-            SERVICES + "create_handoff.py",
+            "services/handoffs/create_handoff.py",
             "        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))\n",
             "        pass\n",
         ),
@@ -189,14 +207,18 @@ REPEATS = (
     _bug(
         "the last word of a claim isn't kept",
         (
-            SERVICES + "end_claim.py",
+            "steps/claims/end_claim.py",
             "            EndedClaim(request.claim_id, SavedResponse(request.fingerprint, answer, response_expires_at(now))),\n",
             "",
         ),
     ),
     _bug(
         "another's key is told before a used one",
-        (STORE + "table.py", 'return min(refused, key=lambda error: error.code != "key_taken")', "return refused[0]"),
+        (
+            "adapters/dynamodb/table.py",
+            'return min(refused, key=lambda error: error.code != "key_taken")',
+            "return refused[0]",
+        ),
         steps=30_000,
         harmless="whatever is tried after another refusal carries the same key, and is refused by it or reads the first "
         "answer before it decides; and whoever gives up looks for that answer first",
@@ -206,7 +228,7 @@ DIRECTIONS = (
     _bug(
         "the cap lets one more through",
         (
-            DOMAIN + "direction.py",
+            "domain/escalations/direction.py",
             "if len(recent) >= settings.escalation_cap",
             "if len(recent) > settings.escalation_cap",
         ),
@@ -214,26 +236,30 @@ DIRECTIONS = (
     _bug(
         "a direction's version isn't compared",
         (
-            STORE + "marker_writes.py",
+            "adapters/dynamodb/escalations/marker_writes.py",
             "VERSION_NOT_SET if is_new else VERSION_UNCHANGED",
             '"attribute_not_exists(#version) OR #version >= :zero"',
         ),
-        (STORE + "marker_writes.py", '**({} if is_new else {":seen": direction.version})', '":zero": 0'),
+        (
+            "adapters/dynamodb/escalations/marker_writes.py",
+            '**({} if is_new else {":seen": direction.version})',
+            '":zero": 0',
+        ),
     ),
     _bug(
         "an escalation's end isn't told to its direction",
-        (SERVICES + "change_task.py", "if task.is_escalation and task.target_agent is not None:", "if False:"),
+        ("steps/tasks/change_task.py", "if task.is_escalation and task.target_agent is not None:", "if False:"),
     ),
 )
 FAMILIES = (
     _bug(
         "a join is one branch short",
-        (DOMAIN + "task.py", "if ended == len(self.branches):", "if ended >= max(1, len(self.branches) - 1):"),
+        ("domain/tasks/task.py", "if ended == len(self.branches):", "if ended >= max(1, len(self.branches) - 1):"),
     ),
     _bug(
         "no errand for the join",
         (
-            SERVICES + "change_task.py",
+            "steps/tasks/change_task.py",
             "if task.has_branch_ended and task.join_parent is not None:\n        writes",
             "if False:\n        writes",
         ),
@@ -241,7 +267,7 @@ FAMILIES = (
     _bug(
         "a join's errand is read after its branches",
         (
-            SERVICES + "join_branches.py",
+            "services/claims/join_branches.py",
             "        job = deps.store.job(workspace, JobKind.JOIN, task_id)\n"
             "        joined = _join(deps, workspace, task_id)\n",
             "        joined = _join(deps, workspace, task_id)\n"
@@ -252,7 +278,7 @@ FAMILIES = (
     _bug(
         "a new errand is taken for the old",
         (
-            STORE + "store.py",
+            "adapters/dynamodb/store.py",
             'STILL_THE_SAME = "#stamp = :stamp"',
             'STILL_THE_SAME = "#stamp = :stamp OR #stamp <> :stamp"',
         ),
@@ -261,26 +287,26 @@ FAMILIES = (
     ),
     _bug(
         "a cascade looks once",
-        (SERVICES + "cancel_descendants.py", "if not found and below == seen:", "if not found or below:"),
+        ("services/tasks/cancel_descendants.py", "if not found and below == seen:", "if not found or below:"),
     ),
     _bug(
         "a cancel has no cascade",
         (
-            SERVICES + "change_task.py",
+            "steps/tasks/change_task.py",
             "if task.state is State.CANCELLED and task.fence > 0",
             "if False and task.fence > 0",
         ),
     ),
     _bug(
         "children without a live claim",
-        (SERVICES + "create_handoff.py", "extras.append(UnderClaim(parent.id, request.claim_id))", "pass"),
+        ("services/handoffs/create_handoff.py", "extras.append(UnderClaim(parent.id, request.claim_id))", "pass"),
         habits={"focus": Focus.ENDS},
     ),
     _bug(
         "a callback answers another wait",
-        (SERVICES + "wait_for_callback.py", " or task.wait.number != callback.wait:", ":"),
+        ("services/claims/wait_for_callback.py", " or task.wait.number != callback.wait:", ":"),
         (
-            DOMAIN + "transitions.py",
+            "domain/tasks/transitions.py",
             "if task.wait is None or task.wait.number != command.wait:",
             "if task.wait is None:",
         ),
@@ -288,7 +314,7 @@ FAMILIES = (
     _bug(
         "a callback is given up too early",
         (
-            DOMAIN + "sweep_rules.py",
+            "domain/tasks/sweep_rules.py",
             "if wait.until is not None and recorder.at >= wait.until:",
             "if wait.until is not None:",
         ),
@@ -297,12 +323,12 @@ FAMILIES = (
     _bug(
         "two retries at once",
         (
-            STORE + "handoff_writes.py",
+            "adapters/dynamodb/handoffs/handoff_writes.py",
             'RETRY_IS_SEEN = "#retry_id = :seen"',
             'RETRY_IS_SEEN = "#retry_id = :seen OR #retry_id <> :seen"',
         ),
         (
-            STORE + "handoff_writes.py",
+            "adapters/dynamodb/handoffs/handoff_writes.py",
             'return put(item, NOT_THERE_YET, lambda: Conflict("retry"))',
             "return put(item)",
         ),
@@ -310,40 +336,40 @@ FAMILIES = (
     ),
     _bug(
         "a retry isn't looked for",
-        (SERVICES + "retry_handoff.py", "if latest is not None and not latest.is_ended:", "if False:"),
+        ("services/handoffs/retry_handoff.py", "if latest is not None and not latest.is_ended:", "if False:"),
     ),
     _bug(
         "a workflow's first handoff isn't counted",
         (
-            SERVICES + "make_handoff.py",
+            "steps/handoffs/make_handoff.py",
             "    start: int = 1,",
             "    start: int = 0,",
         ),
     ),
     _bug(
         "an end isn't told to where it came from",
-        (SERVICES + "change_task.py", "    if is_slug(task.source_agent):\n", "    if False:\n"),
+        ("steps/tasks/change_task.py", "    if is_slug(task.source_agent):\n", "    if False:\n"),
     ),
 )
 RUNS = (
     _bug(
         "a budget of calls is only read",
-        (STORE + "run_writes.py", "if spent.most_calls is not None:", "if False:"),
-        (STORE + "run_writes.py", '{":most_calls": spent.most_calls, ', "{"),
+        ("adapters/dynamodb/runs/run_writes.py", "if spent.most_calls is not None:", "if False:"),
+        ("adapters/dynamodb/runs/run_writes.py", '{":most_calls": spent.most_calls, ', "{"),
         habits={"focus": Focus.RUNS},
         steps=200_000,
     ),
     _bug(
         "a turn may be written over",
         (
-            STORE + "run_writes.py",
+            "adapters/dynamodb/runs/run_writes.py",
             'return [put(item, NOT_THERE_YET, lambda: Conflict("transcript"))]',
             "return [put(item)]",
         ),
     ),
     _bug(
         "an event is marked before the bus has it",
-        (SERVICES + "publish_events.py", "if event.id in delivery.accepted:", "if True:"),
+        ("services/events/publish_events.py", "if event.id in delivery.accepted:", "if True:"),
     ),
 )
 BUGS = (*CLAIMS, *REPEATS, *DIRECTIONS, *FAMILIES, *RUNS)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.adapters.models.bedrock import BedrockClient
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
     from baton.run_ports import AgentRunner, Model, Models
 
@@ -91,7 +91,7 @@ def wire_bus() -> Bus:
 @cache
 def wire_runner() -> AgentRunner:
     """Returns the runner of the agents that process-task runs."""
-    from baton.services.run_agent import AgentLoop  # only process-task runs agents
+    from baton.services.runs.run_agent import AgentLoop  # only process-task runs agents
 
     return AgentLoop(wire(), wire_models())
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from baton.domain.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
+from baton.domain.tasks.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

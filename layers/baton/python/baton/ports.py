@@ -11,36 +11,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from baton.domain.failure import failure_in
-from baton.domain.metering import Meter
+from baton.domain.access.metering import Meter
+from baton.domain.tasks.failure import failure_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
-    from baton.domain.agent import Agent, Roster
-    from baton.domain.alert import Alert, AlertState
-    from baton.domain.bus_events import BusEvent, OutboxEvent
-    from baton.domain.change import Change
-    from baton.domain.direction import Direction
-    from baton.domain.events import Event
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.page_changes import Editor, PageSnapshot
-    from baton.domain.page_fields import PageFields
-    from baton.domain.page_sync import PageRef, PageSync
-    from baton.domain.principal import Principal
-    from baton.domain.review import Review
-    from baton.domain.route import Route, RoutingTable
-    from baton.domain.run_profile import RunProfile
-    from baton.domain.settings import Settings
-    from baton.domain.task import Claim, Recovery, Task
-    from baton.domain.token import Token
-    from baton.domain.tool import Tool, Toolbox
-    from baton.domain.tracker import TrackerSettings
-    from baton.domain.tracker_circuit import TrackerCircuit
-    from baton.domain.transcript import Entry, Usage
-    from baton.domain.webhook import Webhook
-    from baton.domain.workflow import (
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.access.token import Token
+    from baton.domain.agents.agent import Agent, Roster
+    from baton.domain.agents.route import Route, RoutingTable
+    from baton.domain.agents.tool import Tool, Toolbox
+    from baton.domain.alerts.alert import Alert, AlertState
+    from baton.domain.escalations.direction import Direction
+    from baton.domain.escalations.review import Review
+    from baton.domain.events.bus_events import BusEvent, OutboxEvent
+    from baton.domain.handoffs.workflow import (
         BackgroundJob,
         Checkpoint,
         HeldClaim,
@@ -50,6 +38,18 @@ if TYPE_CHECKING:
         RootHandoffs,
         WorkflowMember,
     )
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.runs.run_profile import RunProfile
+    from baton.domain.runs.transcript import Entry, Usage
+    from baton.domain.tasks.change import Change
+    from baton.domain.tasks.task import Claim, Recovery, Task
+    from baton.domain.tasks.trail import Event
+    from baton.domain.tracker.page_changes import Editor, PageSnapshot
+    from baton.domain.tracker.page_fields import PageFields
+    from baton.domain.tracker.page_sync import PageRef, PageSync
+    from baton.domain.tracker.tracker_circuit import TrackerCircuit
+    from baton.domain.tracker.tracker_settings import TrackerSettings
+    from baton.domain.tracker.webhook import Webhook
 
 Json = Any
 
@@ -633,7 +633,7 @@ class AgentStore(Protocol):
     def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
         """Saves the time of the agent's last contact, unless the saved one is less than a minute old. At most one
         write, tried once; none if this process has tried within the minute. May raise any error of a store: callers
-        must be able to go on without it (``services/mark_contact.py``)."""
+        must be able to go on without it (``steps/agents/mark_contact.py``)."""
 
     def last_contact(self, workspace: str, agent: str) -> datetime | None:
         """Returns the saved time; None if there is none."""

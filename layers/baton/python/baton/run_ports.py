@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from baton.domain.transcript import Usage
+from baton.domain.runs.transcript import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.agent import Agent
-    from baton.domain.principal import Principal
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
     from baton.ports import ExtraWrite, TaskDetails
 
 Json = Any

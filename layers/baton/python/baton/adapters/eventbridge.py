@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from baton.domain.bus_events import DETAIL_TYPE, SOURCE
+from baton.domain.events.bus_events import DETAIL_TYPE, SOURCE
 from baton.ports import PublishResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from baton.domain.bus_events import BusEvent
+    from baton.domain.events.bus_events import BusEvent
 
 MAX_ENTRIES = 10
 MAX_CALL_BYTES = 256 * 1_024

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.errors import Busy
-from baton.domain.wake import MAX_BELL_DELAY_SECONDS
+from baton.domain.tasks.wake import MAX_BELL_DELAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

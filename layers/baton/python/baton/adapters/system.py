@@ -7,9 +7,9 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from baton.domain.access.token import SECRET_BYTES
 from baton.domain.ids import RANDOM_BYTES, sortable_id
 from baton.domain.times import whole_ms
-from baton.domain.token import SECRET_BYTES
 
 
 class SystemClock:

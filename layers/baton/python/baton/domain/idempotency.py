@@ -9,12 +9,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import KeyReused
-from baton.domain.events import canonical_json
+from baton.domain.tasks.trail import canonical_json
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.principal import Principal
+    from baton.domain.access.principal import Principal
 
 
 # A request with the same key after that is a new one.

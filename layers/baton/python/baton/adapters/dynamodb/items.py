@@ -10,21 +10,21 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import keys
-from baton.domain.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
-from baton.domain.direction import Direction, Escalation
-from baton.domain.events import Event, canonical_json, set_fields, state_fields, task_from_fields
-from baton.domain.guardrails import Guardrails
-from baton.domain.guardrails import from_public as rules_from
+from baton.domain.access.principal import Kind
+from baton.domain.access.read_rights import AgentsRead
+from baton.domain.access.settings import Settings
+from baton.domain.access.token import Token
+from baton.domain.agents.agent import DEFAULT_RANK, Agent, Approval, Requeue, Runtime
+from baton.domain.escalations.direction import Direction, Escalation
+from baton.domain.escalations.review import Review
+from baton.domain.guardrails.guardrails import Guardrails
+from baton.domain.guardrails.guardrails import from_public as rules_from
 from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
-from baton.domain.principal import Kind
-from baton.domain.read_rights import AgentsRead
-from baton.domain.review import Review
-from baton.domain.settings import Settings
-from baton.domain.task import Claim, Recovery, Task
+from baton.domain.tasks.task import Claim, Recovery, Task
+from baton.domain.tasks.trail import Event, canonical_json, set_fields, state_fields, task_from_fields
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
-from baton.domain.token import Token
-from baton.domain.tracker import from_public
+from baton.domain.tracker.tracker_settings import from_public
 from baton.ports import Note
 
 if TYPE_CHECKING:

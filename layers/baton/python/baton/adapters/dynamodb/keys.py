@@ -7,21 +7,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from baton.domain.alert import AlertState, hour_of
-from baton.domain.page_sync import Sync
-from baton.domain.task import State
+from baton.domain.alerts.alert import AlertState, hour_of
+from baton.domain.handoffs.workflow import JobKind
+from baton.domain.tasks.task import State
 from baton.domain.times import from_ms, to_ms
-from baton.domain.workflow import JobKind
+from baton.domain.tracker.page_sync import Sync
 from baton.ports import ReadyTask
 
 if TYPE_CHECKING:
     from datetime import date, datetime
 
-    from baton.domain.alert import Alert
-    from baton.domain.page_sync import PageSync
-    from baton.domain.task import Claim, Task
-    from baton.domain.tracker_circuit import TrackerCircuit
-    from baton.domain.workflow import BackgroundJob
+    from baton.domain.alerts.alert import Alert
+    from baton.domain.handoffs.workflow import BackgroundJob
+    from baton.domain.tasks.task import Claim, Task
+    from baton.domain.tracker.page_sync import PageSync
+    from baton.domain.tracker.tracker_circuit import TrackerCircuit
 
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"

@@ -7,33 +7,33 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.alerts import Alerts
-from baton.adapters.dynamodb.event_outbox import EventOutbox
-from baton.adapters.dynamodb.queues import QueueReads
-from baton.adapters.dynamodb.registry import roster_version
-from baton.adapters.dynamodb.renewal import renew
-from baton.adapters.dynamodb.routing import Routing
-from baton.adapters.dynamodb.runs import Runs
+from baton.adapters.dynamodb.access.uses import Uses
+from baton.adapters.dynamodb.agents.registry import roster_version
+from baton.adapters.dynamodb.agents.routing import Routing
+from baton.adapters.dynamodb.agents.tools import Tools
+from baton.adapters.dynamodb.alerts.alerts import Alerts
+from baton.adapters.dynamodb.claims.renewal import renew
+from baton.adapters.dynamodb.events.event_outbox import EventOutbox
+from baton.adapters.dynamodb.handoffs.workflows import Workflows
+from baton.adapters.dynamodb.runs.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
-from baton.adapters.dynamodb.tools import Tools
-from baton.adapters.dynamodb.tracker_reads import TrackerReads
-from baton.adapters.dynamodb.uses import Uses
-from baton.adapters.dynamodb.workflows import Workflows
+from baton.adapters.dynamodb.tasks.queues import QueueReads
+from baton.adapters.dynamodb.tracker.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.writes import bar, commit_marker, commit_writes
-from baton.domain.change import Change
-from baton.domain.direction import NO_PAIR
 from baton.domain.errors import Busy, Unknown
+from baton.domain.escalations.direction import NO_PAIR
+from baton.domain.tasks.change import Change
 from baton.ports import JobFinished, MarkerInputs, OtherTaskChanged, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from baton.domain.access.principal import Principal
+    from baton.domain.escalations.review import Review
+    from baton.domain.handoffs.workflow import BackgroundJob
     from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.principal import Principal
-    from baton.domain.review import Review
-    from baton.domain.task import Claim
-    from baton.domain.workflow import BackgroundJob
+    from baton.domain.tasks.task import Claim
     from baton.ports import ExtraWrite
 
 # The background job is still the one that was done: a new reason for it in the meantime is a new job.

@@ -5,18 +5,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.adapters.dynamodb import alert_items, handoff_items, items, keys, tracker_items
-from baton.adapters.dynamodb.alert_writes import alert_counted
-from baton.adapters.dynamodb.handoff_writes import HandoffExtra, handoff_writes, held_writes, member, resume_payload
-from baton.adapters.dynamodb.idempotency_writes import response_put
-from baton.adapters.dynamodb.marker_writes import MarkerExtra, marker_writes
-from baton.adapters.dynamodb.outbox_event_items import outbox_event_item
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access.idempotency_writes import response_put
+from baton.adapters.dynamodb.alerts import alert_items
+from baton.adapters.dynamodb.alerts.alert_writes import alert_counted
+from baton.adapters.dynamodb.escalations.marker_writes import MarkerExtra, marker_writes
+from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_item
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.handoffs.handoff_writes import (
+    HandoffExtra,
+    handoff_writes,
+    held_writes,
+    member,
+    resume_payload,
+)
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
-from baton.adapters.dynamodb.run_writes import RunExtra, run_writes
+from baton.adapters.dynamodb.runs.run_writes import RunExtra, run_writes
 from baton.adapters.dynamodb.table import KeyBar, MarkerBar, VersionBar
-from baton.adapters.dynamodb.tracker_writes import page_linked, page_reported, page_sync_behind
-from baton.domain.bus_events import outbox_events
+from baton.adapters.dynamodb.tracker import tracker_items
+from baton.adapters.dynamodb.tracker.tracker_writes import page_linked, page_reported, page_sync_behind
 from baton.domain.errors import Conflict
+from baton.domain.events.bus_events import outbox_events
 from baton.ports import (
     AlertCounted,
     AlertRaised,
@@ -50,9 +59,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.adapters.dynamodb.table import Bar, Write
-    from baton.domain.alert import Alert
-    from baton.domain.change import Change
-    from baton.domain.task import Task
+    from baton.domain.alerts.alert import Alert
+    from baton.domain.tasks.change import Change
+    from baton.domain.tasks.task import Task
     from baton.ports import ExtraWrite
 
 # Written once and never changed by anybody: the best commit markers.

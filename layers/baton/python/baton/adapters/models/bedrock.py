@@ -21,17 +21,17 @@ from botocore.parsers import ResponseParserError
 from baton.adapters.models.tool_calls import tool_use
 from baton.adapters.retry_after import retry_after
 from baton.domain.errors import ModelAway, ModelRefuses
-from baton.domain.events import canonical_json
 from baton.domain.numbers import approximate
-from baton.domain.reply import clean
-from baton.domain.transcript import Usage, count_in
+from baton.domain.runs.reply import clean
+from baton.domain.runs.transcript import Usage, count_in
+from baton.domain.tasks.trail import canonical_json
 from baton.run_ports import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.errors import ModelTrouble
-    from baton.domain.transcript import Block
+    from baton.domain.runs.transcript import Block
     from baton.ports import Clock
     from baton.run_ports import Model, Request
 

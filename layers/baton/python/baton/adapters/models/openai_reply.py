@@ -7,14 +7,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from baton.adapters.models.tool_calls import tool_use
-from baton.domain.reply import clean
-from baton.domain.transcript import Usage, count_in
+from baton.domain.runs.reply import clean
+from baton.domain.runs.transcript import Usage, count_in
 from baton.run_ports import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from baton.domain.transcript import Block
+    from baton.domain.runs.transcript import Block
 
 _STOP_REASONS = {
     "stop": StopReason.END_TURN,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.events import canonical_json
 from baton.domain.numbers import dumps
+from baton.domain.tasks.trail import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from baton.domain.transcript import Block
+    from baton.domain.runs.transcript import Block
     from baton.run_ports import Request
 
 Message = dict[str, Any]

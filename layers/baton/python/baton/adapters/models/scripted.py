@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.models.script import MESSAGE, Script, Scripted, Turn, turn_of
 from baton.domain.errors import ModelAway, ModelRefuses
-from baton.domain.events import canonical_json
-from baton.domain.history import RESULT
-from baton.domain.transcript import Usage
+from baton.domain.runs.history import RESULT
+from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.trail import canonical_json
 from baton.run_ports import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from baton.domain.transcript import Block
+    from baton.domain.runs.transcript import Block
     from baton.ports import Clock
     from baton.run_ports import Model, Request
 

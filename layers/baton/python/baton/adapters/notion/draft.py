@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.errors import TrackerTrouble
-    from baton.domain.page_fields import PageFields
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.page_fields import PageFields
+    from baton.domain.tracker.tracker_settings import TrackerSettings
 
 RELATIONS = ("client", "project")
 # After this many refusals that name related pages, all of them are left out instead of one by one.

@@ -8,8 +8,8 @@ from notion_client.helpers import is_full_user
 
 from baton.adapters.notion.schema import dashed
 from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
-from baton.domain.page_changes import Editor
-from baton.domain.tracker import notion_id
+from baton.domain.tracker.page_changes import Editor
+from baton.domain.tracker.tracker_settings import notion_id
 
 if TYPE_CHECKING:
     from baton.adapters.notion.connection import Connection

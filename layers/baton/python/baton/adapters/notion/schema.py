@@ -9,14 +9,14 @@ from uuid import UUID
 
 from baton.adapters.notion import texts, troubles
 from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, Refused
-from baton.domain.tracker import folded
+from baton.domain.tracker.tracker_settings import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from baton.adapters.notion.connection import Connection
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import Clock
 
 KEPT = timedelta(minutes=10)

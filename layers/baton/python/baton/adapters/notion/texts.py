@@ -6,7 +6,7 @@ import unicodedata
 from typing import Any
 from urllib.parse import urlsplit
 
-from baton.domain.page_fields import plain
+from baton.domain.tracker.page_fields import plain
 
 MAX_UNITS = 2_000
 MAX_ELEMENTS = 100

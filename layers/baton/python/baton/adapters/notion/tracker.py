@@ -14,7 +14,7 @@ from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
 from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, Refused, Restricted
 from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
-from baton.domain.tracker import notion_id
+from baton.domain.tracker.tracker_settings import notion_id
 from baton.ports import TrackerProblem, WrittenPage
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from baton.adapters.notion.connection import Connection
     from baton.adapters.notion.people import People
     from baton.adapters.notion.schema import Schemas
-    from baton.domain.page_changes import Editor, PageSnapshot
-    from baton.domain.page_fields import PageFields
-    from baton.domain.page_sync import PageRef
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.page_changes import Editor, PageSnapshot
+    from baton.domain.tracker.page_fields import PageFields
+    from baton.domain.tracker.page_sync import PageRef
+    from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import Tracker
 
 # The most that our clock and Notion's may differ, besides Notion's rounding.

@@ -16,7 +16,7 @@ from baton.adapters.notion.transport import Budget
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.tracker_settings import TrackerSettings
     from baton.ports import Clock, Secrets, Trackers
 
 _KEEP_OPEN_SECONDS = 20.0

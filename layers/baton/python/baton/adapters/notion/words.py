@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.notion import texts
 from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
-from baton.domain.marker import one_line
-from baton.domain.page_changes import PageSnapshot
-from baton.domain.page_fields import plain
-from baton.domain.page_sync import PageRef
+from baton.domain.escalations.marker import one_line
 from baton.domain.times import parse_rfc3339
-from baton.domain.tracker import folded, notion_id
+from baton.domain.tracker.page_changes import PageSnapshot
+from baton.domain.tracker.page_fields import plain
+from baton.domain.tracker.page_sync import PageRef
+from baton.domain.tracker.tracker_settings import folded, notion_id
 
 if TYPE_CHECKING:
-    from baton.domain.page_fields import PageFields
-    from baton.domain.tracker import TrackerSettings
+    from baton.domain.tracker.page_fields import PageFields
+    from baton.domain.tracker.tracker_settings import TrackerSettings
 
 MAX_RELATED = 100
 Value = dict[str, Any]

@@ -1,0 +1,1 @@
+"""Settings and tokens over HTTP."""

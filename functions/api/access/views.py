@@ -1,0 +1,122 @@
+"""Settings and tokens as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from api.tracker.views import TrackerSettingsView
+from baton.domain.access.settings import SETTING_NAMES
+from baton.domain.times import rfc3339
+from rest.tasks.views import when
+
+if TYPE_CHECKING:
+    from baton.domain.access.settings import Settings
+    from baton.domain.access.token import Token
+
+KindName = Literal["agent", "human", "service"]
+
+
+class GuardrailsView(TypedDict):
+    """The limits on the content of handoffs, completions and the blackboard."""
+
+    secrets: Literal["refuse", "mask", "off"]
+    forbidden_patterns: list[str]
+    max_text_characters: int
+    max_items: int
+
+
+class SettingsView(TypedDict):
+    """``guardrails``: left out for callers that may not see them."""
+
+    time_zone: str
+    holidays: list[str]
+    handoff_window_days: int
+    escalation_cap: int
+    breaker_scope: Literal["open", "any"]
+    dispatch_delay_seconds: int
+    unclaimed_alert_seconds: int
+    waiting_alert_seconds: int
+    max_attempts: int
+    loop_guard: bool
+    max_depth: int
+    max_handoffs_per_workflow: int
+    max_same_direction: int
+    ping_pong_window: int
+    root_handoffs_per_hour: int
+    agents_read: Literal["own", "workspace"]
+    requests_per_minute: int
+    kept_bytes_per_minute: int
+    kept_bytes_per_claim: int
+    guardrails: NotRequired[GuardrailsView]
+    tracker: TrackerSettingsView | None
+    version: int
+
+
+class NewToken(TypedDict):
+    """``token`` is never shown again."""
+
+    token: str
+    id: str
+    kind: KindName
+    subject: str
+    scopes: list[str]
+    created_at: str
+    expires_at: str | None
+
+
+class TokenView(TypedDict):
+    id: str
+    kind: KindName
+    subject: str
+    scopes: list[str]
+    created_at: str
+    created_by: str
+    expires_at: str | None
+    revoked_at: str | None
+    revoked_by: str | None
+
+
+class TokenPage(TypedDict):
+    items: list[TokenView]
+    next_cursor: str | None
+
+
+def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:
+    shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
+    shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
+    shown["agents_read"] = settings.agents_read.value
+    if with_guardrails:
+        shown["guardrails"] = settings.guardrails.public()
+    else:
+        del shown["guardrails"]
+    shown["tracker"] = settings.tracker.public() if settings.tracker else None
+    view: SettingsView = shown
+    return view
+
+
+def new_token(token: Token, text: str) -> NewToken:
+    return {
+        "token": text,
+        "id": token.id,
+        "kind": token.kind.value,
+        "subject": token.subject,
+        "scopes": sorted(token.scopes),
+        "created_at": rfc3339(token.created_at),
+        "expires_at": when(token.expires_at),
+    }
+
+
+def token_view(token: Token) -> TokenView:
+    return {
+        "id": token.id,
+        "kind": token.kind.value,
+        "subject": token.subject,
+        "scopes": sorted(token.scopes),
+        "created_at": rfc3339(token.created_at),
+        "created_by": token.created_by,
+        "expires_at": when(token.expires_at),
+        "revoked_at": when(token.revoked_at),
+        "revoked_by": token.revoked_by,
+    }

@@ -1,0 +1,1 @@
+"""Agents, tools and work types over HTTP."""

@@ -1,0 +1,130 @@
+"""Tools as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from rest.answers import FieldError
+
+if TYPE_CHECKING:
+    from baton.domain.agents.tool import Suspension, Variable
+    from baton.services.agents.define_tool import ToolDetails
+
+ModeName = Literal["transfer", "delegate"]
+HistoryName = Literal["full", "last_message", "none"]
+
+
+class VariableView(TypedDict):
+    """``enum``: its allowed values; empty for any of its type."""
+
+    name: str
+    type: Literal["string", "number", "boolean", "object", "array"]
+    required: bool
+    description: str
+    enum: list[Any]
+
+
+class ToolConfigView(TypedDict):
+    target_agent: str
+    mode: ModeName
+    context_variables: list[VariableView]
+    handoff_instructions: str
+    history: HistoryName
+
+
+class SuspensionView(TypedDict):
+    """Why the tool is offered to no model and refused when called: ``by`` changed these ``fields`` of its target, which
+    is now at ``target_version``. A human's PUT of the tool resumes it."""
+
+    reason: str
+    by: str
+    fields: list[str]
+    target_version: int
+
+
+class ToolView(TypedDict):
+    """``target_version``: the version of its target that a human last approved; 0 for tools older than this field."""
+
+    name: str
+    type: Literal["handoff"]
+    description: str
+    config: ToolConfigView
+    active: bool
+    version: int
+    created_at: str
+    updated_at: str
+    updated_by: str
+    target_version: int
+    suspended: SuspensionView | None
+
+
+class ToolList(TypedDict):
+    items: list[ToolView]
+    next_cursor: str | None
+
+
+class ToolSchemaView(TypedDict):
+    """The tool's description for a model. ``input_schema``: JSON Schema."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class DryRunView(TypedDict):
+    """``errors``: all problems of the arguments, or of the tool as it is now. ``would``: the message that the call
+    would show to readers; ``context``: the target's context. Both null if the call would be refused."""
+
+    ok: bool
+    errors: list[FieldError]
+    would: str | None
+    mode: ModeName
+    target_agent: str
+    target_agent_name: str
+    history: HistoryName
+    context: dict[str, Any] | None
+
+
+def tool_view(details: ToolDetails) -> ToolView:
+    tool, suspension = details.tool, details.suspension
+    return {
+        "name": tool.name,
+        "type": tool.type.value,
+        "description": tool.description,
+        "config": {
+            "target_agent": tool.target_agent,
+            "mode": tool.mode.value,
+            "context_variables": [_variable_view(each) for each in tool.context_variables],
+            "handoff_instructions": tool.handoff_instructions,
+            "history": tool.history.value,
+        },
+        "active": tool.active,
+        "version": tool.version,
+        "created_at": rfc3339(tool.created_at),
+        "updated_at": rfc3339(tool.updated_at),
+        "updated_by": tool.updated_by,
+        "target_version": tool.target_version,
+        "suspended": _suspension_view(suspension) if suspension else None,
+    }
+
+
+def _suspension_view(suspension: Suspension) -> SuspensionView:
+    return {
+        "reason": f"{suspension.reason[0].upper()}{suspension.reason[1:]}. PUT the tool to resume it.",
+        "by": suspension.by,
+        "fields": list(suspension.fields),
+        "target_version": suspension.target_version,
+    }
+
+
+def _variable_view(variable: Variable) -> VariableView:
+    return {
+        "name": variable.name,
+        "type": variable.type.value,
+        "required": variable.required,
+        "description": variable.description,
+        "enum": list(variable.enum),
+    }

@@ -1,0 +1,99 @@
+"""Alerts: raised by Baton or by any caller, handled by humans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import StringConstraints
+
+from api.alerts.views import AlertPage, AlertView, alert_view
+from baton.domain.alerts.alert import MAX_MESSAGE, AlertState, Severity
+from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.alerts.list_alerts import find_alert, list_alerts
+from baton.services.alerts.raise_alert import AlertRequest, raise_alert
+from rest.answers import Answer, created, ok
+from rest.models import Body, Id, PageQuery, Reason, Slug, query, strict
+from rest.pages import cursor_of, listing
+from rest.routing import Call, Routes, human
+
+if TYPE_CHECKING:
+    from baton.domain.alerts.alert import Alert
+    from baton.ports import Deps
+
+routes = Routes()
+
+
+class NewAlert(Body):
+    """``kind``: the caller's own name for it, none of the flags that Baton raises itself."""
+
+    kind: Slug
+    severity: Severity
+    message: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE)]
+    task_id: Id | None = None
+
+
+class AlertNote(Body):
+    note: Reason | None = None
+
+
+class AlertQuery(PageQuery):
+    state: Literal["open", "acknowledged", "resolved"] | None = None
+    task_id: Id | None = None
+
+
+@routes.post("/alerts", body=strict(NewAlert), answers={201: AlertView}, refusals=(404,))
+def create_alert(deps: Deps, call: Call[NewAlert, None]) -> Answer:
+    """Alert humans to a problem, about a task or not.
+
+    At most 60 from one caller in each hour of the clock (UTC): more are refused with 409 `too_many_alerts`, and
+    `Retry-After` says when the next hour begins. Alerts that Baton raises itself aren't counted.
+    """
+    body = call.body
+    request = AlertRequest(kind=body.kind, severity=body.severity, message=body.message, task_id=body.task_id)
+    alert = raise_alert(deps, call.by, request, call.idempotency_key)
+    return created(alert_view(deps, alert), f"/alerts/{alert.id}")
+
+
+@routes.get("/alerts", query=query(AlertQuery), answers={200: AlertPage})
+def list_all_alerts(deps: Deps, call: Call[None, AlertQuery]) -> Answer:
+    """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
+    state = None if call.query.state is None else AlertState(call.query.state)
+    page = list_alerts(deps, call.by, state, call.query.task_id, call.query.limit, cursor_of(call))
+
+    def view(alert: Alert) -> AlertView:
+        return alert_view(deps, alert)
+
+    return ok(listing(call, page, view))
+
+
+@routes.get("/alerts/{alert_id}", answers={200: AlertView})
+def get_alert(deps: Deps, call: Call[None, None]) -> Answer:
+    """One alert."""
+    return ok(alert_view(deps, find_alert(deps, call.by, call.params["alert_id"])))
+
+
+@routes.post(
+    "/alerts/{alert_id}/acknowledge",
+    body=strict(AlertNote),
+    answers={200: AlertView},
+    only=human("acknowledge an alert"),
+)
+def acknowledge_an_alert(deps: Deps, call: Call[AlertNote, None]) -> Answer:
+    """Acknowledge an alert: a human is working on it.
+
+    One that was handled before is answered unchanged; the first human stays.
+    """
+    alert = acknowledge_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
+    return ok(alert_view(deps, alert))
+
+
+@routes.post(
+    "/alerts/{alert_id}/resolve",
+    body=strict(AlertNote),
+    answers={200: AlertView},
+    only=human("resolve an alert"),
+)
+def resolve_an_alert(deps: Deps, call: Call[AlertNote, None]) -> Answer:
+    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
+    alert = resolve_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
+    return ok(alert_view(deps, alert))

@@ -1,0 +1,1 @@
+"""Claims over HTTP."""

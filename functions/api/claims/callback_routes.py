@@ -1,0 +1,42 @@
+"""The answer from outside to a task that waits for a callback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from api.claims.callback_views import AcceptedView
+from baton.services.claims.wait_for_callback import answer_unread
+from rest.answers import Answer, ok
+from rest.routing import Call, InputReader, Routes
+from rest.strict_json import read_json
+
+if TYPE_CHECKING:
+    from baton.ports import Deps
+    from rest.request import Request
+
+routes = Routes()
+
+
+def bytes_of(request: Request) -> bytes:
+    """Returns the body, checked for its size and not parsed: only a caller who knows the address gets that far. Raises
+    ``MalformedJson``, ``TooLarge``."""
+    return request.strangers_body
+
+
+@routes.post(
+    "/callbacks/{token}",
+    body=InputReader(object, bytes_of),
+    answers={200: AcceptedView},
+    is_idempotent=False,
+    needs_token=False,
+    raw=True,
+    any_value=True,
+)
+def answer_a_callback(deps: Deps, call: Call[bytes, None]) -> Answer:
+    """Answer a task that waits for this callback, once, with any JSON value; an empty body is null.
+
+    Takes no token: the address is a secret. The same answer may be repeated; another one, or one after the wait, is
+    refused with 409 `callback_used`.
+    """
+    answer_unread(deps, call.params["token"], lambda: read_json(call.body, any_value=True).value)
+    return ok({"accepted": True})

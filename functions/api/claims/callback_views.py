@@ -1,0 +1,25 @@
+"""Callbacks as JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from rest.tasks.views import ChangedTask
+
+
+class CallbackView(TypedDict):
+    """``url``: a secret address that takes one answer. It needs no token."""
+
+    url: str
+    interaction_id: str
+    until: str | None
+
+
+class WaitingTask(ChangedTask):
+    callback: CallbackView
+
+
+class AcceptedView(TypedDict):
+    accepted: Literal[True]

@@ -1,0 +1,123 @@
+"""Conversations as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.tasks.task import Kind
+from baton.domain.times import rfc3339
+from rest.tasks.views import ChangedTask, KindName, StateName, UsageView, changed_task, usage_view
+
+if TYPE_CHECKING:
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, TaskDetails
+    from baton.services.conversations.converse import ReadMessage
+    from baton.services.conversations.see_conversation import Overview
+
+MessageName = Literal[
+    "user_message",
+    "assistant_message",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "skill_load",
+    "handoff",
+    "subtask_created",
+    "status_change",
+    "error",
+]
+
+
+class AskedView(TypedDict):
+    """``task``: the task that answers the message. ``conversation_id``: its workflow."""
+
+    conversation_id: str
+    task: ChangedTask
+
+
+class ConversationTask(TypedDict):
+    """``agent``: null for open work that was never claimed."""
+
+    id: str
+    agent: str | None
+    state: StateName
+    parent_id: str | None
+    kind: KindName
+    created_at: str
+
+
+class ConversationView(TypedDict):
+    """``agent``: the agent that holds the conversation and gets the next message. ``state``: ``open`` while one of its
+    tasks hasn't ended. ``message``: the first one. ``tasks``: in the order of their creation."""
+
+    conversation_id: str
+    agent: str | None
+    agent_name: str | None
+    state: Literal["open", "idle"]
+    message: str
+    tasks: list[ConversationTask]
+    usage: UsageView
+    created_at: str
+
+
+class MessageView(TypedDict):
+    """``number``: within its task. ``agent``: the author, a slug or the user (``human:alice``). ``data``: depends on
+    the type, such as ``new_task_id`` and ``variables`` of a ``handoff``."""
+
+    number: int
+    task_id: str
+    agent: str
+    type: MessageName
+    text: str
+    data: dict[str, Any]
+    at: str
+
+
+class MessagePage(TypedDict):
+    """``after``: the value for the next request, now or later."""
+
+    items: list[MessageView]
+    after: str
+
+
+def asked_view(deps: Deps, details: TaskDetails) -> AskedView:
+    return {"conversation_id": details.task.workflow_id, "task": changed_task(deps, details)}
+
+
+def conversation_view(seen: Overview) -> ConversationView:
+    root = seen.root
+    return {
+        "conversation_id": root.workflow_id,
+        "agent": seen.holder.agent,
+        "agent_name": seen.agent.name if seen.agent else None,
+        "state": "open" if seen.is_open else "idle",
+        "message": seen.message,
+        "tasks": list(map(_task_view, seen.tasks)),
+        "usage": usage_view(seen.usage),
+        "created_at": rfc3339(root.created_at),
+    }
+
+
+def message_view(read: ReadMessage) -> MessageView:
+    return {
+        "number": read.number,
+        "task_id": read.task.id,
+        "agent": read.agent,
+        "type": read.message.type.value,
+        "text": read.message.text,
+        "data": read.message.data,
+        "at": read.at,
+    }
+
+
+def _task_view(task: Task) -> ConversationTask:
+    return {
+        "id": task.id,
+        "agent": task.agent,
+        "state": task.state.value,
+        "parent_id": task.parent_id,
+        "kind": Kind(task.kind).value,
+        "created_at": rfc3339(task.created_at),
+    }

@@ -1,0 +1,1 @@
+"""Manual reviews over HTTP."""

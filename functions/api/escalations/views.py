@@ -1,0 +1,89 @@
+"""Manual reviews as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from rest.tasks.trail_views import NoteView
+from rest.tasks.views import ChangedTask, when
+
+if TYPE_CHECKING:
+    from baton.domain.escalations.review import Review
+    from baton.ports import Deps
+    from baton.services.escalations.list_reviews import ReviewDetails
+    from rest.pages import Listing
+
+
+class ReviewView(TypedDict):
+    """A direction that reached its cap, or a chain that the loop guard stopped: by which ``rule``, after which
+    ``chain`` of agents. ``request`` is the latest one, which a release creates; ``count``, how many there were.
+    ``target_agent``: null for open work."""
+
+    id: str
+    state: Literal["open", "released"]
+    reason: Literal["escalation_cap", "loop_guard"]
+    rule: str | None
+    chain: list[str]
+    source_agent: str
+    target_agent: str | None
+    request: dict[str, Any]
+    requested_by: str
+    count: int
+    opened_at: str
+    last_at: str
+    released_at: str | None
+    released_by: str | None
+    task_id: str | None
+    task_url: str | None
+    version: int
+
+
+class WholeReview(ReviewView):
+    """The review with the notes of its requests, newest first; ``next_cursor``: for more notes. ``handoff``: the whole
+    message that a release hands off, for a chain that the loop guard stopped; null for an escalation, where ``request``
+    is complete."""
+
+    notes: list[NoteView]
+    next_cursor: str | None
+    handoff: dict[str, Any] | None
+
+
+class ReleasedReview(ReviewView):
+    task: ChangedTask
+
+
+class ReviewPage(TypedDict):
+    items: list[ReviewView]
+    next_cursor: str | None
+
+
+def review_view(deps: Deps, review: Review) -> ReviewView:
+    reason: Any = review.reason
+    return {
+        "id": review.id,
+        "state": "open" if review.is_open else "released",
+        "reason": reason,
+        "rule": review.rule,
+        "chain": list(review.chain),
+        "source_agent": review.source_agent,
+        "target_agent": review.target_agent,
+        "request": review.request,
+        "requested_by": review.requested_by,
+        "count": review.count,
+        "opened_at": rfc3339(review.opened_at),
+        "last_at": rfc3339(review.last_at),
+        "released_at": when(review.released_at),
+        "released_by": review.released_by,
+        "task_id": review.task_id,
+        "task_url": deps.task_url(review.task_id) if review.task_id else None,
+        "version": review.version,
+    }
+
+
+def whole_review(deps: Deps, details: ReviewDetails, notes: Listing) -> WholeReview:
+    handoff = None if details.draft is None else details.draft["message"]
+    noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
+    return {**review_view(deps, details.review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]

@@ -1,0 +1,1 @@
+"""Handoffs over HTTP."""

@@ -1,0 +1,48 @@
+"""Checkpoints as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from rest.tasks.views import ChangedTask
+
+if TYPE_CHECKING:
+    from baton.domain.handoffs.workflow import Checkpoint
+
+
+class SavedCheckpoint(TypedDict):
+    checkpoint_id: str
+    step_name: str
+    task: ChangedTask
+
+
+class CheckpointView(TypedDict):
+    """A saved state to continue from. ``by``: the principal that saved it."""
+
+    checkpoint_id: str
+    workflow_id: str
+    task_id: str
+    step_name: str
+    state: dict[str, Any]
+    at: str
+    by: str
+
+
+class CheckpointPage(TypedDict):
+    items: list[CheckpointView]
+    next_cursor: str | None
+
+
+def checkpoint_view(checkpoint: Checkpoint) -> CheckpointView:
+    return {
+        "checkpoint_id": checkpoint.id,
+        "workflow_id": checkpoint.workflow_id,
+        "task_id": checkpoint.task_id,
+        "step_name": checkpoint.step_name,
+        "state": checkpoint.state,
+        "at": rfc3339(checkpoint.at),
+        "by": checkpoint.by,
+    }

@@ -1,0 +1,223 @@
+"""Handoffs as JSON: the stored message and its outcome. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from baton.domain.handoffs.handoff import status_of
+from baton.domain.tasks.task import Kind, State
+from baton.domain.times import rfc3339
+from rest.tasks.outcome_views import CompletionView, FailureRecordView, FailureView, failure_view
+from rest.tasks.views import ChangedTask, KindName, StateName, changed_task
+
+if TYPE_CHECKING:
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, TaskDetails
+
+StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected", "cancelled"]
+
+
+class SourceView(TypedDict):
+    """``agent``: a slug, or the principal if it is no agent (``human:alice``)."""
+
+    agent: str
+    agent_id: NotRequired[str]
+    phase: NotRequired[str]
+
+
+class TargetView(TypedDict):
+    """``agent``: null for open work."""
+
+    agent: str | None
+    reason: str
+
+
+class ResultView(TypedDict):
+    description: NotRequired[str]
+    status: Literal["completed", "partial", "blocked", "failed"]
+    artifacts: NotRequired[list[str]]
+    notes: NotRequired[str]
+
+
+class RollsBackView(TypedDict):
+    """The handoff that failed, and its failure. ``checkpoint_id``: the latest checkpoint of its worker."""
+
+    handoff_id: str
+    task_id: str
+    checkpoint_id: str | None
+    failure: FailureRecordView
+    rollback_request: dict[str, Any]
+
+
+class RetriesView(TypedDict):
+    """The handoff that this one retries, as it had ended."""
+
+    handoff_id: str
+    state: StateName
+    failure: FailureView | None
+    checkpoint_id: str | None
+
+
+class ContinuesView(TypedDict):
+    handoff_id: str
+    completion_id: str
+
+
+class PartOfView(TypedDict):
+    """The task that a human split, and the number of this part."""
+
+    handoff_id: str
+    task_id: str
+    number: int
+
+
+class ListedHandoff(TypedDict):
+    """``status``: in the handoff protocol's words; ``state``: of its task."""
+
+    handoff_id: str
+    task_id: str
+    workflow_id: str
+    kind: KindName
+    status: StatusName
+    state: StateName
+    title: str
+    source_agent: str
+    target_agent: str | None
+    priority: Literal["P0", "P1", "P2"]
+    depth: int
+    created_at: str
+    updated_at: str
+    url: str
+
+
+class HandoffView(TypedDict):
+    """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
+    ``completion`` and ``failure``: of its task; ``escalation``: the request of a handoff marker; ``rolls_back``,
+    ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
+
+    handoff_id: str
+    task_id: str
+    kind: KindName
+    status: StatusName
+    state: StateName
+    timestamp: str
+    source: SourceView
+    target: TargetView
+    summary: str | None
+    results: list[ResultView]
+    context: dict[str, Any]
+    expectations: dict[str, Any]
+    rollback: dict[str, Any] | None
+    metadata: dict[str, Any]
+    budget: dict[str, Any] | None
+    escalation: NotRequired[dict[str, Any]]
+    rolls_back: NotRequired[RollsBackView]
+    retries: NotRequired[RetriesView]
+    continues: NotRequired[ContinuesView]
+    part_of: NotRequired[PartOfView]
+    completion: CompletionView | None
+    failure: FailureRecordView | None
+    url: str
+
+
+class HandedOff(TypedDict):
+    handoff: HandoffView
+    task: ChangedTask
+
+
+class SplitView(TypedDict):
+    """``task``: the task that was split, now cancelled."""
+
+    task: ChangedTask
+    parts: list[HandedOff]
+
+
+class HandoffPage(TypedDict):
+    items: list[ListedHandoff]
+    next_cursor: str | None
+
+
+_ORIGINS = ("retries", "continues", "part_of")
+_OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
+
+
+def listed_handoff(deps: Deps, task: Task) -> ListedHandoff:
+    status: Any = status_of(task)
+    return {
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "workflow_id": task.workflow_id,
+        "kind": Kind(task.kind).value,
+        "status": status,
+        "state": task.state.value,
+        "title": task.title,
+        "source_agent": task.source_agent,
+        "target_agent": task.target_agent,
+        "priority": task.priority.value,
+        "depth": task.depth,
+        "created_at": rfc3339(task.created_at),
+        "updated_at": rfc3339(task.updated_at),
+        "url": handoff_url(deps, task),
+    }
+
+
+def handoff_view(deps: Deps, details: TaskDetails) -> HandoffView:
+    task, body = details.task, details.body or {}
+    view: Any = {
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "kind": Kind(task.kind).value,
+        "status": status_of(task),
+        "state": task.state.value,
+        "timestamp": rfc3339(task.created_at),
+        "source": body.get("source") or {"agent": task.source_agent},
+        "target": body.get("target") or {"agent": task.target_agent, "reason": _reason(task, body)},
+        "summary": body.get("summary"),
+        "results": body.get("results", []),
+        "context": body.get("context", {}),
+        "expectations": body.get("expectations", {}),
+        "rollback": body.get("rollback"),
+        "metadata": body.get("metadata") or _metadata(task),
+        "budget": body.get("budget"),
+        **_origin(task, body),
+        "completion": details.completion,
+        "failure": None if task.state is State.DONE else failure_view(details.failure),
+        "url": handoff_url(deps, task),
+    }
+    shown: HandoffView = view
+    return shown
+
+
+def handed_off(deps: Deps, details: TaskDetails) -> HandedOff:
+    return {"handoff": handoff_view(deps, details), "task": changed_task(deps, details)}
+
+
+def handoff_url(deps: Deps, task: Task) -> str:
+    return f"{deps.public_url}/handoffs/{task.handoff_id}"
+
+
+def _reason(task: Task, body: dict[str, Any]) -> str:
+    """Returns a marker's reason, or the title of a task that came from the tracker without one."""
+    return str(body.get("escalation_reason") or task.title)
+
+
+def _metadata(task: Task) -> dict[str, Any]:
+    return {
+        "priority": task.priority.value,
+        "workflow_id": task.workflow_id,
+        "parent_handoff": None,
+        "depth": task.depth,
+    }
+
+
+def _origin(task: Task, body: dict[str, Any]) -> dict[str, Any]:
+    found = {name: body[name] for name in _ORIGINS if name in body}
+    if task.is_escalation:
+        found["escalation"] = {name: body[name] for name in _OF_MARKERS if name in body}
+    if "rolls_back" in body:
+        request = body.get("rollback_request") or {}
+        failure = {**body["failure"], "failure_id": body["failure_id"]}
+        found["rolls_back"] = {**body["rolls_back"], "failure": failure, "rollback_request": request}
+    return found

@@ -1,0 +1,25 @@
+"""The health check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import TypedDict
+
+from rest.answers import Answer, ok
+from rest.routing import Call, Routes
+
+if TYPE_CHECKING:
+    from baton.ports import Deps
+
+routes = Routes()
+
+
+class Health(TypedDict):
+    status: Literal["ok"]
+
+
+@routes.get("/healthz", answers={200: Health}, needs_token=False)
+def health(_deps: Deps, _call: Call[None, None]) -> Answer:
+    """Whether the API answers. Needs no token."""
+    return ok({"status": "ok"})

@@ -1,0 +1,36 @@
+"""The check of a task's trail as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
+
+if TYPE_CHECKING:
+    from baton.services.tasks.verify_trail import Verdict
+
+
+class TrailVerdict(TypedDict):
+    """``broken_at``: the first invalid entry; ``problem``: what is wrong, in a sentence. ``head_hash``: of the last
+    valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. ``matches_task``: the trail
+    agrees with the task as it is."""
+
+    task_id: str
+    intact: bool
+    events: int
+    broken_at: int | None
+    problem: str | None
+    head_hash: str | None
+    matches_task: bool
+
+
+def trail_verdict(verdict: Verdict) -> TrailVerdict:
+    return {
+        "task_id": verdict.task_id,
+        "intact": verdict.intact,
+        "events": verdict.events,
+        "broken_at": verdict.broken_at,
+        "problem": verdict.problem,
+        "head_hash": verdict.head_hash,
+        "matches_task": verdict.matches_task,
+    }

@@ -1,0 +1,1 @@
+"""The tracker over HTTP."""

@@ -1,0 +1,58 @@
+"""The tracker's settings as requests have them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from baton.domain.tracker.tracker_settings import MAX_DATABASE, MAX_WORD, MAX_WORDS
+from rest.models import Part, few
+
+Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD)]
+Words = Annotated[tuple[Word, ...], few(MAX_WORDS)]
+
+
+class PropertyNames(Part):
+    """The names of the database's properties. The title's is found by its type."""
+
+    status: Word = ""
+    priority: Word = ""
+    due: Word = ""
+    client: Word = ""
+    project: Word = ""
+    task_id: Word = ""
+
+
+class StatusWords(Part):
+    """The status on the page for each state."""
+
+    needs: Word = ""
+    delegated: Word = ""
+    next: Word = ""
+    claimed: Word = ""
+    waiting: Word = ""
+    done: Word = ""
+    failed: Word = ""
+    rejected: Word = ""
+    cancelled: Word = ""
+
+
+class PriorityWords(Part):
+    """The priority on the page for each priority."""
+
+    P0: Word = ""
+    P1: Word = ""
+    P2: Word = ""
+
+
+class TrackerRequest(Part):
+    """Fields left out keep their value. ``database``: the id or URL of a Notion database or data source.
+    ``closed_statuses``, ``cancelled_statuses``: the statuses with which a person ends a task."""
+
+    database: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DATABASE)] = ""
+    properties: PropertyNames = PropertyNames()
+    statuses: StatusWords = StatusWords()
+    priorities: PriorityWords = PriorityWords()
+    closed_statuses: Words = ()
+    cancelled_statuses: Words = ()

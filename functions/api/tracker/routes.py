@@ -1,0 +1,145 @@
+"""The tracker: its token, health, retries, import and webhook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import StringConstraints
+
+from api.tracker.requests import TrackerRequest
+from api.tracker.views import (
+    ImportedView,
+    OpenedWebhook,
+    RetriedView,
+    TrackerCheck,
+    TrackerHealth,
+    WebhookView,
+    check_view,
+    health_view,
+    imported_view,
+    opened_webhook,
+    retried_view,
+    webhook_view,
+)
+from baton.domain.times import seconds
+from baton.services.tracker.import_tracker import import_tracker
+from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
+from baton.services.tracker.retry_tracker import retry_tracker
+from baton.services.tracker.set_tracker_token import MAX_TOKEN, set_tracker_token
+from baton.services.tracker.tracker_health import check_tracker, tracker_health
+from rest.answers import Answer, created, nothing, ok
+from rest.models import Body, Id, NoFields, strict
+from rest.routing import Call, Routes, human, not_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.ports import Deps
+
+routes = Routes()
+
+# The function is stopped after 25 s: a page that was begun by then must be finished.
+IMPORT_SECONDS = 18
+
+
+class TrackerToken(Body):
+    token: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOKEN)]
+
+
+class CheckRequest(Body):
+    """``tracker``: settings to try, as PUT /workspace/settings takes them; left out, the present ones."""
+
+    tracker: TrackerRequest | None = None
+
+
+class RetryRequest(Body):
+    """``task_id``: left out, all pages that were given up."""
+
+    task_id: Id | None = None
+
+
+@routes.put("/tracker/token", body=strict(TrackerToken), answers={204: None}, only=human("set the tracker's token"))
+def put_tracker_token(deps: Deps, call: Call[TrackerToken, None]) -> Answer:
+    """Give Baton its Notion token. It is never shown again."""
+    set_tracker_token(deps, call.by, call.body.token)
+    return nothing()
+
+
+@routes.get("/tracker/health", answers={200: TrackerHealth})
+def get_tracker_health(deps: Deps, call: Call[None, None]) -> Answer:
+    """The tracker's health, as far as Baton knows it: the tracker isn't contacted."""
+    return ok(health_view(tracker_health(deps, call.by), deps.clock.now()))
+
+
+@routes.post(
+    "/tracker/check",
+    body=strict(CheckRequest),
+    answers={200: TrackerCheck},
+    only=not_agent("check the tracker"),
+    is_idempotent=False,
+)
+def check_the_tracker(deps: Deps, call: Call[CheckRequest, None]) -> Answer:
+    """All problems of the tracker's database, with a remedy each. Changes nothing."""
+    values = call.body.tracker.given() if call.body.tracker else None
+    return ok(check_view(check_tracker(deps, call.by.workspace, values)))
+
+
+@routes.post(
+    "/tracker/retry",
+    body=strict(RetryRequest),
+    answers={200: RetriedView},
+    only=not_agent("retry the tracker"),
+    refusals=(404,),
+)
+def retry_the_tracker(deps: Deps, call: Call[RetryRequest, None]) -> Answer:
+    """Retry now: all pages that were given up, or one task's page."""
+    return ok(retried_view(retry_tracker(deps, call.by, call.body.task_id, call.idempotency_key)))
+
+
+@routes.post(
+    "/tracker/import",
+    body=strict(NoFields),
+    answers={200: ImportedView},
+    only=human("import the tracker's handoffs"),
+)
+def import_from_the_tracker(deps: Deps, call: Call[NoFields, None]) -> Answer:
+    """Create tasks for the window's handoffs that exist only in the tracker.
+
+    May take 20 seconds. Imported handoffs stay, and aren't imported again, if the tracker fails in the middle: repeat
+    it until it is `complete`.
+    """
+    return ok(imported_view(import_tracker(deps, call.by, _has_time(deps), call.idempotency_key)))
+
+
+def _has_time(deps: Deps) -> Callable[[], bool]:
+    until = deps.clock.now() + seconds(IMPORT_SECONDS)
+    return lambda: deps.clock.now() < until
+
+
+@routes.post(
+    "/tracker/webhook",
+    body=strict(NoFields),
+    answers={201: OpenedWebhook},
+    only=human("open the webhook's handshake"),
+    is_idempotent=False,
+)
+def open_a_webhook(deps: Deps, call: Call[NoFields, None]) -> Answer:
+    """Open an address for Notion's webhook, for ten minutes.
+
+    The address is shown once, so this takes no Idempotency-Key: repeated, it opens another one, and the one before is
+    unknown from then on.
+    """
+    return created(opened_webhook(deps, *open_webhook(deps, call.by)))
+
+
+@routes.get("/tracker/webhook", answers={200: WebhookView}, only=human("look at the webhook"), refusals=(404,))
+def get_webhook(deps: Deps, call: Call[None, None]) -> Answer:
+    """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
+    return ok(webhook_view(webhook_of(deps, call.by), deps.clock.now()))
+
+
+@routes.delete("/tracker/webhook", answers={204: None}, only=human("remove the webhook"), refusals=(404,))
+def delete_webhook(deps: Deps, call: Call[None, None]) -> Answer:
+    """Take the webhook down: its address is unknown from the next delivery on."""
+    remove_webhook(deps, call.by)
+    return nothing()

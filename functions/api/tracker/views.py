@@ -1,0 +1,237 @@
+"""The tracker as JSON. docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from baton.domain.tracker.webhook import HANDSHAKE
+from rest.tasks.views import when
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from baton.domain.tracker.page_sync import PageSync
+    from baton.domain.tracker.webhook import Webhook
+    from baton.ports import Deps, TrackerProblem
+    from baton.services.tracker.import_tracker import Imported
+    from baton.services.tracker.retry_tracker import Retried
+    from baton.services.tracker.tracker_health import Health
+
+WebhookState = Literal["none", "open", "expired", "installed", "verified"]
+HOW = (
+    "Within ten minutes, in Notion: in your connection's settings, under Webhooks, create a subscription with this URL "
+    "and the page events. GET /tracker/webhook then shows the verification_token: paste it in Notion under Verify."
+)
+
+
+class PropertyNamesView(TypedDict):
+    status: str
+    priority: str
+    due: str
+    client: str
+    project: str
+    task_id: str
+
+
+class StatusWordsView(TypedDict):
+    needs: str
+    delegated: str
+    next: str
+    claimed: str
+    waiting: str
+    done: str
+    failed: str
+    rejected: str
+    cancelled: str
+
+
+class PriorityWordsView(TypedDict):
+    P0: str
+    P1: str
+    P2: str
+
+
+class TrackerSettingsView(TypedDict):
+    database: str
+    properties: PropertyNamesView
+    statuses: StatusWordsView
+    priorities: PriorityWordsView
+    closed_statuses: list[str]
+    cancelled_statuses: list[str]
+
+
+class DeadPage(TypedDict):
+    """``since``: when the task was created."""
+
+    task_id: str
+    status: Literal["dead"]
+    message: str
+    since: str
+    url: str | None
+
+
+class WebhookHealth(TypedDict):
+    """``expired``: no handshake came within ten minutes. ``verified``: a delivery signed by Notion came."""
+
+    state: WebhookState
+    opened_at: str | None
+    installed_at: str | None
+    verified_at: str | None
+
+
+class TrackerHealth(TypedDict):
+    """``status``: of the latest attempt; the next is made at ``closed_until``. ``waiting``: pages to be sent, at most
+    1,000. ``dead``: the first 25 pages that were given up. ``last_reconciled_at``: people's changes in the tracker
+    before then were handled."""
+
+    configured: bool
+    status: Literal["ok", "pending", "denied", "error"]
+    message: str
+    closed_until: str | None
+    waiting: int
+    dead: list[DeadPage]
+    webhook: WebhookHealth
+    last_reconciled_at: str | None
+
+
+class ProblemView(TypedDict):
+    """``about``: a property, the database or the token. An ``error`` keeps tasks from having pages, a ``warning`` keeps
+    part of a task off its page."""
+
+    about: str
+    severity: Literal["error", "warning"]
+    problem: str
+    what_to_do: str
+
+
+class TrackerCheck(TypedDict):
+    """``ok``: no problem is an ``error``."""
+
+    ok: bool
+    problems: list[ProblemView]
+
+
+class RetriedView(TypedDict):
+    """``revived``: pages that had been given up, ``hurried``: pages that waited for a later moment. ``complete``: false
+    if there are more than one call handles: call again."""
+
+    revived: int
+    hurried: int
+    complete: bool
+
+
+class SkippedPage(TypedDict):
+    title: str
+    reason: str
+
+
+class ImportedView(TypedDict):
+    """``opened``, ``closed``: pages that became tasks, open and ended ones. ``known``: pages that belong to a task
+    already. ``skipped``: pages that look like handoffs but aren't. ``complete``: false if time ran out: call again."""
+
+    opened: int
+    closed: int
+    known: int
+    skipped: list[SkippedPage]
+    complete: bool
+
+
+class OpenedWebhook(TypedDict):
+    """``url``: the address for Notion's handshake until ``expires_at``; never shown again."""
+
+    url: str
+    expires_at: str
+    how: str
+
+
+class WebhookView(TypedDict):
+    """``verification_token``: to be pasted into Notion; shown from the handshake to the first signed delivery."""
+
+    state: WebhookState
+    opened_at: str
+    expires_at: str
+    installed_at: str | None
+    verified_at: str | None
+    verification_token: str | None
+
+
+def health_view(health: Health, now: datetime) -> TrackerHealth:
+    circuit, webhook = health.circuit, health.webhook
+    status: Any = circuit.status.value
+    return {
+        "configured": health.is_configured,
+        "status": status,
+        "message": circuit.message,
+        "closed_until": None if health.is_open else when(circuit.closed_until),
+        "waiting": health.waiting,
+        "dead": [_dead_page(sync) for sync in health.dead],
+        "webhook": {
+            "state": _state(webhook, now),
+            "opened_at": when(webhook.opened_at) if webhook else None,
+            "installed_at": when(webhook.installed_at) if webhook else None,
+            "verified_at": when(webhook.verified_at) if webhook else None,
+        },
+        "last_reconciled_at": when(circuit.reconciled_at),
+    }
+
+
+def check_view(problems: Iterable[TrackerProblem]) -> TrackerCheck:
+    found: list[Any] = [
+        {
+            "about": each.about,
+            "severity": each.severity,
+            "problem": each.problem,
+            "what_to_do": each.what_to_do,
+        }
+        for each in problems
+    ]
+    return {"ok": all(each["severity"] != "error" for each in found), "problems": found}
+
+
+def retried_view(retried: Retried) -> RetriedView:
+    return {"revived": retried.revived, "hurried": retried.hurried, "complete": retried.complete}
+
+
+def imported_view(imported: Imported) -> ImportedView:
+    view: Any = imported.public()
+    shown: ImportedView = view
+    return shown
+
+
+def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
+    return {
+        "url": f"{deps.public_url}/notion/webhook/{address}",
+        "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
+        "how": HOW,
+    }
+
+
+def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
+    return {
+        "state": _state(webhook, now),
+        "opened_at": rfc3339(webhook.opened_at),
+        "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
+        "installed_at": when(webhook.installed_at),
+        "verified_at": when(webhook.verified_at),
+        "verification_token": None if webhook.verified_at else webhook.token,
+    }
+
+
+def _dead_page(sync: PageSync) -> DeadPage:
+    return {
+        "task_id": sync.task_id,
+        "status": "dead",
+        "message": sync.message,
+        "since": rfc3339(sync.since),
+        "url": sync.page.url if sync.page else None,
+    }
+
+
+def _state(webhook: Webhook | None, now: datetime) -> WebhookState:
+    state: Any = webhook.state(now) if webhook else "none"
+    shown: WebhookState = state
+    return shown

@@ -1,0 +1,100 @@
+"""The answer to a claim (docs/spec/lifecycle.md §8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.times import rfc3339
+from rest.tasks.outcome_views import CompletionView, FailureView
+from rest.tasks.views import RecoveryView, StateName, TaskView, recovery_views, task_view
+
+if TYPE_CHECKING:
+    from baton.domain.handoffs.workflow import Checkpoint
+    from baton.domain.tasks.task import Claim
+    from baton.ports import Deps
+    from baton.services.claims.claim_task import Claimed
+
+
+class BroughtResult(TypedDict):
+    """The result of a branch's last task. ``left_out``: the fields that were too large for this answer; the task itself
+    shows them."""
+
+    call_id: str
+    task_id: str
+    handoff_id: str
+    agent: str | None
+    state: StateName
+    output: Any
+    completion: CompletionView | None
+    failure: FailureView | None
+    left_out: list[str]
+
+
+class CheckpointState(TypedDict):
+    """A saved state to continue from."""
+
+    checkpoint_id: str
+    step_name: str
+    state: dict[str, Any]
+    at: str
+
+
+class ClaimAnswer(TypedDict):
+    """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are the branches'
+    ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
+    ``checkpoint``: the latest one."""
+
+    task: TaskView
+    body: dict[str, Any]
+    claim_id: str
+    fence: int
+    expires_at: str
+    lease_seconds: int
+    recoveries: list[RecoveryView]
+    results: list[BroughtResult]
+    callback: Any
+    interaction_id: str | None
+    checkpoint: CheckpointState | None
+    drift: None
+
+
+class Beat(TypedDict):
+    fence: int
+    expires_at: str
+    state: Literal["claimed"]
+
+
+def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
+    details, claim = claimed.details, claimed.details.task.claim
+    if claim is None:
+        raise ValueError("a claim's answer needs a claimed task")
+    resume_payload = details.resume_payload or {}
+    return {
+        "task": task_view(deps, details),
+        "body": details.body or {},
+        "claim_id": claimed.claim_id,
+        "fence": claim.fence,
+        "expires_at": rfc3339(claim.expires_at),
+        "lease_seconds": claim.lease_seconds,
+        "recoveries": recovery_views(details.recoveries),
+        "results": resume_payload.get("results", []),
+        "callback": resume_payload.get("callback"),
+        "interaction_id": resume_payload.get("interaction_id"),
+        "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
+        "drift": None,
+    }
+
+
+def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:
+    return {
+        "checkpoint_id": checkpoint.id,
+        "step_name": checkpoint.step_name,
+        "state": checkpoint.state,
+        "at": rfc3339(checkpoint.at),
+    }
+
+
+def beat(claim: Claim) -> Beat:
+    return {"fence": claim.fence, "expires_at": rfc3339(claim.expires_at), "state": "claimed"}

@@ -1,0 +1,1 @@
+"""Tasks as JSON, for every function."""

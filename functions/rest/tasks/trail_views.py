@@ -1,0 +1,98 @@
+"""A task's audit trail and notes as JSON (docs/spec/lifecycle.md §8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.tasks.trail import canonical_json
+from baton.domain.times import rfc3339
+
+if TYPE_CHECKING:
+    from baton.domain.handoffs.workflow import LateResult
+    from baton.domain.tasks.trail import Event
+    from baton.ports import Note
+
+
+class PrincipalView(TypedDict):
+    kind: Literal["agent", "human", "service"]
+    id: str
+
+
+class EventView(TypedDict):
+    """One entry of the trail. ``hash``: SHA-256 over the canonical JSON of the other fields (without ``prev_hash``),
+    followed by ``prev_hash``."""
+
+    seq: int
+    at: str
+    type: str
+    principal: PrincipalView
+    fence: int
+    data: dict[str, Any]
+    prev_hash: str
+    hash: str
+
+
+class Trail(TypedDict):
+    events: list[EventView]
+    next_after: int
+
+
+class NoteView(TypedDict):
+    id: str
+    at: str
+    by: str
+    content: dict[str, Any]
+
+
+class NotePage(TypedDict):
+    items: list[NoteView]
+    next_cursor: str | None
+
+
+# A function's answer has at most 6 MB.
+MAX_TRAIL_BYTES = 1_900_000
+
+
+class LateResultView(TypedDict):
+    """``fence``: of the claim that was over; ``verb``: of the request; ``content``: of the request, with apparent
+    secrets masked."""
+
+    fence: int
+    agent: str
+    at: str
+    verb: str
+    content: dict[str, Any] | None
+
+
+class LateResults(TypedDict):
+    items: list[LateResultView]
+    next_cursor: str | None
+
+
+def late_result_view(result: LateResult) -> LateResultView:
+    return {
+        "fence": result.claim_fence,
+        "agent": result.agent,
+        "at": rfc3339(result.at),
+        "verb": result.verb,
+        "content": result.content,
+    }
+
+
+def trail(events: tuple[Event, ...], after: int) -> Trail:
+    """Returns the entries, cut short at the size that a function may answer. One entry always fits."""
+    shown: list[Any] = []
+    size = 0
+    for event in events:
+        size += len(canonical_json(event.data).encode())
+        if shown and size > MAX_TRAIL_BYTES:
+            break
+        shown.append(event.public())
+        after = event.seq
+    return {"events": shown, "next_after": after}
+
+
+def note_view(note: Note) -> NoteView:
+    return {"id": note.id, "at": rfc3339(note.at), "by": note.by, "content": note.content}

@@ -1,0 +1,316 @@
+"""Tasks as JSON (docs/spec/lifecycle.md §8). docs/openapi.json is made of these types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict
+
+from baton.domain.tasks.task import Kind, State
+from baton.domain.times import rfc3339
+from rest.tasks.outcome_views import CompletionView, FailureView, FollowUpView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from baton.domain.runs.transcript import Usage
+    from baton.domain.tasks.task import Claim, Recovery, Wait
+    from baton.domain.tracker.page_sync import PageSync
+    from baton.ports import Deps, TaskDetails
+
+StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+KindName = Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+
+
+class ClaimView(TypedDict):
+    fence: int
+    agent: str
+    worker: str
+    claimed_at: str
+    heartbeat_at: str
+    expires_at: str
+
+
+class RecoveryView(TypedDict):
+    """Why a task came back."""
+
+    at: str
+    reason: str
+    prior_agent: str
+    prior_worker: str
+    prior_fence: int
+    last_checkpoint_id: str | None
+    action: str
+
+
+class TrackerView(TypedDict):
+    """The task's page in the tracker. ``status``: ``ok`` once the page shows the task; ``pending``, ``denied`` and
+    ``error`` are retried; ``dead`` waits for POST /tracker/retry. ``message``: the problem, or the parts that the page
+    had to be created without."""
+
+    page_id: str | None
+    url: str | None
+    status: Literal["ok", "pending", "denied", "error", "dead"]
+    message: str
+
+
+class BranchView(TypedDict):
+    call_id: str
+    task_id: str
+
+
+# The field's name is a keyword of Python.
+_For = TypedDict("_For", {"for": Literal["branches", "callback"]})
+
+
+class WaitView(_For):
+    """The wait of a task. ``branches``, ``policy``, ``quorum``: of a delegation; ``interaction_id``, ``until``: of a
+    callback. ``number``: counts the task's waits from 1."""
+
+    number: int
+    since: str
+    until: str | None
+    policy: Literal["all", "any", "quorum"] | None
+    quorum: int | None
+    branches: list[BranchView]
+    interaction_id: str | None
+
+
+class ListedTask(TypedDict):
+    """A task in a list: without its output, failure and recoveries. ``target_agent``: null for open work.
+    ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``tracker``: null if the task was
+    created while there was no tracker. ``join_parent``: the task that waits for this one's branch; ``successors``: the
+    tasks that continue it; ``retry_of``: the task that it retries."""
+
+    id: str
+    kind: KindName
+    state: StateName
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    created_at: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+
+
+class ChangedTask(ListedTask):
+    """The task after a change: without its recoveries."""
+
+    output: Any
+    failure: FailureView | None
+
+
+class CompletedTask(ChangedTask):
+    """The task, and the record of its completion."""
+
+    completion_id: str
+    completion: CompletionView
+
+
+class FailedTask(ChangedTask):
+    """The task, and the follow-up of its failure. ``checkpoint_id``: of the partial progress, if there was any;
+    ``rollback``: null while it is retried, or if no agent is to be told."""
+
+    failure_id: str
+    checkpoint_id: str | None
+    rollback: FollowUpView | None
+
+
+class TaskView(ChangedTask):
+    """The task with its recoveries."""
+
+    recoveries: list[RecoveryView]
+
+
+class UsageView(TypedDict):
+    """``model_calls``: calls that were begun, except those for which the provider was unavailable."""
+
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+
+
+class InputView(TypedDict):
+    message: str
+
+
+class WholeTask(TaskView):
+    """The whole task, with its usage. ``input``: the user's message, null outside of conversations. ``context``: as it
+    was handed over."""
+
+    input: InputView | None
+    context: dict[str, Any] | None
+    usage: UsageView
+
+
+class AwaitedTask(TaskView):
+    timed_out: bool
+
+
+class TaskPage(TypedDict):
+    items: list[ListedTask]
+    next_cursor: str | None
+
+
+def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
+    task, row = details.task, details.page_sync
+    return {
+        "id": task.id,
+        "kind": Kind(task.kind).value,
+        "state": task.state.value,
+        "title": task.title,
+        "source_agent": task.source_agent,
+        "target_agent": task.target_agent,
+        "work_type": task.work_type,
+        "priority": task.priority.value,
+        "effort": task.effort,
+        "created_at": rfc3339(task.created_at),
+        "updated_at": rfc3339(task.updated_at),
+        "ready_at": when(task.ready_at),
+        "not_before": when(task.not_before),
+        "deferred_until": when(task.deferred_until),
+        "due_date": task.due_date.isoformat() if task.due_date else None,
+        "deadline": when(task.deadline),
+        "attempt": task.attempt,
+        "max_attempts": task.max_attempts,
+        "version": task.version,
+        "revision": task.revision,
+        "handoff_id": task.handoff_id,
+        "master_task_id": task.master_task_id,
+        "parent_id": task.parent_id,
+        "join_parent": task.join_parent,
+        "retry_of": task.retry_of,
+        "successors": list(task.successors),
+        "workflow_id": task.workflow_id,
+        "depth": task.depth,
+        "flags": sorted(flag.value for flag in task.flags),
+        "wait": wait_view(task.wait) if task.wait else None,
+        "claim": claim_view(task.claim) if task.claim else None,
+        "tracker": tracker_view(row) if row else None,
+        "url": deps.task_url(task.id),
+    }
+
+
+def changed_task(deps: Deps, details: TaskDetails) -> ChangedTask:
+    """Returns the task with its output and failure. A task that ended as done shows no failure of an earlier
+    attempt."""
+    failure: Any = None if details.task.state is State.DONE else details.why
+    return {**listed_task(deps, details), "output": details.output, "failure": failure}
+
+
+def completed_task(deps: Deps, details: TaskDetails) -> CompletedTask:
+    completion: Any = details.completion
+    return {
+        **changed_task(deps, details),
+        "completion_id": completion["completion_id"],
+        "completion": completion,
+    }
+
+
+def failed_task(deps: Deps, details: TaskDetails) -> FailedTask:
+    record: Any = details.failure
+    return {
+        **changed_task(deps, details),
+        "failure_id": record["failure_id"],
+        "checkpoint_id": record["checkpoint_id"],
+        "rollback": record.get("rollback"),
+    }
+
+
+def task_view(deps: Deps, details: TaskDetails) -> TaskView:
+    return {**changed_task(deps, details), "recoveries": recovery_views(details.recoveries)}
+
+
+def whole_task(deps: Deps, details: TaskDetails, usage: Usage) -> WholeTask:
+    body = details.body or {}
+    return {
+        **task_view(deps, details),
+        "input": body.get("input"),
+        "context": body.get("context"),
+        "usage": usage_view(usage),
+    }
+
+
+def usage_view(usage: Usage) -> UsageView:
+    return {
+        "model_calls": usage.model_calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+    }
+
+
+def tracker_view(row: PageSync) -> TrackerView:
+    return {
+        "page_id": row.page.id if row.page else None,
+        "url": row.page.url if row.page else None,
+        "status": row.status.value,
+        "message": row.message,
+    }
+
+
+def claim_view(claim: Claim) -> ClaimView:
+    return {
+        "fence": claim.fence,
+        "agent": claim.agent,
+        "worker": claim.worker,
+        "claimed_at": rfc3339(claim.claimed_at),
+        "heartbeat_at": rfc3339(claim.heartbeat_at),
+        "expires_at": rfc3339(claim.expires_at),
+    }
+
+
+def wait_view(wait: Wait) -> WaitView:
+    return {
+        "for": "callback" if wait.is_for_callback else "branches",
+        "number": wait.number,
+        "since": rfc3339(wait.since),
+        "until": when(wait.until),
+        "policy": None if wait.is_for_callback else wait.policy.value,
+        "quorum": wait.quorum,
+        "branches": [{"call_id": each.call_id, "task_id": each.task_id} for each in wait.branches],
+        "interaction_id": wait.interaction_id,
+    }
+
+
+def recovery_views(recoveries: Iterable[Recovery]) -> list[RecoveryView]:
+    return [
+        {
+            "at": rfc3339(each.at),
+            "reason": each.reason,
+            "prior_agent": each.prior_agent,
+            "prior_worker": each.prior_worker,
+            "prior_fence": each.prior_fence,
+            "last_checkpoint_id": each.last_checkpoint_id,
+            "action": each.action,
+        }
+        for each in recoveries
+    ]
+
+
+def when(at: datetime | None) -> str | None:
+    return None if at is None else rfc3339(at)

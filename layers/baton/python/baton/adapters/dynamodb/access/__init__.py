@@ -1,0 +1,1 @@
+"""Use counts and saved responses in the table."""

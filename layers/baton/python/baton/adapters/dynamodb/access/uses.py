@@ -1,0 +1,87 @@
+"""The store's counts of requests: one item for each minute of a principal with much use, and one for its long polls,
+with a slot for each permit."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.table import ConditionFailed
+from baton.domain.access.polls import MAX_POLLS, free_slots
+from baton.domain.errors import TooManyPolls
+from baton.domain.times import from_ms, to_ms
+from baton.ports import PollPermit
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.adapters.dynamodb.table import Item
+    from baton.domain.access.principal import Principal
+
+# The slot is free or expired, or we hold it: an attempt whose reply was lost is repeated.
+NOT_HELD = "attribute_not_exists(#until) OR #until <= :now OR #holder = :holder"
+STILL_OURS = "#holder = :holder"
+FORGOTTEN_AFTER_SECONDS = 3_600
+
+
+class Uses(Registry):
+    def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
+        counted = self._table.update(
+            keys.use(by.workspace, by.key, minute),
+            attempts=1,
+            UpdateExpression="ADD #requests :requests, #bytes :bytes SET #ttl = :ttl",
+            ExpressionAttributeNames={"#requests": "requests", "#bytes": "bytes", "#ttl": "ttl"},
+            ExpressionAttributeValues={
+                ":requests": requests,
+                ":bytes": size,
+                ":ttl": minute * 60 + FORGOTTEN_AFTER_SECONDS,
+            },
+        )
+        return int(counted["requests"]), int(counted["bytes"])
+
+    def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
+        slots = list(range(MAX_POLLS))
+        for _ in range(2 * MAX_POLLS):
+            slot = random.choice(slots)  # noqa: S311 - spreads, keeps no secret
+            try:
+                self._hold(by, slot, permit_id, now, until)
+            except ConditionFailed as taken:
+                slots = free_slots(_held(taken.item), now)
+            else:
+                return PollPermit(by.workspace, by.key, slot, permit_id)
+        raise TooManyPolls(MAX_POLLS, 1)
+
+    def end_poll(self, permit: PollPermit) -> None:
+        with suppress(ConditionFailed):
+            self._table.update(
+                keys.polls(permit.workspace, permit.by),
+                UpdateExpression="REMOVE #until, #holder",
+                ConditionExpression=STILL_OURS,
+                ExpressionAttributeNames=_names(permit.slot),
+                ExpressionAttributeValues={":holder": permit.id},
+            )
+
+    def _hold(self, by: Principal, slot: int, permit_id: str, now: datetime, until: datetime) -> None:
+        self._table.update(
+            keys.polls(by.workspace, by.key),
+            UpdateExpression="SET #until = :until, #holder = :holder, #ttl = :ttl",
+            ConditionExpression=NOT_HELD,
+            ExpressionAttributeNames={**_names(slot), "#ttl": "ttl"},
+            ExpressionAttributeValues={
+                ":until": to_ms(until),
+                ":now": to_ms(now),
+                ":holder": permit_id,
+                ":ttl": to_ms(until) // 1_000 + FORGOTTEN_AFTER_SECONDS,
+            },
+        )
+
+
+def _names(slot: int) -> dict[str, str]:
+    return {"#until": f"until_{slot}", "#holder": f"holder_{slot}"}
+
+
+def _held(item: Item) -> dict[int, datetime]:
+    return {slot: from_ms(int(item[f"until_{slot}"])) for slot in range(MAX_POLLS) if f"until_{slot}" in item}

@@ -1,0 +1,1 @@
+"""Agents, tools and routes in the table."""

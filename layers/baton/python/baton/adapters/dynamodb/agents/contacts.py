@@ -1,0 +1,53 @@
+"""When each agent was last heard of, in items of their own, so that no claim waits for another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.table import ConditionFailed, Table
+from baton.domain.agents.liveness import MARKED_EVERY
+from baton.domain.times import from_ms, to_ms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# The contact wasn't marked within the last minute.
+NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"
+# The most agents that a process remembers. Beyond it, a mark costs one refused write each, nothing else.
+MAX_REMEMBERED = 10_000
+
+
+class Contacts:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._tried: dict[tuple[str, str], datetime] = {}
+
+    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
+        """Tries once, as the caller already has its answer. A failed mark isn't retried within the minute."""
+        tried = self._tried.get((workspace, agent))
+        if tried is not None and now - tried < MARKED_EVERY:
+            return
+        if len(self._tried) >= MAX_REMEMBERED:
+            self._tried.clear()
+        self._tried[workspace, agent] = now
+        values = {":now": to_ms(now), ":lately": to_ms(now - MARKED_EVERY)}
+        try:
+            self._table.update(
+                keys.contact(workspace, agent),
+                attempts=1,
+                UpdateExpression="SET #at = :now",
+                ConditionExpression=NOT_LATELY,
+                ExpressionAttributeNames={"#at": "at_ms"},
+                ExpressionAttributeValues=values,
+            )
+        except ConditionFailed:
+            return
+
+    def last_contact(self, workspace: str, agent: str) -> datetime | None:
+        item = self._table.get(keys.contact(workspace, agent))
+        return None if item is None else from_ms(int(item["at_ms"]))
+
+    def last_contacts(self, workspace: str) -> dict[str, datetime]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.contacts(workspace)})
+        return {item["sk"]: from_ms(int(item["at_ms"])) for item in found}

@@ -1,0 +1,184 @@
+"""The store's agents, settings and tokens."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access.idempotency_writes import response_put
+from baton.adapters.dynamodb.agents.contacts import Contacts
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.runs.run_items import profile_item
+from baton.adapters.dynamodb.table import Item, KeyBar, Write, to_wire
+from baton.domain.agents.agent import Roster
+from baton.domain.errors import Conflict
+from baton.domain.times import rfc3339
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.adapters.dynamodb.table import Table
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.access.token import Token
+    from baton.domain.agents.agent import Agent
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.runs.run_profile import RunProfile
+
+
+# The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
+MAX_KEPT_AGENTS = 5_000
+
+
+class Registry(Contacts):
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self._rosters: OrderedDict[str, Roster] = OrderedDict()
+
+    def roster(self, workspace: str) -> Roster:
+        """Reads the version before the agents. Agents that change between the two reads are newer than the version
+        says, and the next comparison reads them again. In the other order, old agents would be cached under a new
+        version."""
+        version = roster_version(self._table.get(keys.roster(workspace)))
+        kept = self._rosters.get(workspace)
+        if kept is not None and kept.version == version:
+            self._rosters.move_to_end(workspace)
+            return kept
+        found = self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)})
+        roster_sk = keys.roster(workspace).sk
+        roster = Roster(tuple(items.agent_from(item) for item in found if item["sk"] != roster_sk), version)
+        self._keep(workspace, roster)
+        return roster
+
+    def known_roster(self, workspace: str) -> Roster:
+        kept = self._rosters.get(workspace)
+        return self.roster(workspace) if kept is None else kept
+
+    def forget_rosters(self) -> None:
+        """Empties the cache, as in a new process."""
+        self._rosters.clear()
+
+    def _keep(self, workspace: str, roster: Roster) -> None:
+        self._rosters[workspace] = roster
+        self._rosters.move_to_end(workspace)
+        while len(self._rosters) > 1 and sum(len(each.agents) for each in self._rosters.values()) > MAX_KEPT_AGENTS:
+            self._rosters.popitem(last=False)
+
+    def agent(self, workspace: str, slug: str) -> Agent | None:
+        item = self._table.get(keys.agent(workspace, slug))
+        return None if item is None else items.agent_from(item)
+
+    def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+        agent, settings = keys.agent(workspace, slug), keys.settings(workspace)
+        found = self._table.get_many([agent, settings])
+        return (
+            items.agent_from(found[agent]) if agent in found else None,
+            items.settings_from(found.get(settings)),
+        )
+
+    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
+        item = items.agent_item(agent)
+        roster_item = {**keys.roster(agent.workspace)._asdict(), "version": roster.version + 1}
+        kept = keys.agent_version(agent.workspace, agent.slug, agent.version)
+
+        def writes_for(token: str) -> list[Write]:
+            return [
+                put_version({**item, **items.agent_queued(agent)}, agent.version, "agent"),
+                put_version(roster_item, roster.version + 1, "roster"),
+                kept_version(item, kept, token, "agent"),
+                *([] if profile is None else [put(profile_item(profile))]),
+            ]
+
+        self._table.transact(writes_for, kept)
+        self._keep(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
+
+    def settings(self, workspace: str) -> Settings:
+        return items.settings_from(self._table.get(keys.settings(workspace)))
+
+    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
+        item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": rfc3339(at)}
+        kept = keys.settings_version(workspace, settings.version)
+
+        def writes_for(token: str) -> list[Write]:
+            return [put_version(item, settings.version, "settings"), kept_version(item, kept, token, "settings")]
+
+        self._table.transact(writes_for, kept)
+
+    def token(self, token_id: str) -> Token | None:
+        item = self._table.get(keys.token(token_id))
+        return None if item is None else items.token_from(item)
+
+    def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
+        def writes_for(written_by: str) -> list[Write]:
+            stamp = {"written_by": written_by}
+            writes = [
+                put({**items.token_item(token), **stamp}, NOT_THERE_YET, lambda: Conflict("token")),
+                put(items.listed_token_item(token)),
+            ]
+            if idempotency_key:
+                writes.append(response_put(idempotency_key, {"token_id": token.id}, written_by))
+            return writes
+
+        self._table.transact(writes_for, keys.token(token.id), KeyBar(keys.token(token.id)))
+
+    def save_revocation(self, token: Token) -> None:
+        """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
+        so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
+        listed = keys.Key(keys.tokens(token.workspace), token.id)
+
+        def writes_for(written_by: str) -> list[Write]:
+            return [_revocation(keys.token(token.id), token), _revocation(listed, token, written_by)]
+
+        self._table.transact(writes_for, listed)
+
+    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
+        return Page(tuple(map(items.token_from, found)), cursor)
+
+    def _index_page(
+        self, index: str, partition: str, start: str, limit: int, until: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns the index entries after ``start``, up to ``until``."""
+        condition, values = "#pk = :pk AND #sk > :start", {":pk": partition, ":start": start}
+        if until is not None:
+            # A key condition takes a single range: BETWEEN starts at the next possible sort key after ``start``.
+            condition, values = "#pk = :pk AND #sk BETWEEN :start AND :until", {**values, ":start": start + " "}
+            values[":until"] = until
+        return self._table.query(condition, values, limit=limit, IndexName=index)
+
+    def _newest(self, partition: str, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        """Returns a page of a partition whose sort keys are sortable ids, newest first, and the next page's cursor."""
+        condition, values = "#pk = :pk", {":pk": partition}
+        if cursor is not None:
+            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit + 1, newest_first=True)
+        page = found[:limit]
+        return page, page[-1]["sk"] if len(found) > limit else None
+
+
+def roster_version(item: Item | None) -> int:
+    """Returns 0 if no agent was ever registered."""
+    return 0 if item is None else int(item["version"])
+
+
+def kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:
+    """Keeps one version for good: part of the trail of human settings, and the commit marker."""
+    return put({**item, **key._asdict(), "written_by": token}, NOT_THERE_YET, lambda: Conflict(what))
+
+
+def _revocation(key: keys.Key, token: Token, written_by: str | None = None) -> Write:
+    at = "" if token.revoked_at is None else rfc3339(token.revoked_at)
+    sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
+    names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
+    if written_by is not None:
+        sets, names = f"{sets}, #written = :written", {**names, "#written": "written_by"}
+    request = {
+        "Key": to_wire(key._asdict()),
+        "UpdateExpression": sets,
+        "ConditionExpression": "attribute_exists(#pk)",
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by, ":written": written_by}),
+    }
+    return Write("Update", request, lambda: Conflict("token"))

@@ -1,0 +1,1 @@
+"""Alerts in the table."""

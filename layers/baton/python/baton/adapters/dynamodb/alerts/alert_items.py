@@ -1,0 +1,27 @@
+"""The items of alerts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import keys
+from baton.domain.alerts.alert import from_snapshot, snapshot
+
+if TYPE_CHECKING:
+    from baton.domain.alerts.alert import Alert
+
+Item = dict[str, Any]
+
+
+def alert_item(alert: Alert) -> Item:
+    index_key = keys.alert_index_key(alert)
+    return {
+        **snapshot(alert),
+        **keys.alert(alert.workspace, alert.id)._asdict(),
+        "queue_pk": index_key and index_key.pk,
+        "queue_sk": index_key and index_key.sk,
+    }
+
+
+def alert_from(item: Item) -> Alert:
+    return from_snapshot(item)

@@ -1,0 +1,44 @@
+"""The store's alerts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.alerts import alert_items
+from baton.domain.errors import Unknown
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from baton.domain.alerts.alert import Alert, AlertState
+
+
+class Alerts(Registry):
+    def alert(self, workspace: str, alert_id: str) -> Alert:
+        item = self._table.get(keys.alert(workspace, alert_id))
+        if item is None:
+            raise Unknown("alert")
+        return alert_items.alert_from(item)
+
+    def alerts(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.alerts(workspace), limit, cursor)
+        return Page(tuple(map(alert_items.alert_from, found)), cursor)
+
+    def alerts_of_task(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.alerts_of_task(workspace, task_id), limit, cursor)
+        return Page(self._read_alerts(workspace, [item["sk"] for item in found]), cursor)
+
+    def unresolved_alerts(self, workspace: str, state: AlertState, limit: int, cursor: str | None) -> Page:
+        condition, values = "#pk = :pk", {":pk": keys.unresolved_alerts(workspace, state)}
+        if cursor is not None:
+            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit + 1, newest_first=True, IndexName=keys.QUEUE_INDEX)
+        page = self._read_alerts(workspace, [entry["sk"] for entry in found[:limit]])
+        shown = tuple(alert for alert in page if alert.state is state)
+        return Page(shown, found[limit - 1]["sk"] if len(found) > limit else None)
+
+    def _read_alerts(self, workspace: str, ids: list[str]) -> tuple[Alert, ...]:
+        wanted = [keys.alert(workspace, alert_id) for alert_id in ids]
+        found = self._table.get_many(wanted) if wanted else {}
+        return tuple(alert_items.alert_from(found[key]) for key in wanted if key in found)

@@ -1,0 +1,1 @@
+"""Directions and reviews in the table."""

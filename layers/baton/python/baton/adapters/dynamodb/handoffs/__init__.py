@@ -1,0 +1,1 @@
+"""Handoffs in the table."""

@@ -1,0 +1,147 @@
+"""The items around a workflow's tasks: live claims, checkpoints, background jobs, inboxes, late results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.domain.handoffs.workflow import (
+    BackgroundJob,
+    Checkpoint,
+    HeldClaim,
+    InboxItem,
+    JobKind,
+    LateResult,
+    RootHandoffs,
+)
+from baton.domain.numbers import loads
+from baton.domain.tasks.trail import canonical_json
+from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
+from baton.ports import Skills
+
+if TYPE_CHECKING:
+    from baton.domain.idempotency import SavedResponse
+    from baton.domain.tasks.task import Claim, Task
+
+Item = dict[str, Any]
+
+
+def held_item(task: Task, claim: Claim) -> Item:
+    return {
+        **keys.held_claim(task.workspace, task.id, claim)._asdict(),
+        "task_id": task.id,
+        "claim_id": claim.claim_id,
+        "workflow_id": task.workflow_id,
+        "slot": claim.slot,
+    }
+
+
+def held_from(item: Item) -> HeldClaim:
+    slot = int(item["slot"]) if "slot" in item else None
+    return HeldClaim(item["task_id"], item["claim_id"], item["workflow_id"], slot)
+
+
+def claim_ended_by_other_item(task: Task, claim: Claim) -> Item:
+    return {**keys.ended_claim(task.workspace, task.id, claim.claim_id)._asdict(), "claim": items.claim_map(claim)}
+
+
+def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:
+    if item is not None and "claim" in item:
+        return items.claim_from(item["claim"])
+    return items.saved_response_from(item)
+
+
+def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) -> Item:
+    completion_text = None if completion is None else canonical_json(completion)
+    return {**items.payload_item(key, content), "completion": completion_text}
+
+
+def completion_from(item: Item | None) -> dict[str, Any] | None:
+    return None if item is None or "completion" not in item else dict(loads(item["completion"]))
+
+
+def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
+    return {
+        **key._asdict(),
+        "id": checkpoint.id,
+        "workflow_id": checkpoint.workflow_id,
+        "task_id": checkpoint.task_id,
+        "step_name": checkpoint.step_name,
+        "state": canonical_json(checkpoint.state),
+        "at": rfc3339(checkpoint.at),
+        "by": checkpoint.by,
+    }
+
+
+def checkpoint_from(item: Item) -> Checkpoint:
+    return Checkpoint(
+        id=item["id"],
+        workflow_id=item["workflow_id"],
+        task_id=item["task_id"],
+        step_name=item["step_name"],
+        state=loads(item["state"]),
+        at=parse_rfc3339(item["at"]),
+        by=item["by"],
+    )
+
+
+def job_item(workspace: str, job: BackgroundJob) -> Item:
+    index_key = keys.job_index_key(job)
+    return {
+        **keys.job(workspace, job.kind, job.task_id)._asdict(),
+        "stamp": job.stamp,
+        "due_ms": to_ms(job.at),
+        "data": canonical_json(job.data),
+        "wake_pk": index_key.pk,
+        "wake_sk": index_key.sk,
+    }
+
+
+def job_from(kind: JobKind, task_id: str, item: Item | None) -> BackgroundJob | None:
+    """Returns the background job; None also if it was done."""
+    if item is None or "stamp" not in item:
+        return None
+    at, data = from_ms(int(item["due_ms"])), loads(item["data"])
+    return BackgroundJob(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
+
+
+def inbox_item(workspace: str, item: InboxItem) -> Item:
+    key = keys.Key(keys.inbox(workspace, item.agent), item.id)
+    return {**key._asdict(), "at": rfc3339(item.at), "content": canonical_json(item.content)}
+
+
+def inbox_from(agent: str, item: Item) -> InboxItem:
+    return InboxItem(agent, item["sk"], parse_rfc3339(item["at"]), loads(item["content"]))
+
+
+def late_item(key: keys.Key, result: LateResult) -> Item:
+    return {
+        **key._asdict(),
+        "fence": result.claim_fence,
+        "agent": result.agent,
+        "at": rfc3339(result.at),
+        "verb": result.verb,
+        "content": canonical_json(result.content),
+    }
+
+
+def late_from(item: Item) -> LateResult:
+    at, content = parse_rfc3339(item["at"]), loads(item["content"])
+    return LateResult(int(item["fence"]), item["agent"], at, item["verb"], content)
+
+
+def roots_item(workspace: str, roots: RootHandoffs) -> Item:
+    key = keys.roots(workspace, roots.source, roots.target)
+    return {**key._asdict(), "times": [to_ms(at) for at in roots.times], "version": roots.version}
+
+
+def roots_from(source: str, target: str, item: Item | None) -> RootHandoffs:
+    if item is None:
+        return RootHandoffs(source, target)
+    return RootHandoffs(source, target, tuple(from_ms(int(ms)) for ms in item["times"]), int(item["version"]))
+
+
+def skills_from(entry: Item) -> Skills:
+    """Reads the agent's own entry in its queue."""
+    most = int(entry["max_concurrent"]) if "max_concurrent" in entry else None
+    return Skills(tuple(entry["accepts"]), tuple(entry["produces"]), most)

@@ -1,0 +1,69 @@
+"""The store's items around the tasks of a workflow: inputs of a handoff decision, members, checkpoints, inboxes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.agents.route_items import route_from
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
+from baton.domain.handoffs.workflow import WorkflowMember
+from baton.ports import HandoffInputs, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.ports import HandoffQuery
+
+
+class Workflows(Registry):
+    def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
+        settings_key = keys.settings(workspace)
+        agent_keys = [keys.agent(workspace, slug) for slug in sorted(query.agents)]
+        route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
+        once_key = (
+            keys.idempotency_key(workspace, query.idempotency_key.digest) if query.idempotency_key is not None else None
+        )
+        count_key = keys.handoff_count(workspace, query.workflow_id) if query.workflow_id is not None else None
+        roots_key = keys.roots(workspace, *query.roots) if query.roots is not None else None
+        parent_keys = details_keys(workspace, query.parent_id) if query.parent_id is not None else []
+        single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
+        found = self._table.get_many([settings_key, *agent_keys, *single, *parent_keys])
+        agents = [items.agent_from(found[key]) for key in agent_keys if key in found]
+        count = found.get(count_key) if count_key else None
+        return HandoffInputs(
+            settings=items.settings_from(found.get(settings_key)),
+            agents={agent.slug: agent for agent in agents},
+            route=route_from(found.get(route_key)) if route_key else None,
+            saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
+            parent=details_from(workspace, query.parent_id, found) if query.parent_id is not None else None,
+            handoffs=None if count is None else int(count["count"]),
+            roots=handoff_items.roots_from(*query.roots, found.get(roots_key)) if query.roots and roots_key else None,
+        )
+
+    def workflow(self, workspace: str, workflow_id: str) -> tuple[WorkflowMember, ...]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.members(workspace, workflow_id)})
+        return tuple(WorkflowMember(item["sk"], item.get("parent_id")) for item in found)
+
+    def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
+        found, cursor = self._newest(keys.checkpoints(workspace, workflow_id), limit, cursor)
+        return Page(tuple(map(handoff_items.checkpoint_from, found)), cursor)
+
+    def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        condition, values = "#pk = :pk", {":pk": keys.inbox(workspace, agent)}
+        if cursor is not None:
+            condition, values = condition + " AND #sk > :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit + 1)
+        page = tuple(handoff_items.inbox_from(agent, item) for item in found[:limit])
+        return Page(page, page[-1].id if len(found) > limit else None)
+
+    def acknowledge(self, workspace: str, agent: str, ids: Sequence[str]) -> None:
+        gone = [keys.Key(keys.inbox(workspace, agent), item_id) for item_id in dict.fromkeys(ids)]
+        if gone:
+            self._table.delete_all(gone)
+
+    def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
+        kept: dict[str, Any] | None = items.payload_from(self._table.get(keys.review_request(workspace, review_id)))
+        return kept

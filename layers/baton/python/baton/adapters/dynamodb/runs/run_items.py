@@ -1,0 +1,71 @@
+"""The items of runs: profiles, transcript entries, usage."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.domain.runs.run_profile import RunProfile
+from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Usage
+from baton.domain.tasks.task import Policy
+from baton.domain.times import parse_rfc3339, rfc3339
+
+Item = dict[str, Any]
+
+
+def profile_item(profile: RunProfile) -> Item:
+    values = {f.name: getattr(profile, f.name) for f in fields(RunProfile)}
+    return {**keys.profile(profile.workspace, profile.slug)._asdict(), **values, "tools": list(profile.tools)}
+
+
+def profile_from(workspace: str, slug: str, item: Item | None) -> RunProfile:
+    """Ignores fields that this version no longer knows; new ones get their defaults."""
+    if item is None:
+        return RunProfile(workspace=workspace, slug=slug)
+    known = {f.name: f.type for f in fields(RunProfile)}
+    values = {name: value for name, value in item.items() if name in known}
+    numbers = {name: int(value) for name, value in values.items() if known[name] in {"int", "int | None"}}
+    read = {"tools": tuple(values.get("tools", ())), "join": Policy(values.get("join", Policy.ALL))}
+    return RunProfile(**{**values, **numbers, **read})
+
+
+def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
+    """Numbers are kept as numbers, messages as JSON text."""
+    messages = [asdict(message) for message in entry.more_messages]
+    payload = {"blocks": entry.blocks, "told": messages, "output": entry.output}
+    return {
+        **items.payload_item(keys.entry(workspace, task_id, entry.last), payload),
+        "first": entry.first,
+        "kind": str(entry.kind),
+        "agent": entry.agent,
+        "at": rfc3339(entry.at),
+        "turn": entry.turn,
+        "stop_reason": entry.stop_reason,
+        **asdict(entry.usage),
+        "is_repair": entry.is_repair or None,
+        "scripted": entry.scripted or None,
+    }
+
+
+def entry_from(item: Item) -> Entry:
+    payload = items.payload_from(item)
+    return Entry(
+        first=int(item["first"]),
+        kind=EntryKind(item["kind"]),
+        agent=item["agent"],
+        at=parse_rfc3339(item["at"]),
+        turn=int(item["turn"]),
+        blocks=tuple(payload["blocks"]),
+        more_messages=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in payload["told"]),
+        stop_reason=item.get("stop_reason"),
+        usage=usage_from(item),
+        is_repair=item.get("is_repair", False),
+        output=payload["output"],
+        scripted=item.get("scripted", False),
+    )
+
+
+def usage_from(item: Item | None) -> Usage:
+    """Returns zero usage if there is no item."""
+    return Usage() if item is None else Usage(*(int(item.get(f.name, 0)) for f in fields(Usage)))

@@ -1,0 +1,83 @@
+"""Writes of a run, and their conditions: transcript entries and usage."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
+from baton.adapters.dynamodb.runs import run_items
+from baton.adapters.dynamodb.table import Write, barred, to_wire
+from baton.domain.errors import Conflict
+from baton.ports import EntryKept, UsageCounted
+
+if TYPE_CHECKING:
+    from baton.adapters.dynamodb.table import Item
+
+# The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
+# can't spend without end.
+HAS_CALLS_LEFT = "#calls < :most_calls"
+HAS_CALLS_LEFT_OR_IS_NEW = "(attribute_not_exists(#calls) OR #calls < :most_calls)"
+HAS_TOKENS_LEFT = "#tokens < :most_tokens"
+HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_tokens)"
+
+# The transaction wasn't fenced off: usage that arrives late isn't counted twice.
+ISNT_BARRED = "attribute_not_exists(#barred)"
+
+RunExtra = EntryKept | UsageCounted
+
+_ADDS = "ADD #calls :calls, #input :input, #output :output"
+_NAMES = {"#calls": "model_calls", "#input": "input_tokens", "#output": "output_tokens"}
+
+
+def run_writes(workspace: str, extra: RunExtra, token: str) -> list[Write]:
+    match extra:
+        case EntryKept(task_id, entry):
+            item = {**run_items.entry_item(workspace, task_id, entry), "written_by": token}
+            return [put(item, NOT_THERE_YET, lambda: Conflict("transcript"))]
+        case UsageCounted():
+            return [_by_task(workspace, extra, token), _by_workflow(workspace, extra)]
+
+
+def _by_task(workspace: str, spent: UsageCounted, token: str) -> Write:
+    """Counts the task's usage. This item is the commit marker where the commit has no better one. The task's next
+    spending rewrites it; until then nothing is counted twice, and after that DynamoDB itself still knows the
+    transaction by its token, for ten minutes."""
+    request = {
+        "Key": to_wire(keys.usage_of_task(workspace, spent.task_id)._asdict()),
+        "UpdateExpression": f"{_ADDS} SET #written_by = :written_by",
+        "ConditionExpression": ISNT_BARRED,
+        "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by", "#barred": barred(token)},
+        "ExpressionAttributeValues": to_wire({**_added(spent), ":written_by": token}),
+    }
+    return Write("Update", request, lambda: Conflict("task"))
+
+
+def _by_workflow(workspace: str, spent: UsageCounted) -> Write:
+    """Counts the workflow's usage. ``tokens`` is the sum, for the condition, which can't add."""
+    conditions = _conditions(spent)
+    limits = {":most_calls": spent.most_calls, ":most_tokens": spent.most_tokens}
+    request: Item = {
+        "Key": to_wire(keys.usage_of_workflow(workspace, spent.workflow_id)._asdict()),
+        "UpdateExpression": f"{_ADDS}, #tokens :tokens",
+        "ExpressionAttributeNames": {**_NAMES, "#tokens": "tokens"},
+        "ExpressionAttributeValues": to_wire({**_added(spent), ":tokens": spent.usage.tokens, **limits}),
+    }
+    if conditions:
+        request["ConditionExpression"] = " AND ".join(conditions)
+    return Write("Update", request, lambda: Conflict("workflow"))
+
+
+def _conditions(spent: UsageCounted) -> list[str]:
+    conditions = []
+    if spent.most_calls is not None:
+        conditions.append(HAS_CALLS_LEFT_OR_IS_NEW if spent.most_calls > 0 else HAS_CALLS_LEFT)
+    if spent.most_tokens is not None:
+        conditions.append(HAS_TOKENS_LEFT_OR_IS_NEW if spent.most_tokens > 0 else HAS_TOKENS_LEFT)
+    return conditions
+
+
+def _added(spent: UsageCounted) -> Item:
+    added = asdict(spent.usage)
+    return {f":{short[1:]}": added[name] for short, name in _NAMES.items()}

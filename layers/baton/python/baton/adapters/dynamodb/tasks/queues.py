@@ -1,0 +1,94 @@
+"""Finds tasks: for agents that claim, for humans, for the sweeper, and for listings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.tasks.task_reads import TaskReads
+from baton.domain.tasks.task import State
+from baton.ports import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date, datetime
+
+    from baton.domain.handoffs.workflow import HeldClaim, JobKind
+    from baton.domain.tasks.task import Task
+    from baton.ports import ReadyTask, Skills
+
+READY_PAGE = 25
+DUE_PAGE = 100
+
+
+class QueueReads(TaskReads):
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
+        """Reads the agent's skills with the first page: its own entry comes first in its queue."""
+        partition = keys.ready_queue(workspace, agent)
+        page = self._queue_page(partition, keys.QUEUE_START)
+        is_known = bool(page) and page[0]["queue_sk"] == keys.AGENT_PLACE
+        return handoff_items.skills_from(page[0]) if is_known else None, self._due_work(partition, page, now)
+
+    def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
+        partition = keys.open_queue(workspace)
+        yield from self._due_work(partition, self._queue_page(partition, keys.QUEUE_START), now)
+
+    def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
+        found = self._table.query_all("#pk = :pk", {":pk": keys.held(workspace, agent)})
+        return tuple(map(handoff_items.held_from, found))
+
+    def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        page = self._index_page(keys.QUEUE_INDEX, keys.needs_queue(workspace), cursor or "P", limit + 1)
+        ids = [keys.parse_queue_sort_key(entry["queue_sk"])[1].task_id for entry in page[:limit]]
+        waiting = tuple(task for task in self._heads(workspace, ids) if task.state is State.NEEDS and not task.parked)
+        return Page(waiting, page[limit - 1]["queue_sk"] if len(page) > limit else None)
+
+    def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
+        for shard in keys.wake_shards():
+            start, more = keys.EARLIEST, True
+            while more:
+                page = self._index_page(keys.WAKE_INDEX, shard, start, DUE_PAGE, until=keys.wake_until(now))
+                for entry in page:
+                    start = entry["wake_sk"]
+                    yield (*keys.parse_task(entry["pk"]), keys.parse_job(entry["sk"]))
+                more = len(page) == DUE_PAGE
+
+    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
+
+    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
+        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
+
+    # Inside
+
+    def _due_work(self, partition: str, page: list[dict[str, Any]], now: datetime) -> Iterator[ReadyTask]:
+        """Yields the due work of a queue, from its first page on. Within a priority, work that isn't due sorts after
+        work that is: a page that ends with such a task is followed by the next priority."""
+        start = keys.QUEUE_START
+        while True:
+            for entry in page:
+                if entry["queue_sk"] == keys.AGENT_PLACE:
+                    start = keys.AGENT_PLACE
+                    continue
+                priority, ready = keys.parse_queue_sort_key(entry["queue_sk"])
+                if ready.ready_at <= now:
+                    yield replace(ready, requires=tuple(entry.get("requires", ())), source=entry["source_agent"])
+                    start = entry["queue_sk"]
+                else:
+                    start = priority + "~"
+            if len(page) < READY_PAGE:
+                return
+            page = self._queue_page(partition, start)
+
+    def _queue_page(self, partition: str, start: str) -> list[dict[str, Any]]:
+        return self._index_page(keys.QUEUE_INDEX, partition, start, READY_PAGE)
+
+    def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None) -> Page:
+        """Reads a listing's ids, then the tasks' HEADs: two reads a page."""
+        found, cursor = self._newest(partition, limit, cursor)
+        return Page(tuple(self._heads(workspace, [item["sk"] for item in found])), cursor)
+
+    def _heads(self, workspace: str, task_ids: list[str]) -> list[Task]:
+        return list(self.tasks(workspace, task_ids).values())

@@ -1,0 +1,248 @@
+"""Reads tasks and their items, one task or many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.tracker import tracker_items
+from baton.domain.errors import Unknown
+from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS
+from baton.ports import Note, TaskDetails
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from baton.domain.agents.agent import Agent
+    from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.tasks.task import Claim, Recovery, Task
+    from baton.domain.tasks.trail import Event
+
+Found = dict[keys.Key, dict[str, Any]]
+
+# The most requeues that a task usually has before a human looks at it: one less than its attempts.
+LIKELY_RECOVERIES = DEFAULT_MAX_ATTEMPTS - 1
+# Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
+TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE = 100, 50, 33, 40
+# Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
+PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
+
+
+class TaskReads(Registry):
+    # One task
+
+    def load(
+        self, workspace: str, task_id: str, idempotency_key: IdempotencyKey | None = None
+    ) -> tuple[Task, SavedResponse | None]:
+        head = keys.head(workspace, task_id)
+        if idempotency_key is None:
+            item, saved_response = self._table.get(head), None
+        else:
+            once_key = keys.idempotency_key(workspace, idempotency_key.digest)
+            found = self._table.get_many([head, once_key])
+            item, saved_response = found.get(head), items.saved_response_from(found.get(once_key))
+        if item is None:
+            raise Unknown("task")
+        return items.task_from(item), saved_response
+
+    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> TaskDetails:
+        condition, values = "#pk = :pk", {":pk": keys.task(workspace, task_id)}
+        if not with_body:
+            condition, values = condition + " AND #sk > :body", {**values, ":body": keys.BODY}
+        found = {item["sk"]: item for item in self._table.query_all(condition, values)}
+        if keys.HEAD not in found:
+            raise Unknown("task")
+        task = items.task_from(found[keys.HEAD])
+        found |= self._reread(task, found, *PAPERS)
+        first, last = keys.RECOVERIES
+        recoveries = tuple(items.recovery_from(found[sk]) for sk in sorted(found) if first <= sk <= last)
+        return TaskDetails(
+            task=task,
+            body=items.payload_from(found.get(keys.BODY)) if with_body else None,
+            **_results(found),
+            **_resume_inputs(found),
+            recoveries=self._counted_by_head(task, recoveries),
+            page_sync=tracker_items.page_sync_from(found.get(keys.MIRROR)),
+        )
+
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
+        agent_key = keys.agent(workspace, agent)
+        names = [keys.HEAD, keys.BODY, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT]
+        likely = [keys.recovery(workspace, task_id, number + 1) for number in range(LIKELY_RECOVERIES)]
+        wanted = [*(keys.task_item(workspace, task_id, what) for what in names), agent_key, *likely]
+        found = self._table.get_many(wanted)
+        here = {key.sk: item for key, item in found.items() if key != agent_key}
+        if keys.HEAD not in here:
+            raise Unknown("task")
+        task = items.task_from(here[keys.HEAD])
+        here |= self._reread(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
+        recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
+        details = TaskDetails(
+            task=task,
+            body=items.payload_from(here.get(keys.BODY)),
+            failure=items.payload_from(here.get(keys.FAILURE)),
+            **_resume_inputs(here),
+            recoveries=self._counted_by_head(task, recoveries),
+        )
+        return details, items.agent_from(found[agent_key]) if agent_key in found else None
+
+    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
+        head, agent_key = keys.head(workspace, task_id), keys.agent(workspace, agent)
+        found = self._table.get_many([head, agent_key])
+        task = items.task_from(found[head]) if head in found else None
+        return task, items.agent_from(found[agent_key]) if agent_key in found else None
+
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
+        return handoff_items.ended_claim_from(self._table.get(keys.ended_claim(workspace, task_id, claim_id)))
+
+    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
+        return items.saved_response_from(
+            self._table.get(keys.idempotency_key(idempotency_key.principal.workspace, idempotency_key.digest))
+        )
+
+    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
+        first, last = keys.late_results_after(after)
+        return tuple(map(handoff_items.late_from, self._trail(workspace, task_id, first, last, limit)))
+
+    def job(self, workspace: str, kind: JobKind, task_id: str) -> BackgroundJob | None:
+        return handoff_items.job_from(kind, task_id, self._table.get(keys.job(workspace, kind, task_id)))
+
+    def retry_of(self, workspace: str, task_id: str) -> str | None:
+        item = self._table.get(keys.task_item(workspace, task_id, keys.RETRY))
+        return None if item is None else str(item["retry_id"])
+
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+        first, last = keys.events_after(workspace, task_id, after)
+        return tuple(map(items.event_from, self._trail(workspace, task_id, first.sk, last, limit)))
+
+    def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
+        condition, values = "#pk = :pk", {":pk": keys.notes(workspace, about)}
+        if cursor is not None:
+            condition, values = condition + " AND #sk < :cursor", {**values, ":cursor": cursor}
+        found = self._table.query(condition, values, limit=limit, newest_first=True)
+        return tuple(items.note_from(about, item) for item in found)
+
+    # Many tasks
+
+    def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
+        found = self._many(workspace, task_ids, TASKS_AT_ONCE, keys.HEAD)
+        return {task_id: items.task_from(here[keys.HEAD]) for task_id, here in found if keys.HEAD in here}
+
+    def talk(self, workspace: str, task_ids: Sequence[str]) -> tuple[dict[str, Task], dict[str, str]]:
+        tasks: dict[str, Task] = {}
+        followed: dict[str, str] = {}
+        for task_id, here in self._many(workspace, task_ids, TALK_AT_ONCE, keys.HEAD, keys.FOLLOWED):
+            if keys.HEAD in here:
+                tasks[task_id] = items.task_from(here[keys.HEAD])
+            if keys.FOLLOWED in here:
+                followed[task_id] = here[keys.FOLLOWED]["next_id"]
+        return tasks, followed
+
+    def outcomes(self, workspace: str, task_ids: Sequence[str]) -> dict[str, TaskDetails]:
+        found = self._many(workspace, task_ids, PAPERS_AT_ONCE, keys.HEAD, keys.OUTPUT, keys.FAILURE)
+        details = {}
+        for task_id, here in found:
+            if keys.HEAD in here:
+                task = items.task_from(here[keys.HEAD])
+                later = self._reread(task, here, keys.OUTPUT, keys.FAILURE)
+                details[task_id] = TaskDetails(task=task, **_results({**here, **later}))
+        return details
+
+    def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        found = self._many(workspace, task_ids, BODIES_AT_ONCE, keys.BODY)
+        return {task_id: items.payload_from(here[keys.BODY]) for task_id, here in found if keys.BODY in here}
+
+    # Inside
+
+    def _reread(self, task: Task, here: Mapping[str, dict[str, Any]], *wanted: str) -> dict[str, dict[str, Any]]:
+        """Reads again, and so after HEAD, each wanted item that HEAD refers to and that is missing ``here`` or may be
+        older. Neither a batch read nor a query is a snapshot: each item is as it was at its own read."""
+        behind = [keys.task_item(task.workspace, task.id, each) for each in wanted if _may_be_older(each, task, here)]
+        return {key.sk: item for key, item in self._table.get_many(behind).items()} if behind else {}
+
+    def _many(
+        self, workspace: str, task_ids: Iterable[str], at_once: int, *what: str
+    ) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+        """Yields each task once, with those of its items that exist."""
+        wanted = list(dict.fromkeys(task_ids))
+        for start in range(0, len(wanted), at_once):
+            batch = wanted[start : start + at_once]
+            found = self._table.get_many([keys.task_item(workspace, each, part) for each in batch for part in what])
+            for task_id in batch:
+                here = {part: found.get(keys.task_item(workspace, task_id, part)) for part in what}
+                yield task_id, {part: item for part, item in here.items() if item is not None}
+
+    def _trail(self, workspace: str, task_id: str, first: str, last: str, limit: int) -> list[dict[str, Any]]:
+        return self._table.query(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": keys.trail(workspace, task_id), ":first": first, ":last": last},
+            limit=limit,
+        )
+
+    def _counted_by_head(self, task: Task, found: tuple[Recovery, ...]) -> tuple[Recovery, ...]:
+        """Returns as many recoveries as HEAD counts. The task may have come back more often than ``read_for_claim``
+        expects, or just between the reads of two items: then some are missing in ``found``, or HEAD doesn't count the
+        latest yet."""
+        all_of_them = found if len(found) >= task.recoveries else self._recoveries(task.workspace, task.id)
+        return all_of_them[: task.recoveries]
+
+    def _recoveries(self, workspace: str, task_id: str) -> tuple[Recovery, ...]:
+        first, last = keys.RECOVERIES
+        found = self._table.query_all(
+            "#pk = :pk AND #sk BETWEEN :first AND :last",
+            {":pk": keys.task(workspace, task_id), ":first": first, ":last": last},
+        )
+        return tuple(map(items.recovery_from, found))
+
+
+def details_keys(workspace: str, task_id: str) -> list[keys.Key]:
+    return [keys.head(workspace, task_id), keys.task_item(workspace, task_id, keys.BODY)]
+
+
+def details_from(workspace: str, task_id: str, found: Found) -> TaskDetails | None:
+    head, body = details_keys(workspace, task_id)
+    if head not in found:
+        return None
+    return TaskDetails(task=items.task_from(found[head]), body=items.payload_from(found.get(body)))
+
+
+def _results(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "output": items.payload_from(found.get(keys.OUTPUT)),
+        "completion": handoff_items.completion_from(found.get(keys.OUTPUT)),
+        "failure": items.payload_from(found.get(keys.FAILURE)),
+    }
+
+
+def _resume_inputs(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    checkpoint = found.get(keys.CHECKPOINT)
+    return {
+        "resume_payload": items.payload_from(found.get(keys.BROUGHT)),
+        "checkpoint": None if checkpoint is None else handoff_items.checkpoint_from(checkpoint),
+    }
+
+
+def _may_be_older(item_name: str, task: Task, here: Mapping[str, dict[str, Any]]) -> bool:
+    """True if the item may be older than the HEAD that refers to it. A newer one does no harm: a claim on that HEAD
+    fails."""
+    item = here.get(item_name)
+    match item_name:
+        case keys.OUTPUT:
+            return task.has_output and item is None
+        case keys.FAILURE:
+            return task.has_failure and not _is_of_last_claim(item, task)
+        case keys.BROUGHT:
+            is_over = task.waits > 0 and task.wait is None
+            return is_over and (items.payload_from(item) or {}).get("wait") != task.waits
+        case keys.CHECKPOINT:
+            return task.last_checkpoint_id is not None and (item or {}).get("id") != task.last_checkpoint_id
+    raise ValueError(item_name)
+
+
+def _is_of_last_claim(failure: dict[str, Any] | None, task: Task) -> bool:
+    """True if the failure is of the last claim that has ended."""
+    over = task.fence if task.claim is None else task.fence - 1
+    return failure is not None and failure.get("fence") == over

@@ -1,0 +1,1 @@
+"""Page synchronisation in the table."""

@@ -1,0 +1,113 @@
+"""A workspace's settings, each with its default and its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from baton.domain.access.read_rights import AgentsRead
+from baton.domain.errors import InvalidInput
+from baton.domain.guardrails.guardrails import Guardrails
+from baton.domain.tracker.tracker_settings import TrackerSettings
+
+MAX_WINDOW_DAYS = 30
+MAX_CAP = 20
+# The end of the undo window is one delayed dispatch notice, and SQS delays a message by at most 900 s.
+MAX_DISPATCH_DELAY_SECONDS = 900
+MAX_ALERT_SECONDS = 7 * 86_400
+MAX_HOLIDAYS = 200
+
+# The lowest and the highest value of every number. The depth of a chain and the size of a workflow bound the cost of
+# one task, one listing and one cascade.
+BOUNDS = {
+    "handoff_window_days": (1, MAX_WINDOW_DAYS),
+    "escalation_cap": (1, MAX_CAP),
+    "dispatch_delay_seconds": (0, MAX_DISPATCH_DELAY_SECONDS),
+    "unclaimed_alert_seconds": (60, MAX_ALERT_SECONDS),
+    "waiting_alert_seconds": (60, MAX_ALERT_SECONDS),
+    "max_attempts": (1, 20),
+    "max_depth": (1, 50),
+    "max_handoffs_per_workflow": (1, 500),
+    "max_same_direction": (1, 20),
+    "ping_pong_window": (4, 20),
+    "root_handoffs_per_hour": (1, 300),
+    "requests_per_minute": (60, 60_000),
+    "kept_bytes_per_minute": (300_000, 1_000_000_000),
+    "kept_bytes_per_claim": (1_000_000, 1_000_000_000),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A workspace's settings."""
+
+    time_zone: str = "UTC"
+    holidays: frozenset[date] = field(default_factory=frozenset)
+    handoff_window_days: int = 7
+    escalation_cap: int = 2
+    breaker_scope: str = "open"
+    dispatch_delay_seconds: int = 3
+    unclaimed_alert_seconds: int = 3_600
+    waiting_alert_seconds: int = 86_400
+    max_attempts: int = 3
+    loop_guard: bool = True  # False skips the loop guard's rules (docs/spec/protocol.md §3)
+    max_depth: int = 10
+    max_handoffs_per_workflow: int = 50
+    max_same_direction: int = 3
+    ping_pong_window: int = 6
+    root_handoffs_per_hour: int = 30
+    agents_read: AgentsRead = AgentsRead.OWN  # docs/reading-rights.md
+    requests_per_minute: int = 1_200
+    kept_bytes_per_minute: int = 6_000_000
+    kept_bytes_per_claim: int = 30_000_000
+    guardrails: Guardrails = field(default_factory=Guardrails)
+    tracker: TrackerSettings | None = None
+    version: int = 0
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+    @property
+    def window(self) -> timedelta:
+        return timedelta(days=self.handoff_window_days)
+
+    @property
+    def undo_window(self) -> timedelta:
+        return timedelta(seconds=self.dispatch_delay_seconds)
+
+    def changed(self, **values: Any) -> Settings:
+        """Returns a copy with the given fields, also within ``guardrails`` and ``tracker``; ``tracker`` None turns the
+        tracker off. Raises ``InvalidInput`` for the first field that is out of bounds."""
+        if "guardrails" in values:
+            values["guardrails"] = self.guardrails.changed(values["guardrails"])
+        if values.get("tracker") is not None:
+            values["tracker"] = (self.tracker or TrackerSettings()).changed(values["tracker"])
+        after = replace(self, **values)
+        for name, (low, high) in BOUNDS.items():
+            _within(name, getattr(after, name), low, high)
+        if after.agents_read not in set(AgentsRead):
+            raise InvalidInput("agents_read", "must be 'own' or 'workspace'")
+        if after.breaker_scope not in {"open", "any"}:
+            raise InvalidInput("breaker_scope", "must be 'open' or 'any'")
+        if len(after.holidays) > MAX_HOLIDAYS:
+            raise InvalidInput("holidays", f"must be at most {MAX_HOLIDAYS} dates")
+        _check_zone(after.time_zone)
+        return after
+
+
+SETTING_NAMES = tuple(f.name for f in fields(Settings) if f.name != "version")
+
+
+def _within(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise InvalidInput(name, f"must be from {low} to {high}")
+
+
+def _check_zone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as exc:  # OSError: a folder of the zone database, such as "Europe"
+        raise InvalidInput("time_zone", "must be an IANA time zone such as 'America/Chicago'") from exc

@@ -1,0 +1,67 @@
+"""Bearer tokens, ``baton_<id>_<secret>``. Only a digest of the secret is ever stored."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import Kind, Principal
+from baton.domain.times import rfc3339
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+SECRET_BYTES = 32
+_TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A bearer token."""
+
+    id: str
+    workspace: str
+    kind: Kind
+    subject: str  # an agent's slug, or the name of a human or service
+    scopes: frozenset[str]
+    digest: str  # SHA-256 of the secret: 256 random bits need no slow hash
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    revoked_by: str | None = None
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(self.workspace, self.kind, self.subject, self.scopes)
+
+    def admits(self, secret: str, now: datetime) -> bool:
+        matches = hmac.compare_digest(self.digest, digest(secret))
+        return matches and self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def revoked(self, by: Principal, at: datetime) -> Token:
+        return self if self.revoked_at else replace(self, revoked_at=at, revoked_by=by.key)
+
+    def state(self, now: datetime) -> str:
+        if self.revoked_at is not None:
+            return f"revoked at {rfc3339(self.revoked_at)}"
+        expired = self.expires_at is not None and self.expires_at <= now
+        return "expired" if expired else "active"
+
+
+def digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def spell(token_id: str, secret: str) -> str:
+    return f"baton_{token_id}_{secret}"
+
+
+def split(header: str) -> tuple[str, str] | None:
+    """Returns id and secret from an ``Authorization: Bearer …`` header, or None if it holds no Baton token."""
+    scheme, _, text = header.strip().partition(" ")
+    match = _TOKEN.match(text.strip()) if scheme.lower() == "bearer" else None
+    return (match[1], match[2]) if match else None

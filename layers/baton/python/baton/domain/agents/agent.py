@@ -1,0 +1,239 @@
+"""Registered agents, and how they are found by name."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import HumanNeeded, InactiveAgent, InvalidInput, LimitReached, NameTaken, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+
+MAX_AGENTS = 500
+MAX_NAME = 100
+MAX_ALIASES = 20
+MAX_TYPES = 50
+MAX_DESCRIPTION = 2_000
+MAX_CONCURRENT = 100
+MAX_DISPATCH_RANK = 1_000
+DEFAULT_RANK = 100
+# Fields that a human approves with a handoff tool to the agent, besides its run profile. A service that changes one of
+# them suspends the tool (``Tool.suspended_by``). Fields that only set when and how much the agent works aren't among
+# them.
+SEEN = ("name", "accepts", "produces", "runtime")
+# The match of an agent that declares nothing: it takes any work and fits none especially.
+UNDECLARED_MATCH = 0.5
+
+
+class Runtime(StrEnum):
+    """Who runs the agent's tasks: a worker of its own, over the API (``pull``), or Baton's process-task (``run``)."""
+
+    PULL = "pull"
+    RUN = "run"
+
+
+class Approval(StrEnum):
+    MANUAL = "manual"
+    AUTO = "auto"
+
+
+class Requeue(StrEnum):
+    """Where a lost task goes: back where it came from (``same``), or to a human (``needs``)."""
+
+    SAME = "same"
+    NEEDS = "needs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A registered agent."""
+
+    workspace: str
+    slug: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    accepts: tuple[str, ...] = ()
+    produces: tuple[str, ...] = ()
+    runtime: Runtime = Runtime.PULL
+    approval: Approval = Approval.MANUAL
+    requeue: Requeue = Requeue.SAME
+    max_concurrent: int | None = None  # claims that it may hold at once; None for no limit
+    dispatch_rank: int = DEFAULT_RANK  # lower gets its dispatch notices first
+    active: bool = True
+    version: int = 0
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+    # The last version in which a service changed a field of ``SEEN`` or the run profile (0: none), the service and the
+    # fields.
+    service_version: int = 0
+    service_by: str = ""
+    service_fields: tuple[str, ...] = ()
+
+    @property
+    def is_run(self) -> bool:
+        return self.runtime is Runtime.RUN
+
+    @property
+    def has_standing_approval(self) -> bool:
+        return self.approval is Approval.AUTO
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({self.slug, self.name, *self.aliases})
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """Its capabilities as ``accepts:<type>`` and ``produces:<type>``, the spelling of a task's requirements."""
+        return frozenset(requirements(self.accepts, self.produces))
+
+    def lacks(self, requires: Iterable[str]) -> tuple[str, ...]:
+        """Returns the requirements that it doesn't declare. An agent that declares neither accepts nor produces takes
+        anything (docs/spec/protocol.md §2); one that declares only one of the two lacks everything of the other."""
+        return lacking(self.offers, requires)
+
+    def match(self, requires: Iterable[str]) -> float:
+        """Returns the share of ``requires`` that it declares, 0 to 1; 1 if nothing is required."""
+        required, offers = frozenset(map(canonical, requires)), self.offers
+        if not required:
+            return 1.0
+        return len(required & offers) / len(required) if offers else UNDECLARED_MATCH
+
+    def must_be_active(self) -> Agent:
+        if not self.active:
+            raise InactiveAgent(self.slug)
+        return self
+
+    def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
+        """Returns the next version. ``of_profile``: the fields of its run profile that change with it. A standing
+        approval covers the agent as a human saw it (invariant 8): a change by a service ends it, and a service that
+        gives one raises ``HumanNeeded``."""
+        if not by.is_human:
+            if values.get("approval") is Approval.AUTO:
+                raise HumanNeeded("give a standing approval (approval: auto)")
+            values["approval"] = Approval.MANUAL
+        after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
+        after = replace(
+            after,
+            name=canonical(after.name),
+            aliases=distinct(after.aliases),
+            accepts=distinct(after.accepts),
+            produces=distinct(after.produces),
+        )
+        fields = (*(name for name in SEEN if _comparable(after, name) != _comparable(self, name)), *of_profile)
+        if by.is_human or not fields:
+            return after
+        return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
+
+
+def _comparable(agent: Agent, name: str) -> Any:
+    """Returns a field's value for a comparison: the order of types has no meaning."""
+    value = getattr(agent, name)
+    return frozenset(value) if isinstance(value, tuple) else value
+
+
+def unregistered(slug: str, by: Principal, at: datetime) -> Agent:
+    """Returns the blank agent that a first registration fills in."""
+    return Agent(workspace=by.workspace, slug=slug, name=slug, created_at=at, updated_at=at, updated_by=by.key)
+
+
+def requirements(accepts: Iterable[str], produces: Iterable[str]) -> tuple[str, ...]:
+    """Returns ``accepts:<type>`` and ``produces:<type>`` for each type, in the form in which names are compared."""
+    return (*(f"accepts:{each}" for each in distinct(accepts)), *(f"produces:{each}" for each in distinct(produces)))
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Returns each name once, in the form in which names are compared."""
+    return tuple(dict.fromkeys(map(canonical, names)))
+
+
+def lacking(offers: frozenset[str], requires: Iterable[str]) -> tuple[str, ...]:
+    """Returns the requirements that aren't among ``offers``. Empty ``offers`` mean that anything is accepted."""
+    return tuple(each for each in dict.fromkeys(requires) if canonical(each) not in offers) if offers else ()
+
+
+def canonical(name: str) -> str:
+    """Returns the form in which names are compared: Unicode NFC, trimmed (docs/spec/marker.md §1)."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """All agents of a workspace."""
+
+    agents: tuple[Agent, ...] = ()
+    version: int = 0  # rises with every change of any agent, so that concurrent changes can't give one name twice
+
+    def __iter__(self) -> Iterator[Agent]:
+        return iter(self.agents)
+
+    def get(self, slug: str) -> Agent:
+        """Returns the agent, active or not. Raises ``Unknown``."""
+        for agent in self.agents:
+            if agent.slug == slug:
+                return agent
+        raise Unknown("agent")
+
+    def active_named(self, name: str) -> Agent | None:
+        """Returns the active agent with this slug, name or alias, None if there is none."""
+        compared = canonical(name)
+        return next((agent for agent in self.agents if agent.active and compared in agent.names), None)
+
+    def able(self, requires: Iterable[str], besides: str | None = None) -> tuple[Agent, ...]:
+        """Returns the active agents, except ``besides``, that lack none of the requirements: agents that declare them
+        before agents that take anything, then by slug."""
+        required = tuple(requires)
+        found = [each for each in self.agents if each.active and each.slug != besides and not each.lacks(required)]
+        return tuple(sorted(found, key=lambda each: (-each.match(required), each.slug)))
+
+    def valid_names(self) -> str:
+        """Returns the names of the active agents, sorted, for the messages of docs/spec/marker.md §1."""
+        return ", ".join(sorted(agent.name for agent in self.agents if agent.active))
+
+    def saved(self, agent: Agent) -> Roster:
+        """Returns the roster after ``agent`` was saved."""
+        others = [other for other in self.agents if other.slug != agent.slug]
+        return Roster(tuple(sorted([*others, agent], key=lambda each: each.slug)), self.version + 1)
+
+    def must_have_room(self, newcomers: int) -> None:
+        """Raises ``LimitReached`` if ``newcomers`` more agents exceed ``MAX_AGENTS``."""
+        if newcomers and len(self.agents) + newcomers > MAX_AGENTS:
+            raise LimitReached("agents", MAX_AGENTS)
+
+    def must_not_clash(self, agent: Agent) -> None:
+        """Raises ``NameTaken`` if another agent has one of this agent's names."""
+        for other in self.agents:
+            shared = agent.names & other.names
+            if shared and other.slug != agent.slug:
+                raise NameTaken(min(shared), other.slug)
+
+
+def check_agent(values: Mapping[str, Any]) -> None:
+    """Raises ``InvalidInput`` for the first of the given fields that is out of bounds."""
+    for field, most in (("aliases", MAX_ALIASES), ("accepts", MAX_TYPES), ("produces", MAX_TYPES)):
+        check_names(field, values.get(field, ()), most)
+    if "name" in values:
+        check_names("name", (values["name"],), 1)
+    if values.get("max_concurrent") is not None and not 1 <= values["max_concurrent"] <= MAX_CONCURRENT:
+        raise InvalidInput("max_concurrent", f"must be from 1 to {MAX_CONCURRENT}, or null for no limit")
+    if not 0 <= values.get("dispatch_rank", DEFAULT_RANK) <= MAX_DISPATCH_RANK:
+        raise InvalidInput("dispatch_rank", f"must be from 0 to {MAX_DISPATCH_RANK}")
+
+
+def check_names(field: str, values: tuple[str, ...], most: int) -> None:
+    """Raises ``InvalidInput`` unless there are at most ``most`` values of 1-100 printable characters each."""
+    if len(values) > most:
+        raise InvalidInput(field, f"must have at most {most} entries")
+    for value in values:
+        name = canonical(value)
+        if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+            raise InvalidInput(field, f"must be 1 to {MAX_NAME} printable characters")
+        if "," in name:
+            raise InvalidInput(field, "must not contain a comma: names are listed with commas between them")

@@ -1,0 +1,1 @@
+"""Alerts for humans."""

@@ -1,0 +1,1 @@
+"""Conversations: who holds one, and how far it was read."""

@@ -1,0 +1,1 @@
+"""Escalations: the marker, a direction's circuit breaker and cap, manual reviews."""

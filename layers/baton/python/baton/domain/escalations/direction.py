@@ -1,0 +1,81 @@
+"""A direction, source → target: the circuit breaker and the cap on escalations (docs/spec/marker.md §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.access.settings import MAX_WINDOW_DAYS
+from baton.domain.times import seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.settings import Settings
+
+# Bounds the update expression that removes old escalations to 4 KB; the next escalation removes more.
+MOST_FORGOTTEN_AT_ONCE = 50
+# The direction of unknown agents: no agent has an empty slug.
+NO_PAIR = ("", "")
+_LONGEST_WINDOW = seconds(MAX_WINDOW_DAYS * 86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """One task of the direction."""
+
+    task_id: str
+    created_at: datetime
+    closed: bool = False  # set in the transaction that ends the task
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The breaker refuses: an escalation in the window blocks another one."""
+
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capped:
+    """The cap refuses: the window is full."""
+
+    review_id: str | None  # the manual review that is open for this direction, if any
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """A task may be created."""
+
+
+Verdict = Duplicate | Capped | Free
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The escalations of one direction."""
+
+    workspace: str
+    source: str
+    target: str
+    escalations: tuple[Escalation, ...] = ()
+    review_id: str | None = None
+    # Rises with every new escalation and every review that is opened or released, not with a closed task: that can only
+    # turn a refusal into a yes, so a decision made without it is never unsafe.
+    version: int = 0
+
+    def decide(self, now: datetime, settings: Settings) -> Verdict:
+        """Decides on an escalation at ``now``. An earlier one exactly as old as the window doesn't count."""
+        recent = [e for e in self.escalations if now - e.created_at < settings.window]
+        blocking = [e for e in recent if not e.closed or settings.breaker_scope == "any"]
+        if blocking:
+            return Duplicate(max(blocking, key=lambda e: (not e.closed, e.created_at, e.task_id)).task_id)
+        if len(recent) >= settings.escalation_cap:
+            return Capped(self.review_id, len(recent))
+        return Free()
+
+    def forgettable(self, now: datetime) -> tuple[str, ...]:
+        """Returns the oldest tasks that are outside of the longest window that a workspace can set."""
+        old = [e.task_id for e in self.escalations if now - e.created_at >= _LONGEST_WINDOW]
+        return tuple(old[:MOST_FORGOTTEN_AT_ONCE])

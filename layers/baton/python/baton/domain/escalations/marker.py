@@ -1,0 +1,204 @@
+"""create-handoff-marker: the request, its refusals and the marker block (docs/spec/marker.md §1 to §3)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from baton.domain.errors import InvalidMarker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+    from baton.domain.agents.agent import Agent, Roster
+
+MAX_REASON = 2_000
+MAX_URL = 2_000
+MAX_RELATIONS = 100
+FIELDS = (
+    "source_agent",
+    "target_agent",
+    "escalation_reason",
+    "source_digest_url",
+    "create_task",
+    "task_priority",
+    "client_relation_ids",
+    "project_relation_ids",
+)
+# In either case, with or without dashes: the forms of a page's id in Notion's API and URLs.
+_PAGE_ID = re.compile(r"[0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{12}\Z")
+
+
+class Priority(StrEnum):
+    P0 = "P0"
+    P1 = "P1"
+    P2 = "P2"
+
+
+PRIORITIES = {
+    "🔴 High": Priority.P0,
+    "🟡 Medium": Priority.P1,
+    "🟢 Low": Priority.P2,
+    "high": Priority.P0,
+    "medium": Priority.P1,
+    "low": Priority.P2,
+    "P0": Priority.P0,
+    "P1": Priority.P1,
+    "P2": Priority.P2,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """A valid request."""
+
+    source: Agent
+    target: Agent
+    reason: str
+    digest_url: str
+    create_task: bool
+    priority: Priority  # used with ``create_task`` only
+    client_relation_ids: tuple[str, ...] = ()
+    project_relation_ids: tuple[str, ...] = ()
+
+    @property
+    def block(self) -> str:
+        """The block: five lines, ready to paste. No value can add a line."""
+        return "\n".join(
+            (
+                f"Escalated To: {one_line(self.target.name)}",
+                f"Escalation Reason: {one_line(self.reason)}",
+                f"Escalation Owner: {one_line(self.target.name)}",
+                "Handoff Complete: No",
+                f"Source: {one_line(self.digest_url)}",
+            )
+        )
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The request in normal form: ``parse_marker`` accepts it."""
+        return {
+            "source_agent": self.source.name,
+            "target_agent": self.target.name,
+            "escalation_reason": self.reason,
+            "source_digest_url": self.digest_url,
+            "create_task": self.create_task,
+            "task_priority": str(self.priority),
+            "client_relation_ids": list(self.client_relation_ids),
+            "project_relation_ids": list(self.project_relation_ids),
+        }
+
+    def title(self, due: date) -> str:
+        return f"Handoff: {self.source.name} → {self.target.name} — {due.isoformat()}"
+
+    @property
+    def text(self) -> str:
+        return f"Escalation from {self.source.name}. Reason: {self.reason}. Source digest: {self.digest_url}"
+
+
+def one_line(text: str) -> str:
+    """Returns the text with line breaks, control and format characters, Unicode's included, replaced by spaces."""
+    return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and not _joins(c) else c for c in text)
+
+
+def _joins(character: str) -> bool:
+    # Zero-width joiners and non-joiners are part of emoji and of several scripts, and can't break a line.
+    return character in "\u200c\u200d"
+
+
+def parse_marker(body: Mapping[str, Any], roster: Roster) -> Marker:
+    """Checks in the order of docs/spec/marker.md §1. Raises ``InvalidMarker`` for the first failure."""
+    source = _agent(body, "source_agent", roster)
+    target = _agent(body, "target_agent", roster)
+    reason, digest_url = body.get("escalation_reason"), body.get("source_digest_url")
+    if _is_missing(reason) or _is_missing(digest_url):
+        field = "escalation_reason" if _is_missing(reason) else "source_digest_url"
+        raise InvalidMarker(field, "escalation_reason and source_digest_url are required")
+    create_task, priority = body.get("create_task", True), body.get("task_priority")
+    if create_task is not False and _is_missing(priority):
+        raise InvalidMarker("task_priority", "task_priority is required when create_task is true")
+    _no_unknown_fields(body)
+    if source.slug == target.slug:
+        raise InvalidMarker("target_agent", "source_agent and target_agent must differ")
+    return Marker(
+        source=source,
+        target=target,
+        reason=_text("escalation_reason", reason, MAX_REASON),
+        digest_url=_url(_text("source_digest_url", digest_url, MAX_URL)),
+        create_task=_boolean("create_task", create_task),
+        priority=_priority(priority),
+        client_relation_ids=_relations("client_relation_ids", body),
+        project_relation_ids=_relations("project_relation_ids", body),
+    )
+
+
+def _agent(body: Mapping[str, Any], field: str, roster: Roster) -> Agent:
+    value = body.get(field)
+    agent = roster.active_named(value) if isinstance(value, str) else None
+    if agent is None:
+        shown = "" if value is None else one_line(str(value))[:200]
+        raise InvalidMarker(field, f"Invalid {field}: {shown}. Valid names: {roster.valid_names()}")
+    return agent
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _no_unknown_fields(body: Mapping[str, Any]) -> None:
+    unknown = sorted(set(body) - set(FIELDS))
+    if unknown:
+        name = one_line(unknown[0])[:100]
+        raise InvalidMarker(name, f"{name} is not a field of a handoff marker")
+
+
+def _text(field: str, value: object, most: int) -> str:
+    if not isinstance(value, str):
+        raise InvalidMarker(field, f"{field} must be a string")
+    text = value.strip()
+    if len(text) > most:
+        raise InvalidMarker(field, f"{field} must be at most {most} characters")
+    return text
+
+
+def _url(text: str) -> str:
+    message = "source_digest_url must be an http or https URL"
+    try:
+        parts = urlsplit(text)
+        well_formed = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port)
+    except ValueError as exc:
+        raise InvalidMarker("source_digest_url", message) from exc
+    if not well_formed or any(c.isspace() or not c.isprintable() for c in text):
+        raise InvalidMarker("source_digest_url", message)
+    return text
+
+
+def _boolean(field: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidMarker(field, f"{field} must be true or false")
+    return value
+
+
+def _priority(value: object) -> Priority:
+    if _is_missing(value):
+        return Priority.P2
+    if not isinstance(value, str) or value not in PRIORITIES:
+        raise InvalidMarker("task_priority", f"task_priority must be one of: {', '.join(PRIORITIES)}")
+    return PRIORITIES[value]
+
+
+def _relations(field: str, body: Mapping[str, Any]) -> tuple[str, ...]:
+    values = body.get(field, [])
+    if not isinstance(values, list):
+        raise InvalidMarker(field, f"{field} must be an array of Notion page ids")
+    if len(values) > MAX_RELATIONS:
+        raise InvalidMarker(field, f"{field} must have at most {MAX_RELATIONS} entries")
+    for value in values:
+        if not isinstance(value, str) or not _PAGE_ID.match(value):
+            raise InvalidMarker(field, f"{field} must hold Notion page ids (32 hexadecimal digits, dashed or not)")
+    return tuple(dict.fromkeys(value.replace("-", "").lower() for value in values))

@@ -1,0 +1,75 @@
+"""Manual reviews: handoffs that the system stopped, for a human to release."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ReviewClosed
+from baton.domain.times import parse_rfc3339, rfc3339
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+
+
+ESCALATION_CAP = "escalation_cap"
+LOOP_GUARD = "loop_guard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A stopped request, however often it is repeated. There is at most one open review per direction for the cap, and
+    one per chain and rule for the loop guard; notes keep the text of each repeat."""
+
+    workspace: str
+    id: str
+    reason: str  # ``ESCALATION_CAP`` or ``LOOP_GUARD``
+    rule: str | None = None  # the loop guard's rule
+    chain: tuple[str, ...] = ()
+    source_agent: str
+    target_agent: str | None
+    request: dict[str, Any]  # the latest request: a release makes its handoff
+    requested_by: str
+    opened_at: datetime
+    last_at: datetime
+    count: int = 1  # how often it was requested
+    version: int = 1
+    released_at: datetime | None = None
+    released_by: str | None = None
+    task_id: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.released_at is None
+
+    def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
+        """Returns the review after another request. A released one opens again: each request needs its own release."""
+        after = replace(self, released_at=None, released_by=None, task_id=None)
+        return replace(
+            after, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
+        )
+
+    def released(self, by: Principal, at: datetime, task_id: str) -> Review:
+        """Returns the review released, with the task that came of it. Raises ``HumanNeeded`` or ``ReviewClosed``."""
+        by.must_be_human("release a manual review")
+        if not self.is_open:
+            raise ReviewClosed(self.id)
+        return replace(self, released_at=at, released_by=by.key, task_id=task_id, version=self.version + 1)
+
+
+_TIMES = ("opened_at", "last_at", "released_at")
+
+
+def snapshot(review: Review) -> dict[str, Any]:
+    """Returns the review for a saved response: a replay answers with the review as it was then."""
+    values = {name: value for name, value in asdict(review).items() if name != "workspace"}
+    times = {name: rfc3339(values[name]) for name in _TIMES if values[name] is not None}
+    return {**values, **times, "chain": list(review.chain)}
+
+
+def from_snapshot(workspace: str, kept: dict[str, Any]) -> Review:
+    """The inverse of ``snapshot``."""
+    times = {name: parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
+    return Review(**{**kept, **times, "chain": tuple(kept["chain"]), "workspace": workspace})

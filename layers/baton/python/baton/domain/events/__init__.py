@@ -1,0 +1,1 @@
+"""Events for the outside."""

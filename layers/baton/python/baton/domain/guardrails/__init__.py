@@ -1,0 +1,1 @@
+"""Guardrails: sizes, secrets and forbidden patterns."""

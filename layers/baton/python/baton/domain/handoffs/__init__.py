@@ -1,0 +1,1 @@
+"""Handoffs: the message, the draft, the chain, and the limits of a workflow."""

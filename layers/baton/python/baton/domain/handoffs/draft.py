@@ -1,0 +1,236 @@
+"""A handoff before it is made. A request, a failure, a completion, a retry and a split all become a draft, and a draft
+becomes a task in one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.route import Mode
+from baton.domain.handoffs import loop_guard
+from baton.domain.handoffs.handoff import (
+    MAX_MESSAGE_BYTES,
+    Message,
+    budget_of,
+    first_checkpoint_id_of,
+    handoff_id_of,
+    must_fit,
+    priority_of,
+    time_of,
+    title_of,
+)
+from baton.domain.handoffs.loop_guard import Budget, Hop, hops_of
+from baton.domain.tasks.task import Kind, State, Task
+from baton.domain.times import rfc3339
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.settings import Settings
+
+ROOT_DEPTH = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """A handoff's position in its workflow."""
+
+    workflow_id: str
+    master_task_id: str | None = None
+    parent_id: str | None = None  # None for a root
+    parent_handoff_id: str | None = None
+    hops: tuple[Hop, ...] = ()  # the chain from the root down to the parent
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def is_root(self) -> bool:
+        return self.parent_id is None
+
+
+def lineage_under(parent: Task, body: Message | None) -> Lineage:
+    """Returns the position of a child of ``parent``."""
+    return Lineage(
+        workflow_id=parent.workflow_id,
+        master_task_id=parent.master_task_id,
+        parent_id=parent.id,
+        parent_handoff_id=parent.handoff_id,
+        hops=hops_of(parent, body),
+        budget=budget_of(body),
+    )
+
+
+def lineage_beside(task: Task, body: Message | None) -> Lineage:
+    """Returns the position of a replacement for ``task``: with its root, its parent and its ancestors."""
+    metadata = (body or {}).get("metadata") or {}
+    return Lineage(
+        workflow_id=task.workflow_id,
+        master_task_id=task.master_task_id,
+        parent_id=task.parent_id,
+        parent_handoff_id=metadata.get("parent_handoff"),
+        hops=hops_of(task, body)[:-1],
+        budget=budget_of(body),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoffDraft:
+    """A handoff before it is made. Raises ``TooLarge`` if its message is too large to store."""
+
+    kind: Kind
+    source: str
+    target: str | None  # a slug; None for open work
+    message: Message  # its context is merged already
+    lineage: Lineage
+    requires: tuple[str, ...] = ()  # what the agent that takes it has to declare
+    mode: Mode = Mode.DISPATCH
+    work_type: str | None = None
+    dispatch_rank: int | None = None
+    join_parent: str | None = None
+    call_id: str | None = None
+    retry_of: str | None = None  # the task that this one tries anew
+
+    def __post_init__(self) -> None:
+        must_fit("context", self.message, MAX_MESSAGE_BYTES)
+
+    @property
+    def reason(self) -> str:
+        return str(self.message["target"]["reason"])
+
+    @property
+    def hop(self) -> Hop:
+        return loop_guard.hop(self.source, self.target, self.reason)
+
+    @property
+    def budget(self) -> Budget:
+        return self.lineage.budget.narrowed(budget_of(self.message))
+
+    def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
+        """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
+        ancestors, budget = self.lineage.hops, self.budget
+        loop_guard.check(ancestors, self.hop, settings, kind=self.kind, handoffs=handoffs, budget=budget, now=now)
+
+    def task(self, workspace: str, task_id: str, created_by: str, settings: Settings, now: datetime) -> Task:
+        """Returns the handoff's task, not approved yet."""
+        message, lineage = self.message, self.lineage
+        deadlines = [at for at in (time_of(message, "expectations", "deadline"), self.budget.deadline) if at]
+        expectations = message.get("expectations") or {}
+        return Task(
+            workspace=workspace,
+            id=task_id,
+            state=State.NEEDS,
+            title=title_of(message),
+            kind=str(self.kind),
+            source_agent=self.source,
+            target_agent=self.target,
+            priority=priority_of(message),
+            effort=(message.get("metadata") or {}).get("effort"),
+            requires=self.requires,
+            work_type=self.work_type,
+            dispatch_rank=self.dispatch_rank,
+            deadline=min(deadlines, default=None),
+            fail_on_deadline=bool(expectations.get("fail_on_deadline")),
+            not_before=time_of(message, "metadata", "not_before"),
+            handoff_id=handoff_id_of(task_id),
+            master_task_id=lineage.master_task_id or task_id,
+            parent_id=lineage.parent_id,
+            join_parent=self.join_parent,
+            call_id=self.call_id,
+            retry_of=self.retry_of,
+            workflow_id=lineage.workflow_id,
+            depth=len(lineage.hops) + ROOT_DEPTH,
+            created_at=now,
+            created_by=created_by,
+            updated_at=now,
+            max_attempts=settings.max_attempts,
+            mirrored=settings.tracker is not None,
+        )
+
+    def body(self, task: Task) -> Message:
+        """Returns the handoff's record: the message and its computed fields (docs/spec/protocol.md §1)."""
+        message = self.message
+        metadata = {
+            **(message.get("metadata") or {}),
+            "priority": str(task.priority),
+            "workflow_id": task.workflow_id,
+            "parent_handoff": self.lineage.parent_handoff_id,
+            "depth": task.depth,
+        }
+        rollback_request = message.get("rollback") or {}
+        rollback = {"on_failure": rollback_request.get("on_failure", self.source), **rollback_request}
+        rollback["checkpoint_id"] = rollback_request.get("checkpoint_id") or first_checkpoint_id_of(task.id)
+        hops = [each.plain() for each in (*self.lineage.hops, self.hop)]
+        budget = self.budget
+        return {
+            **message,
+            "handoff_id": task.handoff_id,
+            "kind": task.kind,
+            "timestamp": rfc3339(task.created_at),
+            "source": {**(message.get("source") or {}), "agent": self.source},
+            "target": {**message["target"], "agent": self.target},
+            "rollback": rollback,
+            "metadata": metadata,
+            "hops": hops,
+            **({"budget": _budget_json(budget)} if budget != Budget() else {}),
+        }
+
+    def plain(self) -> dict[str, Any]:
+        """Returns JSON for a manual review, which stores the draft until a human releases it."""
+        lineage = self.lineage
+        return {
+            "kind": str(self.kind),
+            "source": self.source,
+            "target": self.target,
+            "message": self.message,
+            "requires": list(self.requires),
+            "mode": str(self.mode),
+            "work_type": self.work_type,
+            "dispatch_rank": self.dispatch_rank,
+            "retry_of": self.retry_of,
+            "lineage": {
+                "workflow_id": lineage.workflow_id,
+                "master_task_id": lineage.master_task_id,
+                "parent_id": lineage.parent_id,
+                "parent_handoff_id": lineage.parent_handoff_id,
+                "hops": [each.plain() for each in lineage.hops],
+                "budget": _budget_json(lineage.budget),
+            },
+        }
+
+
+def draft_from(kept: dict[str, Any]) -> HandoffDraft:
+    """The inverse of ``plain``."""
+    lineage = kept["lineage"]
+    return HandoffDraft(
+        kind=Kind(kept["kind"]),
+        source=kept["source"],
+        target=kept["target"],
+        message=kept["message"],
+        requires=tuple(kept["requires"]),
+        mode=Mode(kept["mode"]),
+        work_type=kept["work_type"],
+        dispatch_rank=kept["dispatch_rank"],
+        retry_of=kept["retry_of"],
+        lineage=Lineage(
+            workflow_id=lineage["workflow_id"],
+            master_task_id=lineage["master_task_id"],
+            parent_id=lineage["parent_id"],
+            parent_handoff_id=lineage["parent_handoff_id"],
+            hops=tuple(Hop(source, target, reason) for source, target, reason in lineage["hops"]),
+            budget=budget_of({"budget": lineage["budget"]}),
+        ),
+    )
+
+
+def unbranched(draft: HandoffDraft) -> HandoffDraft:
+    """Returns the draft without its branch: a handoff that is released later belongs to no wait."""
+    return replace(draft, join_parent=None, call_id=None)
+
+
+def _budget_json(budget: Budget) -> dict[str, Any]:
+    values = {
+        "max_handoffs": budget.max_handoffs,
+        "max_model_calls": budget.max_model_calls,
+        "max_tokens": budget.max_tokens,
+        "deadline": None if budget.deadline is None else rfc3339(budget.deadline),
+    }
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,127 @@
+"""What a workflow has besides tasks: checkpoints, claims, background jobs, root handoffs, inbox items, late results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import LoopTripped
+from baton.domain.times import seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.settings import Settings
+    from baton.domain.tasks.change import Change
+
+HOUR = seconds(3_600)
+ANY_AGENT = "*"
+ROOT_RATE = "root_rate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A saved state that a later attempt continues from (docs/spec/protocol.md §6)."""
+
+    id: str
+    workflow_id: str
+    task_id: str
+    step_name: str
+    state: dict[str, Any]
+    at: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowMember:
+    """A task of a workflow and its parent."""
+
+    task_id: str
+    parent_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldClaim:
+    """A live claim, found by its agent."""
+
+    task_id: str
+    claim_id: str
+    workflow_id: str
+    slot: int | None = None  # the permit that the claim holds; None if the agent has no limit
+
+
+class JobKind(StrEnum):
+    """The kind of a background job. A job is stored until it is done, however often it is interrupted."""
+
+    JOIN = "join"  # resume the task whose branches have ended
+    CASCADE = "cascade"  # cancel the task's descendants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundJob:
+    """Work that the system still has to do about a task."""
+
+    kind: JobKind
+    task_id: str
+    stamp: str  # new with every new reason: a job is removed only with the stamp that was read
+    at: datetime
+    data: dict[str, Any]  # who caused it, and why
+
+
+@dataclass(frozen=True, slots=True)
+class RootHandoffs:
+    """Handoffs of agents that began a workflow, in one direction, in the last hour (docs/spec/protocol.md §1)."""
+
+    source: str
+    target: str  # ``*`` for open work
+    times: tuple[datetime, ...] = ()
+    version: int = 0
+
+    def one_more(self, now: datetime, settings: Settings) -> RootHandoffs:
+        """Counts one more. Raises ``LoopTripped`` at the limit. A handoff exactly an hour old doesn't count."""
+        recent = tuple(at for at in self.times if now - at < HOUR)
+        most = settings.root_handoffs_per_hour
+        if settings.loop_guard and len(recent) >= most:
+            message = f"{self.source} has begun {most} workflows with {self.target} within an hour."
+            raise LoopTripped(ROOT_RATE, message, (self.source, self.target))
+        return replace(self, times=(*recent, now), version=self.version + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """The outcome of a handoff, for the agent that made it. It stays until the agent acknowledges it."""
+
+    agent: str
+    id: str
+    at: datetime
+    content: dict[str, Any]
+
+
+def inbox_item(change: Change, item_id: str) -> InboxItem:
+    """Returns the outcome of a task for its source agent: the state, the last event's data and who caused it."""
+    task, last = change.task, change.events[-1]
+    event_data = {name: value for name, value in last.data.items() if name != "changes"}
+    content = {
+        **event_data,
+        "type": last.type,
+        "task_id": task.id,
+        "handoff_id": task.handoff_id,
+        "workflow_id": task.workflow_id,
+        "title": task.title,
+        "state": str(task.state),
+        "by": {"kind": last.principal_kind, "id": last.principal_id},
+        "agent": (change.before.claim.agent if change.before and change.before.claim else task.agent),
+    }
+    return InboxItem(task.source_agent, item_id, task.updated_at, content)
+
+
+@dataclass(frozen=True, slots=True)
+class LateResult:
+    """A result that came after its claim had ended: refused, and stored once per claim."""
+
+    claim_fence: int
+    agent: str
+    at: datetime
+    verb: str
+    content: dict[str, Any]

@@ -1,0 +1,1 @@
+"""Runs of agents: prompt, history, transcript, replies."""

@@ -1,0 +1,90 @@
+"""An agent's run profile: the prompt, model, tools and limits that process-task runs it with. It is stored apart from
+``Agent``: every handoff and claim reads the agent, only runs read the profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT
+from baton.domain.errors import HumanNeeded, InvalidInput
+from baton.domain.runs.built_in_tools import BUILT_IN
+from baton.domain.tasks.task import MAX_BRANCHES, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from baton.domain.access.principal import Principal
+
+MAX_SYSTEM_PROMPT = 32_000
+MAX_MODEL = 200
+BOUNDS = {"max_turns": (1, 100), "max_tokens": (1_000, 10_000_000), "max_reply_tokens": (16, 65_536)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProfile:
+    """What process-task runs an agent with."""
+
+    workspace: str
+    slug: str
+    system_prompt: str = ""
+    model: str = ""  # ``<provider>[:<id>]``; empty for the deployment's default
+    tools: tuple[str, ...] = ()  # names
+    max_turns: int = 20  # replies of the model per task
+    max_tokens: int = 200_000  # per task, input and output together
+    max_reply_tokens: int = 4_096  # of one reply
+    join: Policy = Policy.ALL  # how many of several delegations the agent waits for
+    quorum: int | None = None  # their number, with ``join: quorum`` only
+
+    def changed(self, by: Principal, **values: Any) -> RunProfile:
+        """Returns the changed profile. Raises ``HumanNeeded`` if anybody but a human adds a tool, or changes the
+        prompt, the model or the join, or raises a limit, of an agent with handoff tools: such a tool is a human's
+        standing approval of the agent as that human saw it (invariant 8). Removing a tool and lowering a limit are
+        free."""
+        after = replace(self, **values)
+        if not by.is_human:
+            if not set(after.tools) <= set(self.tools):
+                raise HumanNeeded("give an agent a tool")
+            if after.hands_on and self._is_widened_by(after):
+                raise HumanNeeded(
+                    "change the prompt, the model, the join or raise a limit of an agent that may hand on"
+                )
+        if (after.join is Policy.QUORUM) != (after.quorum is not None):
+            raise InvalidInput("quorum", "is given with join: quorum, and only with it")
+        return after
+
+    @property
+    def hands_on(self) -> bool:
+        """True if it has a handoff tool."""
+        return any(name not in BUILT_IN for name in self.tools)
+
+    def _is_widened_by(self, after: RunProfile) -> bool:
+        """True if ``after`` is another agent or may do more: a raised limit, or a change besides tools and limits."""
+        return any(
+            getattr(after, name) > getattr(self, name) if name in BOUNDS else name != "tools"
+            for name in self.differs(after)
+        )
+
+    def differs(self, other: RunProfile) -> tuple[str, ...]:
+        return tuple(f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name))
+
+
+NAMES = frozenset(f.name for f in fields(RunProfile)) - {"workspace", "slug"}
+
+
+def check_profile(values: Mapping[str, Any]) -> None:
+    """Raises ``InvalidInput`` for the first of the given fields that is out of bounds."""
+    if len(values.get("system_prompt", "")) > MAX_SYSTEM_PROMPT:
+        raise InvalidInput("system_prompt", f"must be at most {MAX_SYSTEM_PROMPT} characters")
+    model = values.get("model", "")
+    if len(model) > MAX_MODEL or (model and not (model.isprintable() and model.strip() == model)):
+        raise InvalidInput("model", f"must be at most {MAX_MODEL} printable characters, like openai_compatible:gpt-5")
+    tools = values.get("tools", ())
+    if len(tools) > MAX_TOOLS_OF_AGENT or len(set(tools)) < len(tools):
+        raise InvalidInput("tools", f"must be at most {MAX_TOOLS_OF_AGENT} names, each once")
+    quorum = values.get("quorum")
+    if quorum is not None and not 1 <= quorum <= MAX_BRANCHES:
+        raise InvalidInput("quorum", f"must be from 1 to {MAX_BRANCHES}")
+    for name, (low, high) in BOUNDS.items():
+        if name in values and not low <= values[name] <= high:
+            raise InvalidInput(name, f"must be from {low} to {high}")

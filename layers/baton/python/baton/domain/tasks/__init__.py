@@ -1,0 +1,1 @@
+"""The task: its state machine, its trail, and when it is looked at again."""

@@ -1,0 +1,76 @@
+"""One change of a task: the task before and after it, and its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.agent import Runtime
+from baton.domain.tasks.task import Flag, State, Task
+from baton.domain.tasks.trail import Event, record
+from baton.domain.tasks.wake import next_look
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.task import Recovery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The result of a command, ready to be committed."""
+
+    before: Task | None  # None for a new task
+    task: Task
+    events: tuple[Event, ...] = ()
+    recovery: Recovery | None = None
+    failure: dict[str, Any] | None = None
+    resume_payload: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
+    notifies: bool = False  # a dispatch notice is due after the commit
+    reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
+
+    @property
+    def ends(self) -> bool:
+        return self.task.is_ended and (self.before is None or not self.before.is_ended)
+
+
+# Fields that an end from outside clears, whatever the state was.
+CLEARED: dict[str, Any] = {"claim": None, "wait": None, "deferred_until": None}
+# Fields of a task that goes back to a human: it waits for approval again.
+TO_HUMAN: dict[str, Any] = {"state": State.NEEDS, "claim": None, "ready_at": None, "origin": None}
+
+
+class EventRecorder:
+    """Records the events of one change: each ``record`` changes the task and adds the event."""
+
+    def __init__(self, before: Task | None, task: Task, by: Principal, at: datetime) -> None:
+        self.before, self.task, self.by, self.at = before, task, by, at
+        self.events: list[Event] = []
+        self.extras: dict[str, Any] = {}
+
+    def record(self, type_: str, data: dict[str, Any] | None = None, **changes: Any) -> None:
+        after = self.task.changed(updated_at=self.at, **changes)
+        previous = self.task if self.events else self.before
+        event = record(previous, after, type_, self.by, self.at, data or {})
+        self.task = after.changed(seq=event.seq, chain=event.hash)
+        self.events.append(event)
+
+    def alert(self, flag: Flag) -> None:
+        if flag not in self.task.flags:
+            self.record("alert_raised", {"flag": str(flag)}, flags=self.task.flags | {flag})
+
+    def end(self, **extras: Any) -> Change:
+        version = 1 if self.before is None else self.before.version + 1
+        hidden_until = self.task.hidden_until
+        task = self.task.changed(version=version, parked=hidden_until is not None and hidden_until > self.at)
+        task = task.changed(wake_at=next_look(task, self.at))
+        return Change(before=self.before, task=task, events=tuple(self.events), **self.extras, **extras)
+
+
+def requeue(recorder: EventRecorder, type_: str, data: dict[str, Any], *, ready_at: datetime, **changes: Any) -> None:
+    """Requeues the task in the state that it was claimed from. Delegated work that Baton runs gets a dispatch
+    notice."""
+    origin = recorder.task.origin or State.DELEGATED
+    recorder.record(type_, data, state=origin, claim=None, ready_at=ready_at, rings=0, **changes)
+    recorder.extras["notifies"] = origin is State.DELEGATED and recorder.task.runtime is Runtime.RUN

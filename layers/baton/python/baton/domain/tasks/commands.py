@@ -1,0 +1,193 @@
+"""The commands that a task takes: one class per verb of docs/spec/lifecycle.md §1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.agents.agent import Agent
+    from baton.domain.tasks.task import Wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCommand:
+    name: ClassVar[str]
+    by: Principal  # who sends the command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approve(TaskCommand):
+    """Approves for dispatch: the task is ready once the undo window is over."""
+
+    name: ClassVar[str] = "approve"
+    revision: int | None = None
+    agent: Agent | None
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproveNext(TaskCommand):
+    """Approves for an agent that is at work already: never dispatched, claimed by id only."""
+
+    name: ClassVar[str] = "approve-next"
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(TaskCommand):
+    name: ClassVar[str] = "undo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defer(TaskCommand):
+    """Hides the task from the queue until a time."""
+
+    name: ClassVar[str] = "defer"
+    until: datetime
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dismiss(TaskCommand):
+    name: ClassVar[str] = "dismiss"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split(TaskCommand):
+    name: ClassVar[str] = "split"
+    parts: tuple[str, ...]  # ids of the tasks that replace this one
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimTask(TaskCommand):
+    name: ClassVar[str] = "claim"
+    agent: str  # the agent that the claim is for
+    worker: str
+    claim_id: str  # made by the port ``Ids``
+    lease_seconds: int = DEFAULT_LEASE_SECONDS
+    skills: Agent | None = None  # the agent as it is registered now; None skips the capability check
+    slot: int | None = None  # the permit that the claim takes; None if the agent has no limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerCommand(TaskCommand):
+    """A command that only the current claim may send."""
+
+    claim_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveCheckpoint(WorkerCommand):
+    name: ClassVar[str] = "checkpoint"
+    checkpoint_id: str
+    step_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complete(WorkerCommand):
+    name: ClassVar[str] = "complete"
+    has_output: bool = False
+    completion_id: str | None = None
+    criteria: tuple[str, ...] = ()  # the handoff's acceptance criteria
+    reports: tuple[tuple[str, bool], ...] = ()  # criterion, and whether it is met
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail(WorkerCommand):
+    name: ClassVar[str] = "fail"
+    # ``{type, description, …}``: shown to the next worker; the event keeps type and description only.
+    failure: dict[str, Any] = field(default_factory=dict)
+    retryable: bool = False
+    failure_id: str | None = None
+    checkpoint_id: str | None = None  # of the partial progress, if any
+    rollback: dict[str, Any] | None = None  # ``{target_agent, handoff_id, task_id}`` of the rollback handoff
+    successor: str | None = None  # the rollback's task, if it continues this task's branch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reject(WorkerCommand):
+    """The worker refuses the task."""
+
+    name: ClassVar[str] = "reject"
+    reason: str
+    failure: dict[str, Any] = field(default_factory=dict)  # the refusal, in the shape of a failure
+    failure_id: str | None = None
+    # As in ``Fail``.
+    rollback: dict[str, Any] | None = None
+    successor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer(WorkerCommand):
+    """Ends the task; another task continues it."""
+
+    name: ClassVar[str] = "transfer"
+    successor: str
+    target: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitFor(WorkerCommand):
+    """Ends the claim; the task waits for branches or for a callback."""
+
+    name: ClassVar[str] = "wait"
+    wait: Wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(TaskCommand):
+    """Ends a wait."""
+
+    name: ClassVar[str] = "resume"
+    wait: int  # the number of the wait (``Wait.number``)
+    how: str  # ``joined`` or ``callback``
+    resume_payload: dict[str, Any]  # the resume payload for the next worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release(WorkerCommand):
+    name: ClassVar[str] = "release"
+    reason: str | None = None
+    again_at: datetime | None = None  # not claimable before then
+    has_progressed: bool = False  # progress was saved: the count of releases starts again at 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolve(TaskCommand):
+    """Ends the task as done: a human found the work done elsewhere."""
+
+    name: ClassVar[str] = "resolve"
+    reason: str | None = None
+    has_output: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancel(TaskCommand):
+    name: ClassVar[str] = "cancel"
+    reason: str | None = None
+    ancestor: str | None = None  # the cancelled task that this one descends from: its cancel covers every descendant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagClosedByBot(TaskCommand):
+    """Raises the flag for a tracker page that an automation closed."""
+
+    name: ClassVar[str] = "flag-closed-by-bot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep(TaskCommand):
+    """Applies what is due on a task; sent by the sweeper once ``Task.wake_at`` has passed."""
+
+    name: ClassVar[str] = "sweep"
+    agent: Agent | None  # the claim's agent, else the target, as registered now; None if there is none
+    is_takeable: bool = True  # for open work: an active agent is able to take it

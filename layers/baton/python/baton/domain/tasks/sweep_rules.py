@@ -1,0 +1,137 @@
+"""The rules of the sweeper (docs/spec/lifecycle.md §4 and §5): a part of ``transitions``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
+from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
+from baton.domain.tasks.wake import unclaimed_since
+from baton.domain.times import rfc3339
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.tasks import commands
+
+
+def sweep(task: Task, command: commands.Sweep, at: datetime) -> Change:
+    """Applies everything that is due on the task, as one change. A change without events only updates ``wake_at`` and
+    other bookkeeping."""
+    recorder = EventRecorder(task, task, command.by, at)
+    reasons: list[str] = []
+    if _deadline_passed(recorder):
+        reasons.append("deadline_passed")
+    if not recorder.task.is_ended:
+        look = _sweep_claimed if task.claim else _sweep_waiting if task.wait else _sweep_untaken
+        reasons += look(recorder, command)
+    return recorder.end(reasons=tuple(reasons))
+
+
+def _deadline_passed(recorder: EventRecorder) -> bool:
+    task = recorder.task
+    if task.deadline is None or recorder.at < task.deadline or Flag.DEADLINE_PASSED in task.flags or task.is_ended:
+        return False
+    recorder.alert(Flag.DEADLINE_PASSED)
+    if task.fail_on_deadline:
+        failure = {"type": "timeout", "description": f"The deadline {rfc3339(task.deadline)} passed."}
+        recorder.record("handoff_failed", {"failure": failure}, state=State.FAILED, **CLEARED, has_failure=True)
+        recorder.extras["failure"] = failure
+    return True
+
+
+def _sweep_claimed(recorder: EventRecorder, command: commands.Sweep) -> list[str]:
+    claim = recorder.task.claim
+    if claim is None or not claim.is_over(recorder.at):
+        return []
+    task = recorder.task
+    exhausted = task.attempt >= task.max_attempts
+    gives_up = exhausted or (command.agent is not None and command.agent.requeue == "needs")
+    new_state = State.NEEDS if gives_up else task.origin or State.DELEGATED
+    used_up = f"attempt {task.attempt} of {task.max_attempts} was the last"
+    action = f"re-queued to {new_state}, " + (
+        used_up if exhausted else f"attempt {task.attempt + 1} of {task.max_attempts}"
+    )
+    recovery = Recovery(
+        number=task.recoveries + 1,
+        at=recorder.at,
+        reason=(
+            f"lease of worker {claim.worker}, fence {claim.fence}, expired at {rfc3339(claim.expires_at)}, "
+            f"last heartbeat {rfc3339(claim.heartbeat_at)}"
+        ),
+        prior_agent=claim.agent,
+        prior_worker=claim.worker,
+        prior_fence=claim.fence,
+        last_checkpoint_id=task.last_checkpoint_id,
+        action=action,
+    )
+    recorder.record("heartbeat_lost", {"agent": claim.agent, "worker": claim.worker, "reason": recovery.reason})
+    changes = {"recoveries": recovery.number}
+    if gives_up:
+        recorder.record("requeued", {"action": action}, **TO_HUMAN, **changes)
+    else:
+        requeue(recorder, "requeued", {"action": action}, ready_at=recorder.at, **changes)
+    if exhausted:
+        recorder.alert(Flag.ATTEMPTS_EXHAUSTED)
+    recorder.extras["recovery"] = recovery
+    return ["lease_over"]
+
+
+def _sweep_waiting(recorder: EventRecorder, command: commands.Sweep) -> list[str]:  # noqa: ARG001 - as its siblings
+    """Resumes a task whose callback timed out, with an empty resume payload, and counts that as a release: a wait uses
+    no attempt, so only this count ends a task that waits in vain again and again. Joins check the branches."""
+    wait = recorder.task.wait
+    if wait is None:
+        return []
+    if wait.until is not None and recorder.at >= wait.until:
+        recorder.alert(Flag.CALLBACK_MISSED)
+        data = {"by": "timeout", "wait": wait.number}
+        releases = recorder.task.releases + 1
+        if releases >= MAX_RELEASES:
+            recorder.record("resumed", data, **TO_HUMAN, wait=None, releases=releases)
+            recorder.alert(Flag.RELEASED_TOO_OFTEN)
+        else:
+            requeue(recorder, "resumed", data, ready_at=recorder.at, wait=None, releases=releases)
+        recorder.extras["resume_payload"] = {
+            "wait": wait.number,
+            "callback": None,
+            "interaction_id": wait.interaction_id,
+            "timed_out": True,
+        }
+        return ["callback_missed"]
+    if recorder.at >= wait.alert_at and Flag.WAITING not in recorder.task.flags:
+        recorder.alert(Flag.WAITING)
+        return ["waiting_too_long"]
+    return []
+
+
+def _sweep_untaken(recorder: EventRecorder, command: commands.Sweep) -> list[str]:
+    task, reasons = recorder.task, []
+    if task.parked and task.hidden_until is not None and recorder.at >= task.hidden_until:
+        reasons.append("due")  # its queue shows it from now on
+    if task.state is State.NEXT and task.ready_at and recorder.at >= task.ready_at + NEXT_STALE_AFTER:
+        recorder.alert(Flag.NEXT_STALE)
+        reasons.append("next_stale")
+    if not task.is_ready(recorder.at):
+        return reasons
+    agent = command.agent
+    if not _has_taker(task, command):
+        recorder.alert(Flag.UNDELIVERABLE)
+        reasons.append("undeliverable")
+    elif agent is not None:
+        recorder.task = recorder.task.changed(runtime=agent.runtime)
+        if agent.is_run:
+            recorder.extras["notifies"] = True
+            reasons.append("not_taken")
+    too_old = unclaimed_since(task)
+    if too_old is not None and recorder.at >= too_old and Flag.UNCLAIMED not in recorder.task.flags:
+        recorder.alert(Flag.UNCLAIMED)
+        reasons.append("unclaimed_too_long")
+    recorder.task = recorder.task.changed(rings=task.rings + 1)
+    return reasons
+
+
+def _has_taker(task: Task, command: commands.Sweep) -> bool:
+    if task.target_agent is None:
+        return command.is_takeable
+    return command.agent is not None and command.agent.active and not command.agent.lacks(task.requires)

@@ -1,0 +1,312 @@
+"""The task: the work that a handoff asks for, and its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.agent import Runtime
+from baton.domain.errors import AlreadyClaimed, ClaimFull, NotClaimable, StaleClaim, TaskEnded
+from baton.domain.escalations.marker import Priority
+from baton.domain.times import rfc3339, seconds
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from baton.domain.access.principal import Principal
+
+MIN_LEASE_SECONDS = 15
+DEFAULT_LEASE_SECONDS = 300
+MAX_LEASE_SECONDS = 43_200
+DEFAULT_MAX_ATTEMPTS = 3
+MAX_RELEASES = 10
+MAX_BRANCHES = 10
+# Bounds `Task.takers`, so that the item HEAD stays small.
+MAX_TAKERS = 20
+NEXT_STALE_AFTER = seconds(86_400)
+
+
+class State(StrEnum):
+    NEEDS = "needs"
+    DELEGATED = "delegated"
+    NEXT = "next"
+    CLAIMED = "claimed"
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({State.DONE, State.FAILED, State.REJECTED, State.CANCELLED})
+
+
+class Kind(StrEnum):
+    """Why a handoff was made."""
+
+    ESCALATION = "escalation"
+    TRANSFER = "transfer"
+    DELEGATION = "delegation"
+    ROLLBACK = "rollback"
+    CONTINUATION = "continuation"
+    RETRY = "retry"
+
+
+class Flag(StrEnum):
+    """A condition that a human has to know about. A flag is raised at most once until it is cleared."""
+
+    UNDELIVERABLE = "undeliverable"
+    UNCLAIMED = "unclaimed_too_long"
+    NEXT_STALE = "next_stale"
+    DEADLINE_PASSED = "deadline_passed"
+    ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+    RELEASED_TOO_OFTEN = "released_too_often"
+    CLOSED_BY_BOT = "closed_by_bot"
+    WAITING = "waiting_too_long"
+    CALLBACK_MISSED = "callback_missed"
+
+
+# Flags of a task that nobody has claimed: a claim or a new approval clears them.
+UNTAKEN_FLAGS = frozenset({Flag.UNDELIVERABLE, Flag.UNCLAIMED, Flag.NEXT_STALE, Flag.WAITING})
+EXHAUSTED_FLAGS = frozenset({Flag.ATTEMPTS_EXHAUSTED, Flag.RELEASED_TOO_OFTEN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A lease on a task."""
+
+    claim_id: str  # a secret between Baton and the worker: in no event and no listing
+    fence: int
+    agent: str
+    worker: str
+    principal: str
+    lease_seconds: int
+    claimed_at: datetime
+    heartbeat_at: datetime
+    expires_at: datetime
+    slot: int | None = None  # the permit that the claim holds; None if its agent has no limit
+    # Size of the checkpoints and notes saved under this claim. May lack notes that were saved while the task changed.
+    # In no event.
+    kept_bytes: int = 0
+
+    def keeping(self, size: int, most: int) -> Claim:
+        """Returns the claim with ``size`` bytes more. Raises ``ClaimFull`` if that is more than ``most`` bytes."""
+        if self.kept_bytes + size > most:
+            raise ClaimFull(most)
+        return replace(self, kept_bytes=self.kept_bytes + size)
+
+    def is_over(self, now: datetime) -> bool:
+        return self.expires_at <= now
+
+    def renewed(self, now: datetime, lease_seconds: int | None, not_after: datetime | None) -> Claim:
+        """Returns the claim extended to ``now`` + lease. A lease is never shortened, and a longer one ends at
+        ``not_after`` at the latest: the deadline of a task that fails on it."""
+        lease = lease_seconds or self.lease_seconds
+        expires_at = now + seconds(lease)
+        if not_after is not None:
+            expires_at = min(expires_at, not_after)
+        if expires_at < self.expires_at:
+            return self
+        return replace(self, lease_seconds=lease, heartbeat_at=now, expires_at=expires_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """Why a task was re-queued (docs/spec/lifecycle.md §4). Shown to the next worker."""
+
+    number: int
+    at: datetime
+    reason: str
+    prior_agent: str
+    prior_worker: str
+    prior_fence: int
+    last_checkpoint_id: str | None
+    action: str
+
+
+class Policy(StrEnum):
+    """When a task that waits for branches is resumed: once all have ended, one is done, or a number of them is. In any
+    case it is resumed once all have ended."""
+
+    ALL = "all"
+    ANY = "any"
+    QUORUM = "quorum"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A delegated part of the work. It has ended once its last task has (``Task.successors``)."""
+
+    call_id: str
+    task_id: str  # the branch's first task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """What a task waits for: its branches or a callback."""
+
+    number: int  # counts the task's waits from 1
+    since: datetime
+    alert_at: datetime  # when the sweeper raises ``waiting_too_long``
+    policy: Policy = Policy.ALL
+    quorum: int | None = None
+    branches: tuple[Branch, ...] = ()
+    interaction_id: str | None = None  # the caller's name for the callback; None for a wait on branches
+    until: datetime | None = None  # when a wait for a callback times out
+
+    @property
+    def is_for_callback(self) -> bool:
+        return self.interaction_id is not None
+
+    def is_met(self, done: int, ended: int) -> bool:
+        """True if the task can go on: ``done`` of its branches have succeeded and ``ended`` have ended."""
+        if ended == len(self.branches):
+            return True
+        needed = {Policy.ALL: len(self.branches), Policy.ANY: 1}.get(self.policy, self.quorum or 1)
+        return done >= needed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The work that one handoff asks for."""
+
+    workspace: str
+    id: str
+    state: State
+    title: str
+    kind: str
+    source_agent: str  # a slug, or a principal's key if no agent made the handoff (``human:alice``)
+    target_agent: str | None  # None for open work
+    priority: Priority
+    requires: tuple[str, ...] = ()  # what an agent has to declare to take the task
+    work_type: str | None = None
+    dispatch_rank: int | None = None
+    effort: str | None = None
+    due_date: date | None = None
+    deadline: datetime | None = None
+    fail_on_deadline: bool = False
+    not_before: datetime | None = None
+    deferred_until: datetime | None = None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None = None
+    join_parent: str | None = None  # the waiting task that this task is a branch of
+    call_id: str | None = None  # names the branch in ``join_parent``
+    successors: tuple[str, ...] = ()  # tasks that continue this one: a transfer, a rollback, the parts of a split
+    retry_of: str | None = None
+    workflow_id: str
+    depth: int = 0
+    revision: int = 1  # rises when the content that a human approves changes
+    created_at: datetime
+    created_by: str
+    updated_at: datetime
+    max_attempts: int = DEFAULT_MAX_ATTEMPTS
+
+    ready_at: datetime | None = None
+    undo_until: datetime | None = None
+    origin: State | None = None
+
+    started_at: datetime | None = None  # the first claim
+    attempt: int = 0
+    releases: int = 0
+    fence: int = 0
+    claim: Claim | None = None
+    flags: frozenset[Flag] = frozenset()
+    recoveries: int = 0
+    checkpoints: int = 0
+    last_checkpoint_id: str | None = None
+    waits: int = 0
+    wait: Wait | None = None
+    takers: tuple[str, ...] = ()  # agents that have claimed open work, each once, the latest last
+    has_output: bool = False
+    has_failure: bool = False
+
+    # Bookkeeping and hints for the dispatcher: no event records them, and a replay doesn't rebuild them.
+    version: int = 0  # rises with every write, heartbeats included
+    seq: int = 0
+    chain: str = ""
+    rings: int = 0  # sweeps of ready work since it was last approved, claimed or requeued
+    wake_at: datetime | None = None  # when the sweeper has to read the task
+    runtime: Runtime = Runtime.PULL
+    alert_after_seconds: int = 3_600
+    mirrored: bool = False  # the tracker shows it on a page
+    parked: bool = False  # was hidden from its queue at the last write (``hidden_until``)
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def is_root(self) -> bool:
+        """True for a workflow's first task: it has no parent and replaces or continues no other task."""
+        return self.master_task_id == self.id
+
+    @property
+    def agent(self) -> str | None:
+        """The target; for open work the agent that claimed it last, None before any claim."""
+        return self.target_agent or next(reversed(self.takers), None)
+
+    @property
+    def was_approved(self) -> bool:
+        """True if an approval stands or the task was ever claimed: only then can there be any outcome."""
+        return self.fence > 0 or self.ready_at is not None
+
+    @property
+    def is_escalation(self) -> bool:
+        return self.kind == Kind.ESCALATION
+
+    @property
+    def has_branch_ended(self) -> bool:
+        """True if the task has ended as the last one of its branch: it has no successor."""
+        return self.is_ended and self.join_parent is not None and not self.successors
+
+    @property
+    def hidden_until(self) -> datetime | None:
+        """Until when no queue shows the task: a human's deferral, or ``not_before``."""
+        if self.state is State.NEEDS:
+            return self.deferred_until
+        return self.not_before if self.state is State.DELEGATED else None
+
+    def is_ready(self, now: datetime) -> bool:
+        """True if a worker can claim the task from its agent's queue: approved for dispatch, and due."""
+        return self.state is State.DELEGATED and self.ready_at is not None and self.ready_at <= now
+
+    def is_claimable(self, now: datetime) -> bool:
+        """True if a claim is possible. A task approved for ``next`` is claimable at once, and after a failed attempt
+        once its backoff is over."""
+        if self.state is State.NEXT:
+            return self.attempt == 0 or self.ready_at is None or self.ready_at <= now
+        return self.is_ready(now)
+
+    def takers_with(self, agent: str) -> tuple[str, ...]:
+        """Returns ``takers`` after a claim by ``agent``."""
+        if self.target_agent is not None:
+            return self.takers
+        return (*(each for each in self.takers if each != agent), agent)[-MAX_TAKERS:]
+
+    def must_be_claimable(self, now: datetime) -> None:
+        """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. An expired lease holds the task until the
+        sweeper ends it: until then its worker can still renew it."""
+        if self.claim is not None:
+            raise AlreadyClaimed(self.id, self.claim.agent, rfc3339(self.claim.expires_at))
+        if self.is_ended:
+            raise TaskEnded(self.id, self.state)
+        if not self.is_claimable(now):
+            due = self.ready_at if self.state in {State.DELEGATED, State.NEXT} else None
+            raise NotClaimable(self.id, self.state, rfc3339(due) if due else None)
+
+    def current_claim(self, claim_id: str, by: Principal) -> Claim:
+        """Returns the claim. Raises ``StaleClaim`` unless ``claim_id`` names the current claim and ``by`` made it."""
+        claim = self.claim
+        if claim is None or claim.claim_id != claim_id or claim.principal != by.key:
+            raise StaleClaim(self.id)
+        return claim
+
+    @property
+    def hard_deadline(self) -> datetime | None:
+        """The latest end of a lease; None if the deadline doesn't fail the task."""
+        return self.deadline if self.fail_on_deadline else None
+
+    def changed(self, **values: Any) -> Task:
+        return replace(self, **values)

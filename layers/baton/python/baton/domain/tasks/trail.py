@@ -1,0 +1,246 @@
+"""A task's audit trail: the content of an event, the hash chain, and the replay of a trail.
+
+``Event.data`` holds the request, and under ``changes`` the new value of every field of the task that changed. A replay
+applies the changes of all events in order and gives the task (invariant 7). Heartbeats and the sweeper's bookkeeping
+have no event: a replay rebuilds neither the version, nor the dispatcher's hints, nor a renewed lease. A claim's id is a
+secret and in no event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.escalations.marker import Priority
+from baton.domain.numbers import dumps
+from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wait
+from baton.domain.times import parse_rfc3339, rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.access.principal import Principal
+
+GENESIS = "0" * 64
+_BOOKKEEPING = {
+    *("version", "seq", "chain", "updated_at", "rings", "wake_at", "runtime", "alert_after_seconds", "mirrored"),
+    "parked",
+}
+_FIELDS = tuple(f.name for f in fields(Task) if f.name not in _BOOKKEEPING)
+_CLAIM_FIELDS = tuple(f.name for f in fields(Claim) if f.name not in {"claim_id", "slot", "kept_bytes"})
+# Field values that a trail omits. Written out here and never changed: a default of ``Task`` may change one day, the
+# meaning of a stored trail may not. A new field joins with the value that it had in every earlier trail, or is always
+# recorded.
+_IMPLIED: dict[str, Any] = {
+    "effort": None,
+    "due_date": None,
+    "deadline": None,
+    "fail_on_deadline": False,
+    "parent_id": None,
+    "depth": 0,
+    "revision": 1,
+    "max_attempts": 3,
+    "ready_at": None,
+    "undo_until": None,
+    "origin": None,
+    "attempt": 0,
+    "releases": 0,
+    "fence": 0,
+    "claim": None,
+    "flags": [],
+    "recoveries": 0,
+    "has_output": False,
+    "has_failure": False,
+    "requires": [],
+    "work_type": None,
+    "dispatch_rank": None,
+    "not_before": None,
+    "deferred_until": None,
+    "join_parent": None,
+    "call_id": None,
+    "successors": [],
+    "retry_of": None,
+    "checkpoints": 0,
+    "last_checkpoint_id": None,
+    "waits": 0,
+    "wait": None,
+    "started_at": None,
+    "takers": [],
+}
+_TIMES = {
+    *("created_at", "deadline", "not_before", "deferred_until", "ready_at", "undo_until", "claimed_at", "heartbeat_at"),
+    *("expires_at", "until", "started_at"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    seq: int
+    at: datetime
+    type: str
+    principal_kind: str
+    principal_id: str
+    fence: int
+    data: dict[str, Any]
+    prev_hash: str
+    hash: str
+
+    def public(self) -> dict[str, Any]:
+        """Returns the shape of docs/spec/lifecycle.md §8, with the hash chain of docs/spec/protocol.md §7."""
+        return {**_hashed_part(self), "prev_hash": self.prev_hash, "hash": self.hash}
+
+    def is_intact(self) -> bool:
+        return self.hash == chain_hash(_hashed_part(self), self.prev_hash)
+
+
+def canonical_json(value: Any) -> str:
+    """Returns JSON with sorted keys, no spaces and no escapes beyond JSON's own: equal values give equal bytes."""
+    return dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
+    """Returns SHA-256, in hexadecimal, of the entry's canonical JSON followed by the previous entry's hash."""
+    return hashlib.sha256((canonical_json(entry) + prev_hash).encode()).hexdigest()
+
+
+def record(before: Task | None, after: Task, type_: str, by: Principal, at: datetime, data: dict[str, Any]) -> Event:
+    """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
+    previous = GENESIS if before is None else before.chain
+    was = _IMPLIED if before is None else state_fields(before)
+    now = state_fields(after)
+    changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
+    entry: dict[str, Any] = {
+        "seq": 1 if before is None else before.seq + 1,
+        "at": rfc3339(at),
+        "type": type_,
+        "principal": {"kind": str(by.kind), "id": by.id},
+        "fence": after.fence,
+        "data": {**{k: v for k, v in data.items() if v is not None}, "changes": changes},
+    }
+    return Event(
+        seq=entry["seq"],
+        at=at,
+        type=type_,
+        principal_kind=str(by.kind),
+        principal_id=by.id,
+        fence=after.fence,
+        data=entry["data"],
+        prev_hash=previous,
+        hash=chain_hash(entry, previous),
+    )
+
+
+def replay(events: Iterable[Event]) -> Task:
+    """Rebuilds the task from its trail. Raises ``ValueError`` if the trail is empty, broken or altered."""
+    values: dict[str, Any] = {}
+    seq, previous, at = 0, GENESIS, None
+    for event in events:
+        if event.seq != seq + 1 or event.prev_hash != previous or not event.is_intact():
+            raise ValueError(f"the trail is broken at entry {seq + 1}")
+        values.update(event.data["changes"])
+        seq, previous, at = event.seq, event.hash, event.at
+    if at is None:
+        raise ValueError("the trail is empty")
+    return task_from_fields(values, updated_at=at, seq=seq, chain=previous)
+
+
+def state_fields(task: Task) -> dict[str, Any]:
+    """Returns every recorded field of a task, in JSON's types."""
+    return {name: _to_json(getattr(task, name)) for name in _FIELDS}
+
+
+def set_fields(task: Task) -> dict[str, Any]:
+    """Returns the fields of a task that differ from ``_IMPLIED``. Few do, and the table charges by the KB."""
+    return {
+        name: value for name, value in state_fields(task).items() if name not in _IMPLIED or _IMPLIED[name] != value
+    }
+
+
+def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
+    """The inverse of ``state_fields`` and ``set_fields``."""
+    recorded = {**_IMPLIED, **values}
+    return Task(**{name: _from_json(name, value) for name, value in recorded.items()}, **bookkeeping)
+
+
+def snapshot(task: Task) -> dict[str, Any]:
+    """Returns the task for a saved response: a replay answers with the task as it was then."""
+    at = rfc3339(task.updated_at)
+    return {
+        "told": set_fields(task),
+        "version": task.version,
+        "seq": task.seq,
+        "updated_at": at,
+        **({"mirrored": True} if task.mirrored else {}),
+    }
+
+
+def from_snapshot(kept: dict[str, Any]) -> Task:
+    """The inverse of ``snapshot``."""
+    at, mirrored = parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
+    version, seq = int(kept["version"]), int(kept["seq"])
+    return task_from_fields(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
+
+
+def _hashed_part(event: Event) -> dict[str, Any]:
+    return {
+        "seq": event.seq,
+        "at": rfc3339(event.at),
+        "type": event.type,
+        "principal": {"kind": event.principal_kind, "id": event.principal_id},
+        "fence": event.fence,
+        "data": event.data,
+    }
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Claim):
+        return {name: _to_json(getattr(value, name)) for name in _CLAIM_FIELDS}
+    if isinstance(value, Wait | Branch):
+        return {f.name: _to_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, frozenset):
+        return sorted(str(item) for item in value)
+    if isinstance(value, tuple):
+        return [_to_json(item) for item in value]
+    return value
+
+
+def _from_json(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if name in _TIMES:
+        return parse_rfc3339(value)
+    if name == "due_date":
+        return date.fromisoformat(value)
+    if name == "flags":
+        return frozenset(Flag(flag) for flag in value)
+    if name in {"state", "origin"}:
+        return State(value)
+    if name == "priority":
+        return Priority(value)
+    if name == "claim":
+        return Claim(claim_id="", **{inner: _from_json(inner, item) for inner, item in value.items()})
+    if name == "wait":
+        return _wait(value)
+    if name in {"requires", "successors", "takers"}:
+        return tuple(value)
+    return value
+
+
+def _wait(fields_: dict[str, Any]) -> Wait:
+    quorum = fields_.get("quorum")
+    return Wait(
+        number=int(fields_["number"]),
+        since=parse_rfc3339(fields_["since"]),
+        alert_at=parse_rfc3339(fields_["alert_at"]),
+        policy=Policy(fields_["policy"]),
+        quorum=None if quorum is None else int(quorum),
+        branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in fields_["branches"]),
+        interaction_id=fields_.get("interaction_id"),
+        until=_from_json("until", fields_.get("until")),
+    )

@@ -1,0 +1,89 @@
+"""The check of a trail (docs/spec/protocol.md §7), entry by entry: a trail of any length takes no more memory than its
+task.
+
+``scripts/verify_trail.py`` checks exported trails, with code of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.tasks.trail import GENESIS, state_fields, task_from_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from baton.domain.tasks.task import Task
+    from baton.domain.tasks.trail import Event
+
+# A heartbeat changes them without an entry.
+_LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrailCheck:
+    """The check of a trail as far as it was read."""
+
+    entries: int = 0
+    hash: str = GENESIS  # of the last valid entry
+    fields: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
+    broken_at: int | None = None  # the number of the first invalid entry
+    problem: str | None = None
+
+    def on(self, events: Iterable[Event]) -> TrailCheck:
+        """Returns the check after further entries, given in order."""
+        reading = self
+        for event in events:
+            reading = reading._with(event)
+        return reading
+
+    def past_unreadable(self) -> TrailCheck:
+        """Returns the check after an entry that can't be parsed."""
+        read = replace(self, entries=self.entries + 1)
+        return read if self.broken_at is not None else read._broken(read.entries, "can't be read")
+
+    def ended_as(self, task: Task) -> TrailCheck:
+        """Returns the check of the whole trail: the task names the number and the hash of its last entry."""
+        if self.broken_at is not None:
+            return self
+        if self.entries < task.seq:
+            return self._broken(self.entries + 1, f"is missing: the task's trail has {task.seq}")
+        if self.entries > task.seq:
+            return self._broken(task.seq + 1, f"is unknown to the task, whose trail has {task.seq}")
+        if self.hash != task.chain:
+            return self._broken(self.entries, "isn't the one that the task knows as its last: its hash is another")
+        return self
+
+    def differences(self, task: Task) -> tuple[str, ...]:
+        """Returns the names of the fields in which ``task`` differs from the replay of its trail."""
+        try:
+            replayed = state_fields(task_from_fields(dict(self.fields), updated_at=task.updated_at))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return ("trail",)  # the chain is valid, but its fields make no task
+        stored = state_fields(task)
+        return tuple(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name]))
+
+    def _with(self, event: Event) -> TrailCheck:
+        number = self.entries + 1
+        read = replace(self, entries=number)
+        if self.broken_at is not None:
+            return read
+        if event.seq != number:
+            return read._broken(number, f"is missing: in its place is number {event.seq}")
+        if event.prev_hash != self.hash:
+            return read._broken(number, "isn't chained to the one before it")
+        if not event.is_intact():
+            return read._broken(number, "was altered: its hash isn't that of its content")
+        if not isinstance(changes := event.data.get("changes"), dict):
+            return read._broken(number, "doesn't say what it changed")
+        return replace(read, hash=event.hash, fields={**self.fields, **changes})
+
+    def _broken(self, number: int, problem: str) -> TrailCheck:
+        return replace(self, broken_at=number, problem=f"Entry {number} {problem}.")
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: item for name, item in value.items() if name not in _LEASE_FIELDS}
+    return value

@@ -1,0 +1,416 @@
+"""The state machine of a task (docs/spec/lifecycle.md §1). Nothing else sets ``Task.state``.
+
+``transition(task, verb, at)`` raises (see ``errors.py``; nothing has changed then) or returns a ``Change``: the new
+task and its events. The store commits it on the condition that the stored task is still ``change.before``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.route import Mode
+from baton.domain.errors import (
+    CapabilityMismatch,
+    CriteriaUnreported,
+    InvalidInput,
+    NotAllowed,
+    NotClaimable,
+    NotYourAgent,
+    OwnHandoff,
+    RevisionChanged,
+    TaskEnded,
+    UndoWindowOver,
+)
+from baton.domain.tasks import commands
+from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
+from baton.domain.tasks.failure import failure_in
+from baton.domain.tasks.sweep_rules import sweep
+from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, State, Task
+from baton.domain.times import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.agents.agent import Agent
+
+FIRST_BACKOFF_SECONDS = 5
+LAST_BACKOFF_SECONDS = 300
+MAX_DEFERRAL = seconds(366 * 86_400)
+
+
+def create(
+    new: Task,
+    by: Principal,
+    at: datetime,
+    agent: Agent | None,
+    settings: Settings,
+    *,
+    mode: Mode = Mode.DISPATCH,
+    asked_directly: bool = True,
+    standing: dict[str, Any] | None = None,
+) -> Change:
+    """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
+    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as ``mode`` says.
+
+    ``agent``: the target, None for open work. ``asked_directly``: False if the handoff follows from another action of
+    ``by``: a human's request then approves nothing. ``standing``: a human's standing approval for this route, in the
+    event's shape.
+    """
+    recorder = EventRecorder(None, new, by, at)
+    recorder.record("handoff_initiated")
+    if mode is Mode.MANUAL:
+        return recorder.end()
+    data: dict[str, Any] | None = None
+    undo = seconds(0)
+    if by.is_human and asked_directly:
+        data, undo = {"revision": new.revision, "asked_by_human": True}, settings.undo_window
+    elif standing is not None:
+        data = {"revision": new.revision, "standing_approval": standing}
+    elif agent is not None and agent.has_standing_approval:
+        approval = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
+        data = {"revision": new.revision, "standing_approval": approval}
+    if data is not None and mode is Mode.NEXT:
+        _set_next(recorder, data)
+    elif data is not None:
+        _delegate(recorder, data, agent, settings, undo=undo)
+    return recorder.end()
+
+
+def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
+    """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
+    by.must_be_human("import a task")
+    recorder = EventRecorder(None, new, by, at)
+    recorder.record("handoff_imported", {"page": page})
+    return recorder.end()
+
+
+def transition(task: Task, command: commands.TaskCommand, at: datetime) -> Change:
+    return _RULES[type(command)](task, command, at)
+
+
+def backoff(attempt: int) -> timedelta:
+    """Returns the pause before the next attempt: 5 s, 20 s, 80 s … at most 5 minutes."""
+    return seconds(min(FIRST_BACKOFF_SECONDS * 4 ** min(attempt - 1, 8), LAST_BACKOFF_SECONDS))
+
+
+def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
+    command.by.must_be_human("approve a task")
+    _must_be(task, command, State.NEEDS)
+    revision = _revision_seen(task, command.revision)
+    recorder = EventRecorder(task, task, command.by, at)
+    _delegate(recorder, {"revision": revision}, command.agent, command.settings, undo=command.settings.undo_window)
+    return recorder.end()
+
+
+def _delegate(
+    recorder: EventRecorder, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta
+) -> None:
+    ready_at = recorder.at + undo
+    if recorder.task.not_before is not None:
+        ready_at = max(ready_at, recorder.task.not_before)
+    recorder.record(
+        "approved",
+        {"for": "dispatch", **data},
+        state=State.DELEGATED,
+        ready_at=ready_at,
+        undo_until=recorder.at + undo if undo else None,
+        deferred_until=None,
+        attempt=0,
+        releases=0,
+        flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+        rings=0,
+        alert_after_seconds=settings.unclaimed_alert_seconds,
+        runtime=recorder.task.runtime if agent is None else agent.runtime,
+    )
+    if recorder.task.target_agent is None:
+        return
+    if agent is None or not agent.active:
+        recorder.alert(Flag.UNDELIVERABLE)
+    else:
+        recorder.extras["notifies"] = agent.is_run
+
+
+def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Change:
+    command.by.must_be_human("approve a task")
+    _must_be(task, command, State.NEEDS)
+    recorder = EventRecorder(task, task, command.by, at)
+    _set_next(recorder, {"revision": _revision_seen(task, command.revision)})
+    return recorder.end()
+
+
+def _set_next(recorder: EventRecorder, data: dict[str, Any]) -> None:
+    recorder.record(
+        "approved",
+        {"for": "next", **data},
+        state=State.NEXT,
+        ready_at=recorder.at,
+        undo_until=None,
+        deferred_until=None,
+        attempt=0,
+        releases=0,
+        flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+    )
+
+
+def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
+    command.by.must_be_human("undo an approval")
+    _must_be(task, command, State.DELEGATED)
+    if task.undo_until is None or at >= task.undo_until:
+        raise UndoWindowOver(task.id)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("approval_undone", state=State.NEEDS, ready_at=None, undo_until=None)
+    return recorder.end()
+
+
+def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
+    command.by.must_be_human("defer a task")
+    _must_be(task, command, State.NEEDS)
+    revision = _revision_seen(task, command.revision)
+    if not at < command.until <= at + MAX_DEFERRAL:
+        raise InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("deferred", {"revision": revision}, deferred_until=command.until)
+    return recorder.end()
+
+
+def _dismiss(task: Task, command: commands.Dismiss, at: datetime) -> Change:
+    command.by.must_be_human("dismiss a task")
+    _must_be(task, command, State.NEEDS)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("dismissed", {"reason": command.reason}, state=State.CANCELLED, deferred_until=None)
+    return recorder.end()
+
+
+def _split(task: Task, command: commands.Split, at: datetime) -> Change:
+    command.by.must_be_human("split a task")
+    _must_be(task, command, State.NEEDS)
+    revision = _revision_seen(task, command.revision)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"revision": revision, "parts": list(command.parts)}
+    recorder.record("split", data, state=State.CANCELLED, deferred_until=None, successors=command.parts)
+    return recorder.end()
+
+
+def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
+    command.by.acting_for(command.agent)
+    if task.target_agent is not None and command.agent != task.target_agent:
+        raise NotYourAgent(task.target_agent)
+    if task.target_agent is None and command.agent == task.source_agent:
+        raise OwnHandoff(task.id)
+    task.must_be_claimable(at)
+    missing = command.skills.lacks(task.requires) if command.skills is not None else ()
+    if missing:
+        raise CapabilityMismatch(command.agent, missing, ())
+    expires_at = at + seconds(command.lease_seconds)
+    if task.hard_deadline is not None:
+        if task.hard_deadline <= at:
+            raise NotClaimable(task.id, task.state, None)
+        expires_at = min(expires_at, task.hard_deadline)
+    claim = Claim(
+        claim_id=command.claim_id,
+        fence=task.fence + 1,
+        agent=command.agent,
+        worker=command.worker,
+        principal=command.by.key,
+        lease_seconds=command.lease_seconds,
+        claimed_at=at,
+        heartbeat_at=at,
+        expires_at=expires_at,
+        slot=command.slot,
+    )
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record(
+        "handoff_received",
+        {"agent": command.agent, "worker": command.worker},
+        state=State.CLAIMED,
+        origin=task.state,
+        undo_until=None,
+        claim=claim,
+        fence=claim.fence,
+        started_at=task.started_at or at,
+        takers=task.takers_with(command.agent),
+        attempt=task.attempt + 1,
+        flags=task.flags - UNTAKEN_FLAGS,
+        rings=0,
+    )
+    return recorder.end()
+
+
+def _save_checkpoint(task: Task, command: commands.SaveCheckpoint, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    _record_checkpoint(recorder, command.checkpoint_id, command.step_name)
+    return recorder.end()
+
+
+def _record_checkpoint(recorder: EventRecorder, checkpoint_id: str, step_name: str) -> None:
+    """Records the checkpoint. It is progress, so it sets the count of releases back to 0."""
+    data = {"checkpoint_id": checkpoint_id, "step_name": step_name}
+    fields = {"last_checkpoint_id": checkpoint_id, "checkpoints": recorder.task.checkpoints + 1, "releases": 0}
+    recorder.record("checkpoint_saved", data, **fields)
+
+
+def _complete(task: Task, command: commands.Complete, at: datetime) -> Change:
+    """Raises ``CriteriaUnreported`` unless every criterion has its report (docs/spec/protocol.md §4)."""
+    task.current_claim(command.claim_id, command.by)
+    reported = {criterion for criterion, _ in command.reports}
+    unreported = tuple(criterion for criterion in command.criteria if criterion not in reported)
+    if unreported:
+        raise CriteriaUnreported(unreported)
+    unmet = [criterion for criterion, met in command.reports if not met]
+    data: dict[str, Any] = {"completion_id": command.completion_id, "status": "partial" if unmet else "success"}
+    if unmet:
+        data["unmet"] = len(unmet)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("handoff_completed", data, state=State.DONE, claim=None, has_output=command.has_output)
+    return recorder.end()
+
+
+def _fail(task: Task, command: commands.Fail, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    if command.checkpoint_id is not None:
+        _record_checkpoint(recorder, command.checkpoint_id, f"partial_{task.claim.agent if task.claim else ''}")
+    failure = failure_in(command.failure)
+    data = {
+        "failure": {name: failure[name] for name in ("type", "description") if name in failure},
+        "failure_id": command.failure_id,
+        "checkpoint_id": command.checkpoint_id,
+        "retryable": command.retryable,
+        "attempt": task.attempt,
+    }
+    if command.retryable and task.attempt < task.max_attempts:
+        requeue(recorder, "requeued", data, ready_at=at + backoff(task.attempt), has_failure=True)
+    else:
+        _end_unsuccessfully(recorder, "handoff_failed", data, State.FAILED, command)
+    return recorder.end(failure=command.failure)
+
+
+def _end_unsuccessfully(
+    recorder: EventRecorder, type_: str, data: dict[str, Any], state: State, command: commands.Fail | commands.Reject
+) -> None:
+    """Ends the task without success. A rollback that continues a branch is recorded as the task's successor."""
+    if command.rollback is not None:
+        recorder.record("rollback_initiated", command.rollback)
+    fields: dict[str, Any] = {"state": state, "claim": None, "has_failure": True}
+    recorder.record(type_, data, **fields, successors=() if command.successor is None else (command.successor,))
+
+
+def _reject(task: Task, command: commands.Reject, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"reason": command.reason, "failure_id": command.failure_id}
+    _end_unsuccessfully(recorder, "handoff_rejected", data, State.REJECTED, command)
+    return recorder.end(failure=command.failure)
+
+
+def _transfer(task: Task, command: commands.Transfer, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"to": command.target, "new_task_id": command.successor}
+    recorder.record(
+        "handoff_transferred", data, state=State.DONE, claim=None, has_output=True, successors=(command.successor,)
+    )
+    return recorder.end()
+
+
+def _wait_for(task: Task, command: commands.WaitFor, at: datetime) -> Change:
+    """Takes back the attempt that the claim counted: a wait is no attempt."""
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    wait = command.wait
+    data: dict[str, Any] = {"for": "callback" if wait.is_for_callback else "branches", "wait": wait.number}
+    fields = {"state": State.WAITING, "claim": None, "ready_at": None, "attempt": task.attempt - 1}
+    recorder.record("waiting", data, **fields, wait=wait, waits=wait.number)
+    return recorder.end()
+
+
+def _resume(task: Task, command: commands.Resume, at: datetime) -> Change:
+    """Ends the named wait, once: sent by a join or a callback. Raises ``NotAllowed`` if it is over."""
+    _must_be(task, command, State.WAITING)
+    if task.wait is None or task.wait.number != command.wait:
+        raise NotAllowed(task.id, command.name, task.state)
+    recorder = EventRecorder(task, task, command.by, at)
+    requeue(recorder, "resumed", {"by": command.how, "wait": command.wait}, ready_at=at, wait=None)
+    return recorder.end(resume_payload=command.resume_payload)
+
+
+def _release(task: Task, command: commands.Release, at: datetime) -> Change:
+    task.current_claim(command.claim_id, command.by)
+    recorder = EventRecorder(task, task, command.by, at)
+    releases = 0 if command.has_progressed else task.releases + 1
+    counts = {"attempt": task.attempt - 1, "releases": releases}
+    if releases >= MAX_RELEASES:
+        recorder.record("released", {"reason": command.reason}, **TO_HUMAN, **counts)
+        recorder.alert(Flag.RELEASED_TOO_OFTEN)
+    else:
+        requeue(recorder, "released", {"reason": command.reason}, ready_at=command.again_at or at, **counts)
+    return recorder.end()
+
+
+def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
+    command.by.must_be_human("resolve a task")
+    _must_not_be_ended(task)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.record("resolved", {"reason": command.reason}, state=State.DONE, **CLEARED, has_output=command.has_output)
+    return recorder.end()
+
+
+def _cancel(task: Task, command: commands.Cancel, at: datetime) -> Change:
+    if command.by.key != task.created_by and command.ancestor is None:
+        command.by.must_be_human("cancel a task that it didn't create")
+    _must_not_be_ended(task)
+    recorder = EventRecorder(task, task, command.by, at)
+    data = {"reason": command.reason, "ancestor": command.ancestor}
+    recorder.record("cancelled", data, state=State.CANCELLED, **CLEARED)
+    return recorder.end()
+
+
+def _flag_closed_by_bot(task: Task, command: commands.FlagClosedByBot, at: datetime) -> Change:
+    _must_not_be_ended(task)
+    recorder = EventRecorder(task, task, command.by, at)
+    recorder.alert(Flag.CLOSED_BY_BOT)
+    return recorder.end()
+
+
+def _must_be(task: Task, command: commands.TaskCommand, state: State) -> None:
+    _must_not_be_ended(task)
+    if task.state is not state:
+        raise NotAllowed(task.id, command.name, task.state)
+
+
+def _must_not_be_ended(task: Task) -> None:
+    if task.is_ended:
+        raise TaskEnded(task.id, task.state)
+
+
+def _revision_seen(task: Task, seen: int | None) -> int:
+    if seen is not None and seen != task.revision:
+        raise RevisionChanged(task.id, seen, task.revision)
+    return task.revision
+
+
+_RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]] = {
+    commands.Approve: _approve,
+    commands.ApproveNext: _approve_next,
+    commands.Undo: _undo,
+    commands.Defer: _defer,
+    commands.Dismiss: _dismiss,
+    commands.Split: _split,
+    commands.ClaimTask: _claim,
+    commands.SaveCheckpoint: _save_checkpoint,
+    commands.Complete: _complete,
+    commands.Fail: _fail,
+    commands.Reject: _reject,
+    commands.Transfer: _transfer,
+    commands.WaitFor: _wait_for,
+    commands.Resume: _resume,
+    commands.Release: _release,
+    commands.Resolve: _resolve,
+    commands.Cancel: _cancel,
+    commands.FlagClosedByBot: _flag_closed_by_bot,
+    commands.Sweep: sweep,
+}

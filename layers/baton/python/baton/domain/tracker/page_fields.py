@@ -1,0 +1,87 @@
+"""The fields of a task's tracker page (docs/spec/marker.md §3), independent of the tracker."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.escalations.marker import one_line
+from baton.domain.tasks.task import State
+from baton.domain.tasks.trail import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date, datetime
+
+    from baton.domain.escalations.marker import Priority
+    from baton.domain.tasks.task import Task
+    from baton.domain.tasks.trail import Event
+
+MAX_COMMENT = 6_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFields:
+    """The fields of a task's tracker page."""
+
+    task_id: str
+    title: str
+    state: State
+    priority: Priority
+    due_date: date | None
+    created_at: datetime
+    text: str
+    url: str  # the task in Baton
+    digest_url: str | None
+    relations: Mapping[str, tuple[str, ...]]  # ids of related pages by property (``client``, ``project``)
+
+
+def page_fields_of(task: Task, body: Mapping[str, Any] | None, url: str) -> PageFields:
+    message = body or {}
+    relations = {name: tuple(message.get(f"{name}_relation_ids", ())) for name in ("client", "project")}
+    return PageFields(
+        task_id=task.id,
+        title=one_line(task.title),
+        state=task.state,
+        priority=task.priority,
+        due_date=task.due_date,
+        created_at=task.created_at,
+        text=plain(str(message.get("text", ""))),
+        url=url,
+        digest_url=message.get("source_digest_url"),
+        relations={name: ids for name, ids in relations.items() if ids},
+    )
+
+
+def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, last: Event | None) -> str:
+    """Returns the page's comment on the task's end: the state, who ended it, the outcome and the reason."""
+    by = f" by {last.principal_kind} {last.principal_id}" if last else ""
+    reason = last.data.get("reason") if last else None
+    parts = [f"{task.state.value.capitalize()}{by} in Baton."]
+    if task.state is State.DONE and output is not None:
+        parts.append(_summary(output))
+    elif failure and task.state in {State.FAILED, State.REJECTED}:
+        parts.append(f"{failure.get('type', 'error')}: {failure.get('description', '')}")
+    if reason:
+        parts.append(str(reason))
+    return _cut(plain("\n".join(parts)))
+
+
+def reopened_comment(task: Task, url: str) -> str:
+    return f"This task has ended in Baton ({task.state.value}) and stays ended. To go on, hand it off anew: {url}"
+
+
+def plain(text: str) -> str:
+    """Returns the text without control characters, except tabs and line ends."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cs"})
+
+
+def _summary(output: Any) -> str:
+    if isinstance(output, dict) and isinstance(output.get("summary"), str):
+        return str(output["summary"])
+    return output if isinstance(output, str) else canonical_json(output)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_COMMENT else text[: MAX_COMMENT - 1] + "…"

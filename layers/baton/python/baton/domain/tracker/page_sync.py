@@ -1,0 +1,190 @@
+"""The synchronisation of a task with its tracker page: what the page shows, what it has to show, and its sender.
+
+Three rules keep the page unique. Only the sender that holds the lease sends, and the lease ends a minute after the
+sender's time budget: by then every request of a dead sender has taken effect or never will. A sender that isn't the
+first searches for the page before it creates one. After a request with an unclear outcome no page is created until the
+lag of the tracker's search index is over, when a search is sure to find the page of that request (invariant 11;
+docs/decisions/010-the-tracker-outbox.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.times import seconds
+from baton.domain.tracker.tracker_settings import folded
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.tasks.task import Task
+
+# How long a request can still take effect after its sender stopped waiting for it.
+UNCLEAR_SECONDS = 60
+# The longest lag of the tracker's search index: a page that is older and isn't found was never created.
+INDEX_SECONDS = 180
+FIRST_PAUSE_SECONDS = 5
+LAST_PAUSE_SECONDS = 900
+MAX_MESSAGE = 500
+
+
+class Sync(StrEnum):
+    """The outcome of the latest attempt to write the page."""
+
+    OK = "ok"
+    PENDING = "pending"
+    DENIED = "denied"  # access is refused; tried again
+    ERROR = "error"  # the tracker refuses this request; tried again
+    DEAD = "dead"  # given up until a human's retry or the task's next change
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    id: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSync:
+    """A task's synchronisation with its tracker page."""
+
+    workspace: str
+    task_id: str
+    wanted: int  # the event's number up to which the page has to show the task
+    shown: int = 0  # the event's number up to which it does
+    looks: int = 0  # reports that somebody changed the page
+    looked: int = 0  # the reports among them that were handled
+    page: PageRef | None = None
+    page_status: str | None = None  # the page's status when it was last written or read
+    shown_state: str | None = None  # the task's state when the page was last written
+    is_settled: bool = False  # the page shows the task's end, and nothing more is written to it
+    status: Sync = Sync.PENDING
+    message: str = ""
+    # The sender and the end of its lease. A clean end clears both. An unclear one clears the sender only: no other may
+    # begin before ``held_until``.
+    sender: str | None = None
+    held_until: datetime | None = None
+    attempts: int = 0
+    failures: int = 0
+    unclear: bool = False  # the latest request may have taken effect
+    happened_by: datetime | None = None  # when an unclear request has taken effect, if it ever does
+    due_at: datetime | None = None  # when there is something to send; None if there isn't
+    since: datetime
+    version: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """True if no earlier sender tried to create the page."""
+        return self.attempts <= 1
+
+    @property
+    def is_behind(self) -> bool:
+        return self.wanted > self.shown or self.looks > self.looked
+
+    def made_not_before(self, now: datetime) -> datetime:
+        """Returns the earliest time to create a page that a search didn't find: now, or after an unclear request when a
+        search would find its page."""
+        return max(now, self.happened_by + seconds(INDEX_SECONDS)) if self.happened_by else now
+
+    def is_due(self, now: datetime) -> bool:
+        held = self.held_until is not None and self.held_until > now
+        return self.due_at is not None and self.due_at <= now and not held
+
+    def needs_a_look(self, task: Task, request: str) -> bool:
+        """True if the page has to be read first: a change of it was reported, the latest request didn't succeed, or the
+        page lacks the task's end or its new state (``request``)."""
+        is_in_doubt = self.unclear or self.status is not Sync.OK
+        is_new = str(task.state) != self.shown_state and folded(request) != folded(self.page_status)
+        is_ours_to_write = (task.is_ended or is_new) and not self.is_settled
+        return self.looks > self.looked or is_in_doubt or is_ours_to_write
+
+    def held(self, sender: str, now: datetime, budget_seconds: float) -> PageSync:
+        """Returns the synchronisation leased to ``sender``, which sends nothing after its time budget. If another
+        sender held the lease, the outcome of that sender's requests is unclear."""
+        until = now + seconds(budget_seconds + UNCLEAR_SECONDS)
+        return replace(
+            self,
+            sender=sender,
+            held_until=until,
+            due_at=until,
+            attempts=self.attempts + 1,
+            unclear=self.unclear or self.sender is not None,
+            happened_by=self.happened_by if self.sender is None else self.held_until,
+        )
+
+    def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> PageSync:
+        """Returns the synchronisation after a successful write. ``note``: what the page had to be written without."""
+        after = replace(self, shown=max(self.shown, task.seq), looked=max(self.looked, looked))
+        return replace(
+            after,
+            page_status=page_status,
+            shown_state=str(task.state),
+            is_settled=self.is_settled or task.is_ended,
+            status=Sync.OK,
+            message=note[:MAX_MESSAGE],
+            failures=0,
+            unclear=False,
+            happened_by=None,
+            **_released(now if after.is_behind else None),
+        )
+
+    def reopened(self) -> PageSync:
+        """Returns the synchronisation of a page that was closed before its import, and is open while its task is: its
+        task's end is still to be written."""
+        return replace(self, is_settled=False)
+
+    def put_off(self, until: datetime, status: Sync, message: str) -> PageSync:
+        """Returns the synchronisation to be tried again at ``until``: the trouble is the tracker's, so no failure of
+        the page counts."""
+        return replace(self, status=status, message=message[:MAX_MESSAGE], **_released(until))
+
+    def failed(self, now: datetime, status: Sync, message: str, *, unclear: bool) -> PageSync:
+        """Returns the synchronisation after a failure of this page: tried again after a growing pause, so that it
+        doesn't stay ahead of other pages; after an unclear failure not before the request has taken effect."""
+        pause = min(FIRST_PAUSE_SECONDS * 4 ** min(self.failures, 8), LAST_PAUSE_SECONDS)
+        until = now + seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
+        after = replace(
+            self, status=status, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_released(until)
+        )
+        if not unclear:
+            return after
+        return replace(after, unclear=True, happened_by=now + seconds(UNCLEAR_SECONDS), held_until=until)
+
+    def died(self, message: str) -> PageSync:
+        """Returns the synchronisation given up: another attempt can't succeed. ``message`` tells a human why."""
+        return replace(self, status=Sync.DEAD, message=message[:MAX_MESSAGE], **_released(None))
+
+    def revived(self, now: datetime) -> PageSync:
+        return replace(self, status=Sync.PENDING, failures=0, due_at=now)
+
+
+def opened(task: Task, sender: str | None, budget_seconds: float) -> PageSync:
+    """Returns the synchronisation of a new task. ``sender``: the process that creates the task and writes the page at
+    once, if any."""
+    sync = PageSync(
+        workspace=task.workspace, task_id=task.id, wanted=task.seq, since=task.created_at, due_at=task.created_at
+    )
+    return sync.held(sender, task.created_at, budget_seconds) if sender else sync
+
+
+def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bool) -> PageSync:
+    """Returns the synchronisation of a task that was imported from a page. ``is_closed``: the page was closed before
+    the import."""
+    return PageSync(
+        workspace=task.workspace,
+        task_id=task.id,
+        wanted=task.seq,
+        shown=task.seq,
+        page=page,
+        page_status=page_status,
+        shown_state=str(task.state),
+        is_settled=is_closed,
+        status=Sync.OK,
+        since=task.created_at,
+    )
+
+
+def _released(due_at: datetime | None) -> dict[str, Any]:
+    return {"sender": None, "held_until": None, "due_at": due_at}

@@ -1,0 +1,85 @@
+"""The circuit between a workspace and its tracker. A throttle or an outage concerns every page of the workspace: it
+trips the circuit for all of them, so that they aren't tried in vain one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from baton.domain.times import seconds
+from baton.domain.tracker.page_sync import MAX_MESSAGE, Sync
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.errors import TrackerTrouble
+
+FIRST_PAUSE_SECONDS = {Sync.PENDING: 5, Sync.ERROR: 5, Sync.DENIED: 30}
+LAST_PAUSE_SECONDS = {Sync.PENDING: 300, Sync.ERROR: 300, Sync.DENIED: 900}
+MAX_RETRY_AFTER_SECONDS = 3_600
+RECONCILE_SECONDS = 600
+# When the sweeper checks again while pages are left to send: a dispatch notice can be lost.
+BACKLOG_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackerCircuit:
+    """The circuit's state."""
+
+    workspace: str
+    closed_until: datetime | None = None  # no calls before then, if it is tripped
+    failures: int = 0
+    status: Sync = Sync.OK
+    message: str = ""
+    reconciled_at: datetime | None = None  # every edit of a page before then was handled
+    wake_at: datetime | None = None  # when the sweeper sends a notice for this workspace; None without a tracker
+    version: int = 0
+
+    def is_open(self, now: datetime) -> bool:
+        return self.closed_until is None or self.closed_until <= now
+
+    def is_reconcile_due(self, now: datetime) -> bool:
+        return self.reconciled_at is None or now - self.reconciled_at >= seconds(RECONCILE_SECONDS)
+
+    def closed(self, trouble: TrackerTrouble, now: datetime) -> TrackerCircuit:
+        """Returns the circuit tripped: for as long as the tracker asked, else for a pause that doubles each time and is
+        longer after a denial."""
+        status = Sync(trouble.status)
+        pause: float = min(FIRST_PAUSE_SECONDS[status] * 2 ** min(self.failures, 10), LAST_PAUSE_SECONDS[status])
+        if trouble.retry_after is not None:
+            pause = min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS)
+        until = now + seconds(pause)
+        return self._next(
+            closed_until=until,
+            failures=self.failures + 1,
+            status=status,
+            message=trouble.message[:MAX_MESSAGE],
+            wake_at=until,
+        )
+
+    def extended(self, trouble: TrackerTrouble, now: datetime) -> TrackerCircuit | None:
+        """Returns a tripped circuit that stays tripped for longer, or None if the tracker doesn't ask for that."""
+        if trouble.retry_after is None:
+            return None
+        until = now + seconds(min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS))
+        if self.closed_until is not None and until <= self.closed_until:
+            return None
+        return self._next(closed_until=until, wake_at=until)
+
+    def opened(self, now: datetime) -> TrackerCircuit:
+        """Returns the circuit reset and due at once."""
+        since = self.reconciled_at or now - seconds(RECONCILE_SECONDS)  # the period before a first reconciliation
+        return self._next(closed_until=None, failures=0, status=Sync.OK, message="", reconciled_at=since, wake_at=now)
+
+    def answered(self) -> TrackerCircuit:
+        """Returns the circuit reset after an answer of the tracker."""
+        return self._next(closed_until=None, failures=0, status=Sync.OK, message="")
+
+    def reconciled(self, up_to: datetime) -> TrackerCircuit:
+        return self._next(reconciled_at=up_to, failures=0, status=Sync.OK, message="")
+
+    def waking(self, at: datetime | None) -> TrackerCircuit:
+        return self._next(wake_at=at)
+
+    def _next(self, **values: object) -> TrackerCircuit:
+        return replace(self, version=self.version + 1, **values)  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""A workspace's tracker settings: the database of its tasks and the words that the database uses
+(docs/spec/marker.md §4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from baton.domain.errors import InvalidInput
+from baton.domain.escalations.marker import Priority
+from baton.domain.tasks.task import ENDED, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_WORD = 100
+MAX_WORDS = 20
+MAX_DATABASE = 2_000
+PROPERTIES = {
+    "status": "Status",
+    "priority": "Priority",
+    "due": "Due",
+    "client": "Client",
+    "project": "Project",
+    "task_id": "Task ID",
+}
+STATUSES = {
+    State.NEEDS: "Not started",
+    State.DELEGATED: "Not started",
+    State.NEXT: "Not started",
+    State.CLAIMED: "In progress",
+    State.WAITING: "In progress",
+    State.DONE: "Done",
+    State.FAILED: "Failed",
+    State.REJECTED: "Rejected",
+    State.CANCELLED: "Cancelled",
+}
+PRIORITIES = {Priority.P0: "🔴 High", Priority.P1: "🟡 Medium", Priority.P2: "🟢 Low"}
+_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z")
+_MAPS: dict[str, Mapping[Any, str]] = {"properties": PROPERTIES, "statuses": STATUSES, "priorities": PRIORITIES}
+_LISTS = ("closed_statuses", "cancelled_statuses")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackerSettings:
+    """A workspace's tracker settings. Words are compared without case. The title's column is found by its type."""
+
+    database: str = ""  # the id or URL of a database or data source, as it was sent
+    # Names of the columns, and the words that Baton writes for a state and a priority.
+    properties: Mapping[str, str] = field(default_factory=lambda: dict(PROPERTIES))
+    statuses: Mapping[str, str] = field(default_factory=lambda: {str(k): v for k, v in STATUSES.items()})
+    priorities: Mapping[str, str] = field(default_factory=lambda: {str(k): v for k, v in PRIORITIES.items()})
+    # The words by which a person ends a task as done or as cancelled.
+    closed_statuses: tuple[str, ...] = ("Done", "Closed", "Complete")
+    cancelled_statuses: tuple[str, ...] = ("Cancelled", "Canceled")
+
+    @property
+    def database_id(self) -> str:
+        """32 hexadecimal digits."""
+        return notion_id(self.database) or ""
+
+    def changed(self, values: Mapping[str, Any]) -> TrackerSettings:
+        """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput``."""
+        given = dict(values)
+        for name in _MAPS.keys() & given.keys():
+            given[name] = {**getattr(self, name), **given[name]}
+        after = replace(self, **given)
+        if len(after.database) > MAX_DATABASE or not after.database_id:
+            raise InvalidInput("tracker.database", "must be the id or the URL of a Notion database or data source")
+        for name, known in _MAPS.items():
+            _check_map(f"tracker.{name}", getattr(after, name), known)
+        for name in _LISTS:
+            _check_words(f"tracker.{name}", getattr(after, name))
+        after._check_meanings()
+        return after
+
+    def status_for(self, state: State) -> str:
+        return self.statuses[str(state)]
+
+    def meaning(self, status: str | None) -> State | None:
+        """Returns ``done`` or ``cancelled`` for a status that ends the task, None for any other, also a missing one."""
+        request = folded(status)
+        if request in map(folded, self.cancelled_statuses):
+            return State.CANCELLED
+        return State.DONE if request in map(folded, self.closed_statuses) else None
+
+    def public(self) -> dict[str, Any]:
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+    def _check_meanings(self) -> None:
+        """Raises ``InvalidInput`` if Baton would write a closing status for a live task: that would end the task."""
+        for state in State:
+            status = self.status_for(state)
+            if state not in ENDED and self.meaning(status):
+                raise InvalidInput(f"tracker.statuses.{state}", f"must not be {status!r}, which closes a task")
+
+
+def from_public(values: Mapping[str, Any]) -> TrackerSettings:
+    """The inverse of ``public``."""
+    known = {f.name for f in fields(TrackerSettings)}
+    kept: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
+    defaults = TrackerSettings()
+    for name in _MAPS.keys() & kept.keys():
+        kept[name] = {**getattr(defaults, name), **kept[name]}
+    return TrackerSettings(**kept)
+
+
+def folded(request: str | None) -> str:
+    return (request or "").strip().casefold()
+
+
+def notion_id(text: str) -> str | None:
+    """Returns an id's 32 hexadecimal digits, from the id or from a page's URL (not those of the view); else None."""
+    text = text.strip().lower()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    if parts.scheme in {"http", "https"}:
+        query = parse_qs(parts.query)
+        candidates = [parts.path.rstrip("/").rsplit("/", 1)[-1], *query.get("database_id", []), *query.get("p", [])]
+        found = next(filter(None, map(_ID.search, candidates)), None)  # the page's title comes before its id
+        return found[0].replace("-", "") if found else None
+    return text.replace("-", "") if _ID.fullmatch(text) else None
+
+
+def _check_map(name: str, values: Mapping[str, str], known: Mapping[Any, str]) -> None:
+    unknown = sorted(set(values) - set(map(str, known)))
+    if unknown:
+        raise InvalidInput(f"{name}.{unknown[0][:MAX_WORD]}", f"is not one of: {', '.join(sorted(map(str, known)))}")
+    for key, request in values.items():
+        _check_word(f"{name}.{key}", request)
+
+
+def _check_words(name: str, words: tuple[str, ...]) -> None:
+    if len(words) > MAX_WORDS:
+        raise InvalidInput(name, f"must be at most {MAX_WORDS} names")
+    for request in words:
+        _check_word(name, request)
+
+
+def _check_word(name: str, request: str) -> None:
+    if not folded(request) or len(request) > MAX_WORD or not request.isprintable():
+        raise InvalidInput(name, f"must be 1 to {MAX_WORD} printable characters")

@@ -1,0 +1,1 @@
+"""Use cases of access: tokens, settings, rate limits."""

@@ -1,0 +1,64 @@
+"""The rate limit: a caller above its workspace's limits is refused before its request is looked at
+(docs/decisions/022-what-one-caller-may-cost.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.access.metering import (
+    LEAST,
+    SETTINGS_ARE_GOOD_FOR,
+    CallerLimits,
+    end_of_minute,
+    limits_of,
+    minute_of,
+    sampled,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.metering import CallerUse
+    from baton.domain.access.principal import Principal
+    from baton.ports import Deps
+
+
+def caller_must_have_room(deps: Deps, by: Principal, size: int) -> None:
+    """Counts one more request that sends ``size`` bytes to be stored. Raises ``RateLimited``, which costs nothing. A
+    caller with few requests to this process costs no read and no write; else it is one read a minute, and one write for
+    each twentieth request or each 64 KB."""
+    now = deps.clock.now()
+    use = deps.meter.use_of(by, now)
+    use.must_be_open(now)
+    use.drain(now, LEAST if use.is_least(0) else _limits(deps, by, now))
+    if use.is_least(size):
+        use.take(size, LEAST)
+        return
+    limits = _limits(deps, by, now)
+    use.take(size, limits)
+    _report(deps, by, use, size, limits, now)
+
+
+def _limits(deps: Deps, by: Principal, now: datetime) -> CallerLimits:
+    """The workspace's limits, at most a minute old."""
+    known = deps.meter.settings.get(by.workspace)
+    if known is None or not now - SETTINGS_ARE_GOOD_FOR < known[0] <= now:
+        known = now, deps.store.settings(by.workspace)
+        deps.meter.settings[by.workspace] = known
+    return limits_of(by, known[1])
+
+
+def _report(deps: Deps, by: Principal, use: CallerUse, size: int, limits: CallerLimits, now: datetime) -> None:
+    """Adds to the count of this minute, which all processes share. The process that finds it above the limit refuses
+    the caller until the minute ends. Raises ``RateLimited``. A count that can't be written hinders nobody."""
+    number = sampled(size)
+    if not number:
+        return
+    try:
+        requests, in_all = deps.store.count_use(by, minute_of(now), number, number * size)
+    except Exception as exc:  # noqa: BLE001 - any error of a store; this process has its own buckets
+        deps.log("use could not be counted", action="use_not_counted", error=type(exc).__name__)
+        return
+    if requests > limits.requests or in_all > limits.bytes:
+        use.shut_until = end_of_minute(now)
+        use.must_be_open(now)

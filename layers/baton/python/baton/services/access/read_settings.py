@@ -1,0 +1,17 @@
+"""The workspace's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.access.read_rights import may_see_guardrails
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.ports import Deps
+
+
+def read_settings(deps: Deps, by: Principal) -> tuple[Settings, bool]:
+    """Returns the settings, and whether the caller may see the guardrails among them."""
+    return deps.store.settings(by.workspace), may_see_guardrails(by)

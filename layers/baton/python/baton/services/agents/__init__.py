@@ -1,0 +1,1 @@
+"""Use cases of agents: register, find, import, their tools and routes."""

@@ -1,0 +1,90 @@
+"""A human decides which agent gets the work of a type (docs/spec/lifecycle.md §2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.route import MAX_ROUTES, Route
+from baton.domain.errors import LimitReached, TargetInactive, Unknown, UnknownAgent, VersionConflict
+from baton.steps.retrying import retry_on_conflict
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.route import RoutingTable
+    from baton.ports import Deps
+
+
+def change_route(
+    deps: Deps, by: Principal, work_type: str, values: dict[str, Any], expected_version: int | None = None
+) -> tuple[Route, bool]:
+    """Returns the route in its new version, and whether it is new. Fields left out keep their value; ``agent`` is
+    always given. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if
+    ``expected_version`` (0: must not exist) isn't the present one."""
+    by.must_be_human("change a route")
+
+    def attempt() -> tuple[Route, bool]:
+        _must_be_active(deps, by.workspace, values["agent"])
+        table, now = deps.store.routes(by.workspace), deps.clock.now()
+        before = table.last(work_type)
+        if before is None or before.removed:
+            before = _blank(by, work_type, before, now)
+        seen = 0 if before.removed else before.version
+        if expected_version is not None and expected_version != seen:
+            raise VersionConflict("route", seen)
+        if before.removed and len(table) >= MAX_ROUTES:
+            raise LimitReached("routes", MAX_ROUTES)
+        after = before.changed(by, now, **values, removed=False)
+        deps.store.save_route(after, table)
+        return after, before.removed
+
+    return retry_on_conflict(deps.clock, attempt)
+
+
+def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
+    """Deletes the route for this type of work. Raises ``Unknown``."""
+    by.must_be_human("change a route")
+
+    def attempt() -> None:
+        table = deps.store.routes(by.workspace)
+        route = table.last(work_type)
+        if route is None or route.removed:
+            raise Unknown("route for this type of work")
+        deps.store.save_route(route.changed(by, deps.clock.now(), removed=True), table)
+
+    return retry_on_conflict(deps.clock, attempt)
+
+
+def read_routes(deps: Deps, by: Principal) -> RoutingTable:
+    """Returns the workspace's routes. One read."""
+    return deps.store.routes(by.workspace)
+
+
+def read_route(deps: Deps, by: Principal, work_type: str) -> Route:
+    """Returns the route for this type of work. Raises ``Unknown``."""
+    route = deps.store.route(by.workspace, work_type)
+    if route is None:
+        raise Unknown("route for this type of work")
+    return route
+
+
+def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:
+    """The start of a new route. Of a removed route it keeps the version only."""
+    return Route(
+        workspace=by.workspace,
+        work_type=work_type,
+        agent="",
+        version=removed.version if removed else 0,
+        updated_at=now,
+        updated_by=by.key,
+        removed=True,
+    )
+
+
+def _must_be_active(deps: Deps, workspace: str, slug: str) -> None:
+    agent = deps.store.agent(workspace, slug)
+    if agent is None:
+        raise UnknownAgent(slug)
+    if not agent.active:
+        raise TargetInactive(slug)

@@ -1,0 +1,158 @@
+"""A human defines a handoff tool: every agent that has it may hand work to its target (docs/spec/tools.md §1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
+from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConflict
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.handoff import must_fit
+from baton.domain.runs.prompt import context_after
+from baton.ports import HandoffQuery, Page
+from baton.steps.access.read_rights import ReadRights
+from baton.steps.agents.resolve_agents import active_agent, slugs_among
+from baton.steps.retrying import retry_on_conflict
+
+# In one read, next to the settings.
+TARGETS_AT_ONCE = 90
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.domain.agents.tool import Suspension
+    from baton.ports import Deps
+
+
+def define_tool(
+    deps: Deps,
+    by: Principal,
+    name: str,
+    values: dict[str, Any],
+    expected_version: int | None = None,
+    seen_target: int | None = None,
+) -> tuple[Tool, bool]:
+    """Returns the tool in its new version, and whether it is new. Fields left out keep their value; a new tool needs
+    ``target_agent``. The call approves the target as it is now, and so resumes a suspended tool, unless it only
+    switches the tool off. ``seen_target``: the target's version that the human saw. Raises ``UnknownAgent``,
+    ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if ``seen_target`` or ``expected_version`` (0: must
+    not exist) isn't the present one."""
+    by.must_be_human("define a handoff tool")
+    check_tool(name, values)
+
+    def attempt() -> tuple[Tool, bool]:
+        toolbox, now = deps.store.toolbox(by.workspace), deps.clock.now()
+        before = toolbox.get(name) or undefined(name, by, now)
+        if expected_version is not None and expected_version != before.version:
+            raise VersionConflict("tool", before.version)
+        if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
+            raise LimitReached("tools", MAX_TOOLS)
+        target = _target(deps, by.workspace, before, values)
+        if target is not None:
+            if seen_target not in {None, target.version}:
+                raise VersionConflict("target", target.version)
+            approved = {"target_agent": target.slug, "target_version": target.version}
+        else:
+            approved = {}
+        after = before.changed(by, now, **{**values, **approved})
+        deps.store.save_tool(after, toolbox)
+        return after, before.version == 0
+
+    return retry_on_conflict(deps.clock, attempt)
+
+
+def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:
+    """The target, which must be active. None if the tool is only switched off: no target is approved then."""
+    wanted: str = values.get("target_agent") or before.target_agent
+    if not wanted:
+        raise InvalidInput("config.target_agent", "is required")
+    if "target_agent" not in values and not values.get("active", before.active):
+        return None
+    known = deps.store.handoff_inputs(workspace, HandoffQuery(agents=slugs_among(wanted))).agents
+    return active_agent(deps, workspace, known, wanted, "config.target_agent")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDetails:
+    """A tool, and why it is suspended, if it is."""
+
+    tool: Tool
+    suspension: Suspension | None
+
+
+def read_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
+    """Returns the details of the tools that the caller may read, by name. A page may be shorter than ``limit``."""
+    page = _readable_tools(deps, by, limit, cursor)
+    suspended = suspensions(deps, by.workspace, page.items)
+    return Page(tuple(ToolDetails(tool, suspended.get(tool.name)) for tool in page.items), page.cursor)
+
+
+def read_tool(deps: Deps, by: Principal, name: str) -> ToolDetails:
+    """Raises ``Unknown``."""
+    return tool_details(deps, find_tool(deps, by, name))
+
+
+def tool_details(deps: Deps, tool: Tool) -> ToolDetails:
+    return ToolDetails(tool, suspensions(deps, tool.workspace, [tool]).get(tool.name))
+
+
+def suspensions(deps: Deps, workspace: str, tools: Iterable[Tool]) -> dict[str, Suspension]:
+    """Returns the suspensions of the tools that are suspended, by name."""
+    shown = list(tools)
+    targets = sorted({tool.target_agent for tool in shown})
+    agents: dict[str, Agent] = {}
+    for start in range(0, len(targets), TARGETS_AT_ONCE):
+        wanted = HandoffQuery(agents=frozenset(targets[start : start + TARGETS_AT_ONCE]))
+        agents |= deps.store.handoff_inputs(workspace, wanted).agents
+    found = ((tool.name, tool.suspended_by(agents.get(tool.target_agent))) for tool in shown)
+    return {name: suspension for name, suspension in found if suspension is not None}
+
+
+def find_tool(deps: Deps, by: Principal, name: str) -> Tool:
+    """Returns the tool. Raises ``Unknown``."""
+    found = deps.store.tools(by.workspace, [name])
+    if name not in found or not ReadRights(deps, by).may_read_tool(name):
+        raise Unknown("tool")
+    return found[name]
+
+
+def _readable_tools(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
+    rights, page = ReadRights(deps, by), deps.store.listed_tools(by.workspace, limit, cursor)
+    return Page(tuple(tool for tool in page.items if rights.may_read_tool(tool.name)), page.cursor)
+
+
+def dry_run(deps: Deps, by: Principal, name: str, arguments: Any) -> dict[str, Any]:
+    """Returns the outcome that a call of the tool with these arguments would have now. Changes nothing. Raises
+    ``Unknown``."""
+    tool = find_tool(deps, by, name)
+    inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=frozenset({tool.target_agent})))
+    target = inputs.agents.get(tool.target_agent)
+    problems = [{"field": each.field, "message": each.message} for each in tool.problems(arguments)]
+    if not tool.active:
+        problems.append({"field": "name", "message": "is switched off: it is offered to nobody"})
+    if target is None or not target.active:
+        problems.append({"field": "target_agent", "message": "is not active: the tool isn't offered"})
+    if suspension := tool.suspended_by(target):
+        problems.append({"field": "name", "message": suspension.reason})
+    if not problems:
+        try:
+            arguments = checked(arguments, inputs.settings.guardrails, "arguments")
+            must_fit("arguments", arguments)
+        except InvalidInput as refusal:
+            problems += refusal.fields["errors"]
+    is_transfer = tool.mode is ToolMode.TRANSFER
+    shown = target.name if target else tool.target_agent
+    preview = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None
+    return {
+        "ok": not problems,
+        "errors": problems,
+        "would": preview,
+        "mode": str(tool.mode),
+        "target_agent": tool.target_agent,
+        "target_agent_name": shown,
+        "history": str(tool.history),
+        "context": None if problems else context_after({}, "<source agent>", tool, arguments),
+    }

@@ -1,0 +1,126 @@
+"""Imports from a file what agents accept and produce (docs/spec/protocol.md §8)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.agent import MAX_AGENTS, MAX_TYPES, Agent, check_names, distinct, unregistered
+from baton.domain.errors import InvalidInput
+from baton.domain.ids import is_slug
+from baton.ports import SaveResponse
+from baton.steps.retrying import replayed_response, run_idempotently
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Roster
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps
+
+Types = tuple[str, ...]
+
+
+class Outcome(StrEnum):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAgent:
+    """The outcome for one agent."""
+
+    slug: str
+    status: Outcome
+    version: int  # the agent's, afterwards
+
+
+def import_agents(
+    deps: Deps,
+    by: Principal,
+    declared: Mapping[str, Mapping[str, Types]],
+    idempotency_key: IdempotencyKey | None = None,
+) -> list[ImportedAgent]:
+    """Saves what agents accept and produce. ``declared``: slug → ``accepts`` and ``produces``; a list that isn't given
+    stays as it is. Unknown agents are registered with the defaults. Known agents keep everything else, but for a
+    standing approval that a service's change ends (invariant 8). Declarations without a difference change nothing. For
+    humans and services.
+
+    Everything is checked before the first write; then there is one transaction per agent. An interrupted import may be
+    sent again and continues: its finished part is then unchanged. Raises ``InvalidInput``, ``NameTaken``,
+    ``LimitReached`` and ``KeyReused``.
+    """
+    by.must_not_be_agent("import agents")
+    _check(declared)
+    written: dict[str, ImportedAgent] = {}
+
+    def replay(response: dict[str, Any]) -> list[ImportedAgent]:
+        return [_from_answer(each) for each in response["agents"]]
+
+    def attempt() -> list[ImportedAgent]:
+        earlier = replayed_response(deps, idempotency_key)
+        if earlier is not None:
+            return replay(earlier)
+        roster = deps.store.roster(by.workspace)
+        for agent in _changed_agents(roster, by, declared, deps.clock.now()):
+            deps.store.save_agent(agent, roster)
+            roster = roster.saved(agent)
+            written[agent.slug] = ImportedAgent(agent.slug, _outcome(agent), agent.version)
+        imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
+        if idempotency_key:
+            answer = {"agents": [asdict(each) for each in imported]}
+            deps.store.commit(by.workspace, SaveResponse(idempotency_key, answer))
+        return imported
+
+    return run_idempotently(deps, idempotency_key, replay, attempt)
+
+
+def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:
+    if len(declared) > MAX_AGENTS:
+        raise InvalidInput("agents", f"must be at most {MAX_AGENTS}")
+    for slug, types in declared.items():
+        if not is_slug(slug):
+            raise InvalidInput("agents", "must be named by slugs: 1 to 63 of a-z, 0-9 and hyphens")
+        for name, values in types.items():
+            field = f"agents.{slug}.{name}"
+            check_names(field, values, MAX_TYPES)
+            if len(distinct(values)) < len(values):
+                raise InvalidInput(field, "must name each type once")
+
+
+def _changed_agents(
+    roster: Roster, by: Principal, declared: Mapping[str, Mapping[str, Types]], now: datetime
+) -> list[Agent]:
+    """The next versions of the agents that change."""
+    known = {agent.slug: agent for agent in roster}
+    changed = [
+        (known.get(slug) or unregistered(slug, by, now)).changed(by, now, **types)
+        for slug, types in declared.items()
+        if slug not in known or _differs(known[slug], types)
+    ]
+    newcomers = [agent for agent in changed if agent.slug not in known]
+    roster.must_have_room(len(newcomers))
+    for agent in newcomers:
+        roster.must_not_clash(agent)
+    return changed
+
+
+def _differs(agent: Agent, types: Mapping[str, Types]) -> bool:
+    """True if a list differs. The order of types doesn't count."""
+    return any(set(distinct(getattr(agent, name))) != set(distinct(values)) for name, values in types.items())
+
+
+def _outcome(agent: Agent) -> Outcome:
+    return Outcome.CREATED if agent.version == 1 else Outcome.UPDATED
+
+
+def _unchanged(agent: Agent) -> ImportedAgent:
+    return ImportedAgent(agent.slug, Outcome.UNCHANGED, agent.version)
+
+
+def _from_answer(answer: dict[str, Any]) -> ImportedAgent:
+    return ImportedAgent(answer["slug"], Outcome(answer["status"]), answer["version"])

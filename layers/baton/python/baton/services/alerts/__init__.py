@@ -1,0 +1,1 @@
+"""Use cases of alerts: raise, list, handle."""

@@ -1,0 +1,46 @@
+"""Alerts: one, or all of them, newest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.alerts.alert import AlertState
+from baton.domain.errors import Unknown
+from baton.ports import Page
+from baton.steps.access.read_rights import ReadRights
+from baton.steps.filtering import filtered
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.alerts.alert import Alert
+    from baton.ports import Deps
+
+
+def find_alert(deps: Deps, by: Principal, alert_id: str) -> Alert:
+    """Returns the alert. Raises ``Unknown``."""
+    alert = deps.store.alert(by.workspace, alert_id)
+    if not ReadRights(deps, by).readable_alerts([alert]):
+        raise Unknown("alert")
+    return alert
+
+
+def list_alerts(
+    deps: Deps, by: Principal, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
+) -> Page:
+    """Returns the alerts that the caller may read; ``None`` for any. Unresolved alerts are found without reading the
+    others. A page may be shorter than ``limit``."""
+    store, workspace, rights = deps.store, by.workspace, ReadRights(deps, by)
+    unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
+    if unresolved is not None and rights.reads_all:
+        return store.unresolved_alerts(workspace, unresolved, limit, cursor)
+
+    def read(size: int, at: str | None) -> Page:
+        if task_id is not None:
+            page = store.alerts_of_task(workspace, task_id, size, at)
+        elif unresolved is not None:
+            page = store.unresolved_alerts(workspace, unresolved, size, at)
+        else:
+            page = store.alerts(workspace, size, at)
+        return Page(rights.readable_alerts(page.items), page.cursor)
+
+    return filtered(read, lambda alert: state is None or alert.state is state, limit, cursor)

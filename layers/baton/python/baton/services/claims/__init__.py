@@ -1,0 +1,1 @@
+"""Use cases of workers: claim, renew, complete, fail, release, hand on, wait."""

@@ -1,0 +1,279 @@
+"""Claims tasks: exactly one worker gets a task. The condition behind it is ``version_unchanged`` on the task's HEAD."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.access.principal import Kind
+from baton.domain.access.read_rights import is_open_offer
+from baton.domain.agents.agent import lacking, requirements
+from baton.domain.errors import (
+    AlreadyClaimed,
+    AtCapacity,
+    CapabilityMismatch,
+    ClaimOver,
+    Conflict,
+    InactiveAgent,
+    InvalidInput,
+    KeyTaken,
+    NotClaimable,
+    NotYourAgent,
+    OwnHandoff,
+    SlotTaken,
+    TaskEnded,
+    Unknown,
+)
+from baton.domain.tasks.commands import ClaimTask
+from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
+from baton.domain.tasks.trail import snapshot
+from baton.domain.tasks.transitions import transition
+from baton.ports import SaveResponse, TaskDetails
+from baton.steps.access.read_rights import refused_as_unknown
+from baton.steps.agents.mark_contact import mark_contact
+from baton.steps.claims.poll_until import poll_until
+from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
+from baton.steps.retrying import replayed_response, run_idempotently
+from baton.steps.tasks.change_task import commit, page_sync_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps, ExtraWrite, ReadyTask
+
+MAX_CANDIDATES = 200
+LOOKS_AGAIN = 2
+# Less than one page of the queue, so that shuffling takes no further read.
+SPREAD_OVER = 20
+# Errors because of which an agent doesn't get this task, though it may get another.
+NOT_THIS_ONE = (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claimed task with its items. No other answer shows the claim's id."""
+
+    details: TaskDetails
+    claim_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimer:
+    """The agent that ``by`` claims for, with the worker's name and the lease."""
+
+    by: Principal
+    agent: str
+    worker: str
+    lease_seconds: int = DEFAULT_LEASE_SECONDS
+
+
+def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None = None) -> Claimed:
+    """Claims one task by its id. Raises ``AlreadyClaimed``, ``NotClaimable``, ``TaskEnded``, ``InactiveAgent``,
+    ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``, and ``ClaimOver`` for a
+    repeat of a claim that has ended since."""
+
+    def attempt() -> Claimed:
+        earlier = _earlier_claim(deps, claimer, idempotency_key) if idempotency_key else None
+        return earlier or _take(deps, claimer, task_id, idempotency_key)
+
+    with refused_as_unknown(deps, claimer.by, task_id, unless=is_open_offer):
+        claimed = run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, claimer, first), attempt)
+    mark_contact(deps, claimer.by, claimer.agent)
+    return claimed
+
+
+def agent_to_claim_for(deps: Deps, by: Principal, task_id: str) -> str:
+    """Returns the agent that a principal claims the task for if it names none: an agent itself, or else the task's
+    target. Raises ``Unknown``, and ``InvalidInput`` for open work, which has no target."""
+    if by.kind is Kind.AGENT:
+        return by.id
+    task, _ = deps.store.load(by.workspace, task_id)
+    if task.target_agent is None:
+        raise InvalidInput("agent", "is required for open work")
+    return task.target_agent
+
+
+def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None = None) -> Claimed | None:
+    """Claims the best ready task of the agent, or returns None. A lost race means that the next task is tried, never an
+    error. A repeat with the same key returns the same claim while it lives. Raises ``Unknown``, ``InactiveAgent`` and
+    ``GuardrailRefused``, so that no worker polls for ever under a name that gets no work."""
+    claimed = claim_if_any(deps, claimer, idempotency_key)
+    if claimed is None:
+        _must_be_eligible(deps, claimer)
+    mark_contact(deps, claimer.by, claimer.agent)
+    return claimed
+
+
+def _must_be_eligible(deps: Deps, claimer: Claimer) -> None:
+    agent = deps.store.agent(claimer.by.workspace, claimer.agent)
+    if agent is None:
+        raise Unknown("agent")
+    agent.must_be_active()
+    apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker)
+
+
+def claim_next_waiting(
+    deps: Deps, claimer: Claimer, timeout_seconds: float, idempotency_key: IdempotencyKey | None = None
+) -> Claimed | None:
+    """Claims like ``claim_next``, and waits up to ``timeout_seconds`` for a task to become ready. Also raises
+    ``TooManyPolls``, and ``InactiveAgent`` if the agent was switched off meanwhile. Workers that wait for the same
+    agent's work look at jittered moments, and each begins with another task of the best priority."""
+
+    def poll() -> Claimed | None:
+        return claim_if_any(deps, claimer, idempotency_key, is_contended=True)
+
+    found = claim_next(deps, claimer, idempotency_key)
+    claimed = poll_until(deps, claimer.by, timeout_seconds, found, poll, bool, jittered=True)
+    if claimed is None and timeout_seconds > 0:
+        _must_be_eligible(deps, claimer)
+    return claimed
+
+
+def claim_if_any(
+    deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None = None, *, is_contended: bool = False
+) -> Claimed | None:
+    """Like ``claim_next``, but also returns None for an agent that is unknown, switched off or at its limit.
+    ``is_contended``: other workers are likely to look for the same work now."""
+    claimer.by.acting_for(claimer.agent)
+    try:
+        claimed = _Search(deps, claimer, idempotency_key, is_contended=is_contended).claim()
+    except (KeyTaken, InactiveAgent, AtCapacity):
+        claimed = None
+    if claimed is None and idempotency_key:
+        return _earlier_claim(deps, claimer, idempotency_key)
+    return claimed
+
+
+class _Search:
+    """A search through the candidates: first the agent's own queue, then open work within its declared capabilities
+    that it didn't hand off itself; by priority, then first in, first out. After a lost race, candidates of one priority
+    come in random order, so that many concurrent searches don't meet at each task in turn."""
+
+    def __init__(
+        self, deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | None, *, is_contended: bool
+    ) -> None:
+        self._baton, self._claimer, self._once = deps, claimer, idempotency_key
+        self._is_contended = is_contended
+        self._lost: list[ReadyTask] = []
+
+    def claim(self) -> Claimed | None:
+        """Raises ``KeyTaken``, ``InactiveAgent``, ``AtCapacity``."""
+        for ready in islice(self._candidates(), MAX_CANDIDATES):
+            if self._lost and self._lost[0].priority != ready.priority:
+                claimed = self._retry_lost()
+                if claimed is not None:
+                    return claimed
+            claimed = self._try(ready)
+            if claimed is not None:
+                return claimed
+        return self._retry_lost()
+
+    def _candidates(self) -> Iterator[ReadyTask]:
+        workspace, now = self._claimer.by.workspace, self._baton.clock.now()
+        skills, own = self._baton.store.ready(workspace, self._claimer.agent, now)
+        yield from self._spread(own)
+        if skills is None:
+            return
+        offers = frozenset(requirements(skills.accepts, skills.produces))
+        for ready in self._spread(self._baton.store.open_work(workspace, now)):
+            if ready.source != self._claimer.agent and not lacking(offers, ready.requires):
+                yield ready
+
+    def _spread(self, queue: Iterator[ReadyTask]) -> Iterator[ReadyTask]:
+        for _, alike in groupby(queue, key=lambda ready: ready.priority):
+            while some := list(islice(alike, SPREAD_OVER if self._is_contended else 1)):
+                random.shuffle(some)
+                yield from some
+
+    def _try(self, ready: ReadyTask) -> Claimed | None:
+        try:
+            return _take(self._baton, self._claimer, ready.task_id, self._once)
+        except KeyTaken:
+            raise
+        except NOT_THIS_ONE:
+            return None
+        except Conflict:
+            self._is_contended = True
+            self._lost.append(ready)
+            return None
+
+    def _retry_lost(self) -> Claimed | None:
+        """Tries the lost tasks again, after the others of their priority: the race may have been lost to the sweeper's
+        bookkeeping, which leaves the task ready."""
+        for _ in range(LOOKS_AGAIN):
+            lost, self._lost = self._lost, []
+            for ready in lost:
+                claimed = self._try(ready)
+                if claimed is not None:
+                    return claimed
+        self._lost = []
+        return None
+
+
+def _take(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None) -> Claimed:
+    details, agent = deps.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
+    if agent is None or not agent.active:
+        raise InactiveAgent(claimer.agent)
+    try:
+        return _claimed(deps, claimer, details, agent, _any_slot(agent), idempotency_key)
+    except SlotTaken:
+        return _claimed(deps, claimer, details, agent, _free_slot(deps, agent), idempotency_key)
+
+
+def _any_slot(agent: Agent) -> int | None:
+    """A random slot if the agent has a limit: it is mostly free, and needs no read."""
+    return None if agent.max_concurrent is None else random.randrange(agent.max_concurrent)  # noqa: S311 - no secret
+
+
+def _free_slot(deps: Deps, agent: Agent) -> int:
+    """A slot that no live claim holds. Raises ``AtCapacity``."""
+    taken = {held.slot for held in deps.store.held(agent.workspace, agent.slug)}
+    free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
+    if not free:
+        raise AtCapacity(agent.slug, agent.max_concurrent or 0)
+    return random.choice(free)  # noqa: S311 - no secret
+
+
+def _claimed(
+    deps: Deps,
+    claimer: Claimer,
+    details: TaskDetails,
+    agent: Agent,
+    slot: int | None,
+    idempotency_key: IdempotencyKey | None,
+) -> Claimed:
+    now, task_id = deps.clock.now(), details.task.id
+    command = ClaimTask(
+        by=claimer.by,
+        agent=claimer.agent,
+        worker=apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker),
+        claim_id=deps.ids.new("clm", now),
+        lease_seconds=claimer.lease_seconds,
+        skills=agent,
+        slot=slot,
+    )
+    change = transition(details.task, command, now)
+    extras: list[ExtraWrite] = []
+    if idempotency_key:
+        answer: dict[str, Any] = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
+        extras.append(SaveResponse(idempotency_key, answer))
+    commit(deps, change, *extras)
+    return Claimed(replace(details, task=change.task, page_sync=page_sync_of(deps, change.task)), command.claim_id)
+
+
+def _earlier_claim(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey) -> Claimed | None:
+    answer = replayed_response(deps, idempotency_key)
+    return None if answer is None else _replayed(deps, claimer, answer)
+
+
+def _replayed(deps: Deps, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
+    details = deps.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
+    claim = details.task.claim
+    if claim is None or claim.claim_id != answer["claim_id"]:
+        raise ClaimOver(details.task.id)
+    return Claimed(details, claim.claim_id)

@@ -1,0 +1,117 @@
+"""Completes a task: the worker reports its output and which acceptance criteria are met (docs/spec/protocol.md §4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.handoff import criteria_of
+from baton.domain.tasks.commands import Complete
+from baton.domain.times import rfc3339
+from baton.steps.claims.check_envelope import sender
+from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
+from baton.steps.handoffs.follow_up import FollowUp, continuation
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
+
+Message = dict[str, Any]
+
+
+def complete_task(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    output: Any,
+    body_hash: str,
+    idempotency_key: IdempotencyKey | None = None,
+    completion: Message | None = None,
+    extra_writes: tuple[ExtraWrite, ...] = (),
+    envelope: Message | None = None,
+) -> TaskDetails:
+    """Completes the task, with its output and the completion message. ``completion``: deliverables, verification,
+    notes, results, continuation. ``envelope``: the message's other statements about the task and the claim; raises
+    ``InvalidInput`` if they aren't true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and
+    ``Unknown``. ``body_hash`` tells an exact repeat from a second, different completion. ``extra_writes``: committed
+    with it."""
+    payload = {"output": output, "completion": completion or {}}
+    request = EndClaimRequest(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Complete.name,
+        body_hash=body_hash,
+        idempotency_key=idempotency_key,
+        payload=payload,
+        extra_writes=extra_writes,
+    )
+
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        return _completed(deps, request, inputs, now, envelope or {})
+
+    return end_claim(deps, request, decide)
+
+
+def _completed(
+    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, envelope: Message
+) -> ClaimOutcome:
+    task, body = _known(inputs)
+    rules = inputs.settings.guardrails
+    output = checked({"output": request.payload["output"]}, rules, "")["output"]
+    completion = checked(request.payload["completion"], rules, "")
+    reports = tuple((each["criterion"], each["met"]) for each in _reports(completion))
+    status = "success" if all(met for _, met in reports) else "partial"
+    source = sender(deps, request.by.workspace, inputs, envelope, status)
+    completion_id = deps.ids.new("comp", now)
+    command = Complete(
+        by=request.by,
+        claim_id=request.claim_id,
+        has_output=output is not None,
+        completion_id=completion_id,
+        criteria=criteria_of(body),
+        reports=reports,
+    )
+    next_ = _next(deps, request.by, task, body, completion, completion_id, now)
+    record = {
+        **completion,
+        "completion_id": completion_id,
+        "handoff_id": task.handoff_id,
+        "timestamp": rfc3339(now),
+        "status": status,
+        "source": source,
+    }
+    if next_.outcome:
+        record["continuation"] = {**completion["continuation"], **next_.outcome}
+    return ClaimOutcome(verb=command, output=output, completion=record, children=next_.children, extras=next_.extras)
+
+
+def _next(
+    deps: Deps,
+    by: Principal,
+    task: Task,
+    body: Message | None,
+    completion: Message,
+    completion_id: str,
+    now: datetime,
+) -> FollowUp:
+    suggestion = completion.get("continuation") or {}
+    if not suggestion.get("suggested_next") or task.claim is None:
+        return FollowUp()
+    return continuation(deps, by, task, body, suggestion, task.claim.agent, completion_id, now)
+
+
+def _reports(completion: Message) -> list[Message]:
+    return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
+
+
+def _known(inputs: HandoffInputs) -> tuple[Task, Message | None]:
+    """The task and its body: ``end_claim`` has checked that there is one."""
+    if inputs.parent is None:
+        raise ValueError("no task was read")
+    return inputs.parent.task, inputs.parent.body

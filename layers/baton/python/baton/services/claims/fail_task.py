@@ -1,0 +1,187 @@
+"""Fails or rejects a task. A failed task is tried again with backoff while attempts are left; otherwise it ends, and
+goes back to an agent that can act on it (docs/spec/protocol.md §5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks.commands import Fail, Reject
+from baton.domain.times import rfc3339
+from baton.ports import CheckpointKept
+from baton.steps.claims.check_envelope import sender
+from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
+from baton.steps.handoffs.follow_up import FollowUp, rollback
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
+
+Message = dict[str, Any]
+
+
+def fail_task(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    failure: Message,
+    body_hash: str,
+    *,
+    retryable: bool,
+    idempotency_key: IdempotencyKey | None = None,
+    rollback_request: Message | None = None,
+    extra_writes: tuple[ExtraWrite, ...] = (),
+    envelope: Message | None = None,
+) -> TaskDetails:
+    """Fails the task, or makes it ready again if the failure is retryable and attempts are left. ``failure``: ``{type,
+    description, blockers, partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``.
+    ``extra_writes``: committed with it. ``envelope``: the message's other statements about the task and the claim;
+    raises ``InvalidInput`` if they aren't true. An agent that is switched off may fail its task, but not name the
+    agent that continues: raises ``InactiveAgent``. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    payload = _payload(failure, rollback_request)
+    request = EndClaimRequest(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Fail.name,
+        body_hash=body_hash,
+        idempotency_key=idempotency_key,
+        payload=payload,
+        extra_writes=extra_writes,
+        while_off=True,
+    )
+
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        task = _task(inputs)
+        base = _base_record(deps, request, inputs, now, "failure")
+        base["source"] = sender(deps, by.workspace, inputs, envelope or {}, "failed")
+        checkpoint = _partial_progress(deps, request, task, base, now)
+        base["checkpoint_id"] = checkpoint.id if checkpoint else None
+        is_over = not retryable or task.attempt >= task.max_attempts
+        back = rollback(deps, by, task, _body(inputs), base, now) if is_over else FollowUp()
+        record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
+        command = Fail(
+            by=by,
+            claim_id=claim_id,
+            failure=record,
+            retryable=retryable,
+            failure_id=base["failure_id"],
+            checkpoint_id=checkpoint.id if checkpoint else None,
+            rollback=_initiated(back),
+            successor=_successor(task, back),
+        )
+        extras = (*([CheckpointKept(checkpoint)] if checkpoint else []), *back.extras)
+        return ClaimOutcome(
+            verb=command,
+            failure=record,
+            computed={name: value for name, value in record.items() if name not in payload},
+            children=back.children,
+            extras=extras,
+        )
+
+    return end_claim(deps, request, decide)
+
+
+def reject_task(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    reason: str,
+    body_hash: str,
+    idempotency_key: IdempotencyKey | None = None,
+    rollback_request: Message | None = None,
+) -> TaskDetails:
+    """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    failure: Message = {"type": "capability", "description": reason}
+    payload = _payload(failure, rollback_request)
+    request = EndClaimRequest(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=Reject.name,
+        body_hash=body_hash,
+        idempotency_key=idempotency_key,
+        payload=payload,
+    )
+
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        task = _task(inputs)
+        base = _base_record(deps, request, inputs, now, "reason")
+        back = rollback(deps, by, task, _body(inputs), base, now)
+        record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
+        command = Reject(
+            by=by,
+            claim_id=claim_id,
+            reason=base["failure"]["description"],
+            failure=record,
+            failure_id=base["failure_id"],
+            rollback=_initiated(back),
+            successor=_successor(task, back),
+        )
+        return ClaimOutcome(verb=command, failure=record, children=back.children, extras=back.extras)
+
+    return end_claim(deps, request, decide)
+
+
+def _payload(failure: Message, rollback_request: Message | None) -> Message:
+    return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
+
+
+def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, at: str) -> Message:
+    """The record of the failure. ``at``: the field of the request that describes the failure."""
+    task, rules = _task(inputs), inputs.settings.guardrails
+    rollback_request = request.payload.get("rollback_request")
+    return {
+        "failure_id": deps.ids.new("fail", now),
+        "handoff_id": task.handoff_id,
+        "timestamp": rfc3339(now),
+        "source": {"agent": task.claim.agent if task.claim else request.by.id},
+        "failure": checked(request.payload["failure"], rules, at),
+        **({"rollback_request": checked(rollback_request, rules, "rollback_request")} if rollback_request else {}),
+        "checkpoint_id": None,
+    }
+
+
+def _partial_progress(
+    deps: Deps, request: EndClaimRequest, task: Task, base: Message, now: datetime
+) -> Checkpoint | None:
+    """A checkpoint with the partial progress, so that the next worker doesn't begin anew."""
+    progress = base["failure"].get("partial_progress") or {}
+    if not any(progress.values()) or task.claim is None:
+        return None
+    return Checkpoint(
+        id=deps.ids.new("chk", now),
+        workflow_id=task.workflow_id,
+        task_id=task.id,
+        step_name=f"partial_{task.claim.agent}",
+        state={"partial_progress": progress},
+        at=now,
+        by=request.by.key,
+    )
+
+
+def _initiated(back: FollowUp) -> Message | None:
+    """The rollback's entry in the trail, if there is a new handoff."""
+    return {name: back.outcome[name] for name in ("target_agent", "handoff_id", "task_id")} if back.child else None
+
+
+def _successor(task: Task, back: FollowUp) -> str | None:
+    """The rollback continues a branch that a task waits for."""
+    return back.child.change.task.id if back.child and task.join_parent is not None else None
+
+
+def _task(inputs: HandoffInputs) -> Task:
+    if inputs.parent is None:
+        raise ValueError("no task was read")
+    return inputs.parent.task
+
+
+def _body(inputs: HandoffInputs) -> Message | None:
+    return inputs.parent.body if inputs.parent else None

@@ -1,0 +1,115 @@
+"""Resumes a waiting task once its branches satisfy its join policy (docs/spec/lifecycle.md §9). Runs whenever a branch
+has ended, and any number of times: everything is read anew, and the task's version lets it resume exactly once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.access.principal import JOINER, system
+from baton.domain.errors import Unknown
+from baton.domain.handoffs.workflow import JobKind
+from baton.domain.tasks.commands import Resume
+from baton.domain.tasks.task import State
+from baton.domain.tasks.trail import canonical_json
+from baton.domain.tasks.transitions import transition
+from baton.ports import JobFinished
+from baton.steps.retrying import retry_on_conflict
+from baton.steps.tasks.change_task import commit_and_notify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from baton.domain.tasks.task import Task, Wait
+    from baton.ports import Deps, TaskDetails
+
+# The most bytes of all results in the resume payload, so that the store can take it.
+MAX_RESULTS_BYTES = 300_000
+
+
+def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
+    """True if the task resumes now. The background job is read before the branches, and finished in that version: a
+    branch that ends meanwhile leaves another job."""
+
+    def attempt() -> bool:
+        job = deps.store.job(workspace, JobKind.JOIN, task_id)
+        joined = _join(deps, workspace, task_id)
+        if job is not None:
+            deps.store.commit(workspace, JobFinished(job))
+        return joined
+
+    return retry_on_conflict(deps.clock, attempt)
+
+
+def _join(deps: Deps, workspace: str, task_id: str) -> bool:
+    try:
+        task, _ = deps.store.load(workspace, task_id)
+    except Unknown:
+        return False
+    wait = task.wait
+    if task.state is not State.WAITING or wait is None or wait.is_for_callback:
+        return False
+    leaves = _leaves(deps, workspace, wait)
+    ended = [branch for branch in leaves.values() if all(each.is_ended for each in branch)]
+    done = [branch for branch in ended if all(each.state is State.DONE for each in branch)]
+    if not wait.is_met(len(done), len(ended)):
+        return False
+    resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(deps, workspace, leaves)}
+    command = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", resume_payload=resume_payload)
+    commit_and_notify(deps, transition(task, command, deps.clock.now()))
+    return True
+
+
+def _leaves(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
+    """The last tasks of each branch: without a successor, or without one yet."""
+    leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
+    pending = {branch.task_id: branch.call_id for branch in wait.branches}
+    while pending:  # successors are always newer: this ends, however often a branch was handed off
+        found = deps.store.tasks(workspace, list(pending))
+        successors: dict[str, str] = {}
+        for task_id, call_id in pending.items():
+            task = found[task_id]
+            if not task.successors:
+                leaves[call_id].append(task)
+            successors |= dict.fromkeys(task.successors, call_id)
+        pending = successors
+    return leaves
+
+
+def _results(deps: Deps, workspace: str, leaves: dict[str, list[Task]]) -> list[dict[str, Any]]:
+    """The results of the branches in the order of their calls, with the state of those that still run."""
+    ids = [task.id for branch in leaves.values() for task in branch]
+    details = deps.store.outcomes(workspace, ids)
+    most = MAX_RESULTS_BYTES // max(len(ids), 1)
+    return [
+        _within(most, _result(call_id, details[task.id]))
+        for call_id, branch in leaves.items()
+        for task in _in_order(branch)
+    ]
+
+
+def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
+    """The result without its largest parts, which the task itself shows."""
+    left_out: list[str] = []
+    for name in ("output", "completion", "failure"):
+        if len(canonical_json(result).encode()) > most:
+            result[name] = None
+            left_out.append(name)
+    return {**result, "left_out": left_out}
+
+
+def _result(call_id: str, of: TaskDetails) -> dict[str, Any]:
+    task = of.task
+    return {
+        "call_id": call_id,
+        "task_id": task.id,
+        "handoff_id": task.handoff_id,
+        "agent": task.agent,
+        "state": str(task.state),
+        "output": of.output if task.state is State.DONE else None,
+        "completion": of.completion if task.state is State.DONE else None,
+        "failure": None if task.state is State.DONE else of.why,
+    }
+
+
+def _in_order(tasks: Iterable[Task]) -> list[Task]:
+    return sorted(tasks, key=lambda task: task.id)

@@ -1,0 +1,25 @@
+"""A worker's heartbeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import Kind
+from baton.steps.access.read_rights import knows_claim, refused_as_unknown
+from baton.steps.agents.kill_switch import must_be_let_act
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.task import Claim
+    from baton.ports import Deps
+
+
+def renew_claim(deps: Deps, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:
+    """Returns the claim with its lease extended to now + lease, never shortened. One write. A principal that acts for
+    another agent costs two more reads: that agent may be switched off. Raises ``StaleClaim``, ``InactiveAgent`` and
+    ``Unknown``."""
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
+        if by.kind is not Kind.AGENT and not by.is_own_part:
+            task, _ = deps.store.load(by.workspace, task_id)
+            must_be_let_act(deps, by, task.current_claim(claim_id, by).agent)
+        return deps.store.renew(by.workspace, task_id, claim_id, by, deps.clock.now(), lease_seconds)

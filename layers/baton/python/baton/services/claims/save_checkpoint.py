@@ -1,0 +1,81 @@
+"""A worker saves a state from which work can continue (docs/spec/protocol.md §6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Unknown
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks.commands import SaveCheckpoint
+from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot
+from baton.domain.tasks.transitions import transition
+from baton.ports import CheckpointKept, HandoffQuery, SaveResponse
+from baton.steps.access.read_rights import knows_claim, refused_as_unknown
+from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.retrying import run_idempotently
+from baton.steps.tasks.change_task import commit
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps
+
+
+def save_checkpoint(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    step_name: str,
+    state: dict[str, Any],
+    idempotency_key: IdempotencyKey | None = None,
+) -> tuple[Task, str]:
+    """Returns the task, and the checkpoint's id. The claim continues. Raises ``StaleClaim``, ``GuardrailRefused``,
+    ``ClaimFull`` and ``Unknown``."""
+
+    def replay(saved: dict[str, Any]) -> tuple[Task, str]:
+        return from_snapshot(saved), saved["checkpoint_id"]
+
+    def attempt() -> tuple[Task, str]:
+        inputs = deps.store.handoff_inputs(
+            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        )
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
+        if saved is not None:
+            return replay(saved)
+        if inputs.parent is None:
+            raise Unknown("task")
+        claim = inputs.parent.task.current_claim(claim_id, by)
+        must_be_let_act(deps, by, claim.agent)
+        content = checked({"step_name": step_name, "state": state}, inputs.settings.guardrails, "")
+        now = deps.clock.now()
+        checkpoint_id = deps.ids.new("chk", now)
+        command = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"])
+        recorded = transition(inputs.parent.task, command, now)
+        # Counted on the claim, outside of the trail.
+        size = len(canonical_json(content).encode())
+        keeping = claim.keeping(size, inputs.settings.kept_bytes_per_claim)
+        change = replace(recorded, task=recorded.task.changed(claim=keeping))
+        checkpoint = Checkpoint(
+            id=checkpoint_id,
+            workflow_id=change.task.workflow_id,
+            task_id=task_id,
+            step_name=content["step_name"],
+            state=content["state"],
+            at=now,
+            by=by.key,
+        )
+        answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
+        commit(
+            deps,
+            change,
+            CheckpointKept(checkpoint),
+            *([SaveResponse(idempotency_key, answer)] if idempotency_key else []),
+        )
+        return change.task, checkpoint_id
+
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
+        return run_idempotently(deps, idempotency_key, replay, attempt)

@@ -1,0 +1,119 @@
+"""A task waits for an answer from outside of Baton: a long research job, a person elsewhere (docs/spec/lifecycle.md
+§6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.access.principal import CALLBACK, system
+from baton.domain.errors import CallbackUsed, InvalidInput, Unknown
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.callback import Callback, callback_of
+from baton.domain.numbers import fingerprint
+from baton.domain.tasks.commands import Resume, WaitFor
+from baton.domain.tasks.task import State, Wait
+from baton.domain.tasks.transitions import transition
+from baton.domain.times import rfc3339, seconds
+from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
+from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.retrying import retry_on_conflict
+from baton.steps.tasks.change_task import commit_and_notify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps, HandoffInputs, TaskDetails
+
+DEFAULT_WAIT_SECONDS = 7 * 86_400
+MAX_WAIT_SECONDS = 30 * 86_400
+
+
+def wait_for_callback(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    interaction_id: str,
+    until: datetime | None,
+    body_hash: str,
+    idempotency_key: IdempotencyKey | None = None,
+) -> tuple[TaskDetails, str]:
+    """Returns the task, and the token of the address that takes the one answer. ``until``: at most 30 days ahead, 7 by
+    default; after it the task continues without an answer. Raises ``StaleClaim``."""
+    request = EndClaimRequest(
+        by=by,
+        task_id=task_id,
+        claim_id=claim_id,
+        verb=WaitFor.name,
+        body_hash=body_hash,
+        idempotency_key=idempotency_key,
+    )
+    key = deps.callback_key.get()  # before any write: without the key there is no address for the answer
+
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        ends = until or now + seconds(DEFAULT_WAIT_SECONDS)
+        if not now < ends <= now + seconds(MAX_WAIT_SECONDS):
+            raise InvalidInput("until", "must be in the future, and at most 30 days ahead")
+        waits = inputs.parent.task.waits if inputs.parent else 0
+        name = checked({"interaction_id": interaction_id}, inputs.settings.guardrails, "")["interaction_id"]
+        wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
+        return ClaimOutcome(verb=WaitFor(by=by, claim_id=claim_id, wait=wait))
+
+    details = end_claim(deps, request, decide)
+    callback = Callback(by.workspace, task_id, details.task.waits)
+    return details, callback.token(key)
+
+
+def answer_unread(deps: Deps, token: str, read: Callable[[], Any]) -> None:
+    """Reads the posted content only at a valid address, as anybody may post. Raises the errors of ``answer_callback``
+    and ``read``."""
+    _callback_at(deps, token)
+    answer_callback(deps, token, read())
+
+
+def answer_callback(deps: Deps, token: str, content: Any) -> None:
+    """Gives the posted content to the next claimer. An exact repeat of the accepted answer is accepted too. Raises
+    ``Unknown`` for an invalid address, ``CallbackUsed`` and ``GuardrailRefused``."""
+    callback = _callback_at(deps, token)
+
+    def attempt() -> None:
+        task, _ = deps.store.load(callback.workspace, callback.task_id)
+        if task.state is not State.WAITING or task.wait is None or task.wait.number != callback.wait:
+            return _must_be_a_repeat(deps, callback, content)
+        now = deps.clock.now()
+        # The content is the whole body, so fields are named from its top on.
+        checked_content = apply_guardrails(
+            deps, callback.workspace, content if isinstance(content, dict) else {"body": content}
+        )
+        resume_payload = {
+            "wait": callback.wait,
+            "callback": checked_content if isinstance(content, dict) else checked_content["body"],
+            "interaction_id": task.wait.interaction_id,
+            "at": rfc3339(now),
+            "body_hash": fingerprint(content),
+        }
+        by = system(callback.workspace, CALLBACK)
+        commit_and_notify(
+            deps,
+            transition(task, Resume(by=by, wait=callback.wait, how="callback", resume_payload=resume_payload), now),
+        )
+        return None
+
+    retry_on_conflict(deps.clock, attempt)
+
+
+def _callback_at(deps: Deps, token: str) -> Callback:
+    """Raises ``Unknown``."""
+    callback = callback_of(token, deps.callback_key.get())
+    if callback is None:
+        raise Unknown("callback")
+    return callback
+
+
+def _must_be_a_repeat(deps: Deps, callback: Callback, content: Any) -> None:
+    resume_payload = deps.store.read(callback.workspace, callback.task_id).resume_payload or {}
+    if resume_payload.get("wait") != callback.wait or resume_payload.get("body_hash") != fingerprint(content):
+        raise CallbackUsed

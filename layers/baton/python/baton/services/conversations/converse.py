@@ -1,0 +1,264 @@
+"""Conversations with agents (docs/spec/tools.md §2): a message begins a task, or continues with the agent that holds
+the conversation, and its participants read the messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.access.principal import ACT_AS
+from baton.domain.access.principal import Kind as Who
+from baton.domain.agents.tool import RESERVED, History
+from baton.domain.conversations.read_cursor import parse_read_cursor
+from baton.domain.errors import ClaimRequired, Conflict, ConversationBusy, InvalidInput, LoopTripped, Unknown
+from baton.domain.guardrails.guardrails import OFF, checked
+from baton.domain.handoffs.draft import HandoffDraft, Lineage
+from baton.domain.handoffs.handoff import budget_of
+from baton.domain.runs.history import MAX_EARLIER_TASKS, WHOLE, Conversation, EarlierTask, conversation_in
+from baton.domain.runs.prompt import ask_in
+from baton.domain.runs.transcript import Entry, EntryKind
+from baton.domain.tasks.task import Kind
+from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports import (
+    ConversationContinued,
+    EntryKept,
+    HandoffQuery,
+    RootsCounted,
+    SaveResponse,
+    TaskDetails,
+    VersionUnchanged,
+)
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.steps.access.read_rights import ReadRights
+from baton.steps.agents.resolve_agents import active_agent
+from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
+from baton.steps.conversations.find_conversation import find_conversation, root_body
+from baton.steps.handoffs.make_handoff import handoffs_counted, loop_refusal, make_handoff
+from baton.steps.retrying import replayed_response, run_idempotently
+from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite, HandoffInputs
+    from baton.steps.conversations.find_conversation import FoundConversation
+    from baton.steps.handoffs.make_handoff import NewHandoff
+
+__all__ = ["MAX_TEXT", "Opening", "ReadMessage", "asked_in", "going_on", "read_messages", "say", "start_conversation"]
+
+MAX_TEXT = 100_000
+REASON = "A user's message"
+# Open tasks of the conversation that wait for approval; the transaction checks each.
+MAX_PASSED_OVER = 50
+# The field of the request for a field of the handoff's record.
+_REQUEST_FIELDS = {"target.agent": "agent", "input.message": "message"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """The first message of a conversation."""
+
+    agent: str  # a slug, name or alias
+    message: str
+    context: dict[str, Any]  # the part of it that the agent's prompt shows
+    budget: dict[str, Any] | None = None  # of the whole conversation, as with a handoff
+
+
+def start_conversation(
+    deps: Deps, by: Principal, opening: Opening, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Returns the root task. Raises ``ScopeNeeded``, and the errors of ``create_handoff``."""
+    by.must_be_let_converse()
+    for key in opening.context:
+        if key.startswith(RESERVED):
+            raise InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
+    conversation = Conversation(opening.message)
+    request = CreateHandoff(
+        message={
+            "source": {"agent": by.key if ACT_AS in by.scopes else by.id},
+            "target": {"agent": opening.agent, "reason": REASON},
+            "rollback": {"on_failure": None},  # the caller reads the conversation, and sees that it failed
+            **({"context": opening.context} if opening.context else {}),
+            **({"budget": opening.budget} if opening.budget else {}),
+            **conversation.plain(),
+        },
+        extra_writes=lambda new: (asked_in(new, by.key),),
+    )
+    try:
+        return create_handoff(deps, by, request, idempotency_key)
+    except InvalidInput as refusal:
+        refusal.rename(_REQUEST_FIELDS)
+        raise
+
+
+def say(
+    deps: Deps, by: Principal, conversation_id: str, text: str, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Returns the task that answers the message. It is a handoff like any other: it counts in its workflow, agents and
+    services have the same limit per hour as for new workflows, and an agent that holds claims can't send one. Raises
+    ``ConversationBusy`` while the last task isn't ended, ``Unknown`` for a workflow that no user's message began,
+    ``ClaimRequired``, ``LoopTripped``, ``TargetInactive``, ``GuardrailRefused`` and ``ScopeNeeded``."""
+    by.must_be_let_converse()
+    workspace = by.workspace
+
+    def replay(saved: dict[str, Any]) -> TaskDetails:
+        raise_saved_refusal(saved)
+        task = from_snapshot(saved)
+        return TaskDetails(task=task, page_sync=page_sync_of(deps, task))
+
+    def attempt() -> TaskDetails:
+        saved = replayed_response(deps, idempotency_key)
+        if saved is not None:
+            return replay(saved)
+        found = find_conversation(deps, workspace, conversation_id)
+        if heard(deps, by, found) != found.tasks:
+            raise Unknown("conversation")
+        holder = found.holder
+        inputs = deps.store.handoff_inputs(workspace, _wanted(by, holder))
+        _must_be_a_conversation(deps, found, inputs)
+        if found.thread.is_torn:
+            raise Conflict("conversation")
+        if by.kind is Who.AGENT and deps.store.held(workspace, by.id):
+            raise ClaimRequired(by.id)
+        if not holder.is_ended:
+            raise ConversationBusy(conversation_id, holder.id, str(holder.state))
+        return _continue(deps, by, found, inputs, text, idempotency_key)
+
+    return run_idempotently(deps, idempotency_key, replay, attempt)
+
+
+def _wanted(by: Principal, holder: Task) -> HandoffQuery:
+    agent = holder.agent or ""
+    return HandoffQuery(
+        agents=frozenset({agent}),
+        parent_id=holder.id,
+        workflow_id=holder.workflow_id,
+        roots=None if by.is_human else (_speaker(by), agent),
+    )
+
+
+def _speaker(by: Principal) -> str:
+    return by.id if by.kind is Who.AGENT else by.key
+
+
+def _must_be_a_conversation(deps: Deps, found: FoundConversation, inputs: HandoffInputs) -> None:
+    """Raises ``Unknown`` for a workflow that began with a handoff: it takes no messages."""
+    body = found.root_body
+    if body is None and inputs.parent is not None and found.root.id == inputs.parent.task.id:
+        body = inputs.parent.body
+    if body is None:
+        body = deps.store.bodies(found.root.workspace, [found.root.id]).get(found.root.id)
+    if conversation_in(body) is None:
+        raise Unknown("conversation")
+
+
+def _continue(
+    deps: Deps,
+    by: Principal,
+    found: FoundConversation,
+    inputs: HandoffInputs,
+    text: str,
+    idempotency_key: IdempotencyKey | None,
+) -> TaskDetails:
+    workspace, now = by.workspace, deps.clock.now()
+    message = checked({"message": text}, inputs.settings.guardrails, "")["message"]
+    agent = active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
+    draft = _draft(found, inputs, _speaker(by), agent, message)
+    handoffs = inputs.handoffs if inputs.handoffs is not None else len(found.tasks)
+    extras: list[ExtraWrite] = []
+    try:
+        if inputs.roots is not None:
+            extras.append(RootsCounted(inputs.roots.one_more(now, inputs.settings)))
+        draft.check(inputs.settings, handoffs, now)
+    except LoopTripped as trip:
+        raise loop_refusal(deps, by, draft, trip, now, idempotency_key, extras) from trip
+    new = make_handoff(deps, by, draft, agent, inputs.settings, now)
+    extras += [*going_on(found, new, by.key), *handoffs_counted(draft, inputs.settings, start=handoffs)]
+    if idempotency_key:
+        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
+    commit_and_notify(deps, new.change, *new.along, *extras)
+    if new.page_sync:
+        deps.tracker_queue.notify(workspace, new.change.task.id)
+    return new.details
+
+
+def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: Agent, text: str) -> HandoffDraft:
+    """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
+    holder, body = found.holder, (inputs.parent.body if inputs.parent else None) or {}
+    before = conversation_in(body) or Conversation(ask_in(body))
+    earlier = (*before.earlier, EarlierTask(holder.id, WHOLE))[-MAX_EARLIER_TASKS:]
+    message = {
+        "source": {"agent": source},
+        "target": {"agent": agent.slug, "reason": REASON},
+        "rollback": {"on_failure": None},
+        **({"context": body["context"]} if body.get("context") else {}),
+        **Conversation(text, History.FULL, earlier, before.source, before.instructions).plain(),
+    }
+    lineage = Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=budget_of(body))
+    return HandoffDraft(kind=Kind.TRANSFER, source=source, target=agent.slug, message=message, lineage=lineage)
+
+
+def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[ExtraWrite]:
+    """The extra writes for ``new`` as the conversation's next task: they fail if another task has continued it, or if
+    an open task in it was changed (an approval, say) meanwhile."""
+    thread = found.thread
+    unchanged = [VersionUnchanged(task.id, task.version) for task in thread.passed_over[-MAX_PASSED_OVER:]]
+    return [
+        ConversationContinued(thread.holder.id, new.change.task.id, thread.followed_by),
+        *unchanged,
+        asked_in(new, asked_by),
+    ]
+
+
+def heard(deps: Deps, by: Principal, found: FoundConversation) -> tuple[Task, ...]:
+    """The tasks whose messages the caller may read: all of them if it takes part in the conversation itself. A caller
+    that works on a separate part of it, or takes part in a workflow that is no conversation, reads its own tasks.
+    Raises ``Unknown``."""
+    rights = ReadRights(deps, by)
+    if rights.reads_all or (
+        rights.may_read_any(task for task in found.tasks if task.id in found.thread.walked)
+        and conversation_in(root_body(deps, found)) is not None
+    ):
+        return found.tasks
+    own = tuple(task for task in found.tasks if rights.may_read(task))
+    if not own:
+        raise Unknown("conversation")
+    return own
+
+
+def _readable_tasks(deps: Deps, by: Principal, conversation_id: str) -> list[Task]:
+    """Returns what ``heard`` does, by the conversation's id. A caller that reads all needs no search for the holder."""
+    if not ReadRights(deps, by).reads_all:
+        return list(heard(deps, by, find_conversation(deps, by.workspace, conversation_id)))
+    ids = [each.task_id for each in deps.store.workflow(by.workspace, conversation_id)]
+    found = deps.store.tasks(by.workspace, ids) if ids else {}
+    if not found:
+        raise Unknown("conversation")
+    return [found[each] for each in sorted(found)]
+
+
+def read_messages(
+    deps: Deps, by: Principal, conversation_id: str, limit: int, cursor: str | None
+) -> tuple[tuple[ReadMessage, ...], str]:
+    """Returns messages and the next read cursor. Messages are ordered task by task, by creation; those of a task's
+    branches come before the task's own messages about them. The cursor holds how far each task was read, so that a late
+    message isn't skipped. May return fewer than ``limit``. Raises ``Unknown``, and ``InvalidInput`` for an invalid
+    cursor."""
+    workspace = by.workspace
+    tasks = _readable_tasks(deps, by, conversation_id)
+    is_open = deps.store.settings(workspace).guardrails.secrets == OFF
+    shelf = CursorStore(deps, workspace, conversation_id)
+    before = shelf.told_by(cursor)
+    reader = ConversationReader(deps, parse_read_cursor(before), tasks, is_open=is_open)
+    read = tuple(reader.read(limit))
+    after = reader.read_cursor.encoded(tasks, deps.clock.now())
+    return read, cursor if cursor is not None and after == before else shelf.kept(after)
+
+
+def asked_in(new: NewHandoff, by: str) -> ExtraWrite:
+    """The user's message after the guardrails. ``by``: the principal key of its author."""
+    task, blocks = new.change.task, ({"text": new.body["input"]["message"]},)
+    return EntryKept(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks))

@@ -1,0 +1,1 @@
+"""Use cases of escalations: the marker, manual reviews."""

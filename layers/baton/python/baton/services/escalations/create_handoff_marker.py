@@ -1,0 +1,195 @@
+"""An agent escalates to another (docs/spec/marker.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Conflict, InvalidMarker
+from baton.domain.escalations.direction import Capped, Direction, Duplicate
+from baton.domain.escalations.marker import Marker, parse_marker
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.tracker.page_sync import Sync
+from baton.ports import ExtraWrite, MarkerInputs, Note, ReviewChanged, ReviewOpened, SaveResponse
+from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
+from baton.steps.retrying import run_idempotently
+from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.agents.agent import Roster
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps
+    from baton.steps.tracker.page_delivery import PageResult
+
+# Reads of the agents, until none changes between that read and the read of the other inputs.
+READINGS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkerAnswer:
+    """The part of the answer (docs/spec/marker.md §2) that is saved. The URLs are the tracker's; without a tracker, the
+    edge adds Baton's own."""
+
+    handoff_block: str
+    task_id: str | None = None
+    handoff_id: str | None = None
+    duplicate_of: str | None = None
+    existing_task_url: str | None = None
+    review_id: str | None = None
+    task_url: str | None = None
+    tracker_page_id: str | None = None
+    degraded_capabilities: list[dict[str, str]] = field(default_factory=list)
+
+    def saved_response(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def create_handoff_marker(
+    deps: Deps, by: Principal, body: dict[str, Any], idempotency_key: IdempotencyKey | None = None
+) -> MarkerAnswer:
+    """Returns the block, and the task if one was asked for and no rule prevents it. Raises ``InvalidMarker``,
+    ``NotYourAgent``, ``GuardrailRefused`` and ``KeyReused``; nothing was written then. Everything in the answer is
+    durable."""
+
+    def replay(saved: dict[str, Any], settings: Settings | None = None) -> MarkerAnswer:
+        known = settings or deps.store.settings(by.workspace)
+        return _with_present_page(deps, known, by.workspace, MarkerAnswer(**saved))
+
+    def attempt() -> MarkerAnswer:
+        marker, inputs = _parse_with_inputs(deps, by.workspace, body, idempotency_key)
+        settings, direction = inputs.settings, inputs.direction
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
+        if saved is not None:
+            return replay(saved, settings)
+        if isinstance(marker, InvalidMarker):
+            raise marker
+        by.acting_for(marker.source.slug)
+        if not marker.create_task:
+            return _text_only(deps, by, _guarded(marker, settings), idempotency_key)
+        return _escalate(deps, by, _guarded(marker, settings), settings, direction, idempotency_key)
+
+    return run_idempotently(deps, idempotency_key, replay, attempt)
+
+
+def _parse_with_inputs(
+    deps: Deps, workspace: str, body: dict[str, Any], idempotency_key: IdempotencyKey | None
+) -> tuple[Marker | InvalidMarker, MarkerInputs]:
+    """Returns the marker, or why it is invalid: not raised yet, as a repeat gets its first answer whatever has become
+    of the agents since. Parsed with the agents that this process knows, and again if any has changed since: an agent
+    that was just switched off takes no work."""
+    roster = deps.store.known_roster(workspace)
+    for _ in range(READINGS):
+        marker = _parse(body, roster)
+        pair = (marker.source.slug, marker.target.slug) if isinstance(marker, Marker) else None
+        inputs = deps.store.marker_inputs(workspace, pair, idempotency_key)
+        if inputs.roster == roster.version:
+            return marker, inputs
+        roster = deps.store.roster(workspace)
+    raise Conflict("roster")
+
+
+def _parse(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
+    try:
+        return parse_marker(body, roster)
+    except InvalidMarker as refusal:
+        return refusal
+
+
+def _guarded(marker: Marker, settings: Settings) -> Marker:
+    """The marker after the workspace's guardrails. Raises ``GuardrailRefused``."""
+    content = {
+        "escalation_reason": marker.reason,
+        "source_digest_url": marker.digest_url,
+        "client_relation_ids": marker.client_relation_ids,
+        "project_relation_ids": marker.project_relation_ids,
+    }
+    passed = checked(content, settings.guardrails, "")
+    return replace(marker, reason=passed["escalation_reason"], digest_url=passed["source_digest_url"])
+
+
+def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: IdempotencyKey | None) -> MarkerAnswer:
+    answer = MarkerAnswer(handoff_block=marker.block)
+    if idempotency_key:
+        deps.store.commit(by.workspace, SaveResponse(idempotency_key, answer.saved_response()))
+    return answer
+
+
+def _escalate(
+    deps: Deps,
+    by: Principal,
+    marker: Marker,
+    settings: Settings,
+    direction: Direction,
+    idempotency_key: IdempotencyKey | None,
+) -> MarkerAnswer:
+    now = deps.clock.now()
+    match direction.decide(now, settings):
+        case Duplicate(task_id):
+            page = page_of(deps, settings, by.workspace, task_id)
+            url = page.url if page else None
+            answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id, existing_task_url=url)
+            extras: list[ExtraWrite] = [_note(deps, by, marker, task_id, now)]
+        case Capped(review_id, _):
+            opened = _record_capped(deps, by, marker, direction, review_id, now)
+            answer = MarkerAnswer(handoff_block=marker.block, review_id=opened.review.id)
+            extras = [opened, _note(deps, by, marker, opened.review.id, now)]
+        case _:
+            escalation = open_escalation(deps, by, marker, settings, now, mirror_at_once=True)
+            return _create(deps, settings, escalation, marker, direction, idempotency_key)
+    if idempotency_key:
+        extras.append(SaveResponse(idempotency_key, answer.saved_response()))
+    deps.store.commit(by.workspace, *extras)
+    return answer
+
+
+def _create(
+    deps: Deps,
+    settings: Settings,
+    escalation: Escalation,
+    marker: Marker,
+    direction: Direction,
+    idempotency_key: IdempotencyKey | None,
+) -> MarkerAnswer:
+    task = escalation.change.task
+    answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
+    extras: list[ExtraWrite] = [SaveResponse(idempotency_key, answer.saved_response())] if idempotency_key else []
+    commit_escalation(deps, escalation, direction, extras)
+    return answer if escalation.page_sync is None else _with_page(answer, mirror_at_once(deps, settings, escalation))
+
+
+def _with_present_page(deps: Deps, settings: Settings, workspace: str, answer: MarkerAnswer) -> MarkerAnswer:
+    page = page_of(deps, settings, workspace, answer.task_id) if answer.task_id else None
+    return replace(answer, task_url=page.url, tracker_page_id=page.id) if page else answer
+
+
+def _with_page(answer: MarkerAnswer, sent: PageResult) -> MarkerAnswer:
+    status = "denied" if sent.is_denied else "error" if sent.status is Sync.OK else str(sent.status)
+    trouble = {"capability": "tracker", "status": status, "message": sent.message}
+    return replace(
+        answer,
+        task_url=sent.page.url if sent.page else None,
+        tracker_page_id=sent.page.id if sent.page else None,
+        degraded_capabilities=[trouble] if sent.message else [],
+    )
+
+
+def _record_capped(
+    deps: Deps, by: Principal, marker: Marker, direction: Direction, review_id: str | None, now: datetime
+) -> ReviewOpened | ReviewChanged:
+    """The first capped request in a direction opens a review, the next ones count on it. Raises ``Conflict`` if the
+    review was released since ``direction`` was read: an addition would go unseen."""
+    if review_id is None:
+        return ReviewOpened(review_of(deps, by, marker, now), direction)
+    review = deps.store.review(by.workspace, review_id)
+    if not review.is_open:
+        raise Conflict("manual review")
+    return ReviewChanged(review.asked_again(marker.request, by, now))
+
+
+def _note(deps: Deps, by: Principal, marker: Marker, about: str, now: datetime) -> Note:
+    content = {"escalation_reason": marker.reason, "source_digest_url": marker.digest_url}
+    return Note(about, deps.ids.new("note", now), now, by.key, content)

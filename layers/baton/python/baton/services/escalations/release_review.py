@@ -1,0 +1,144 @@
+"""A human releases a request that the cap or the loop guard had stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ConversationBusy, ReviewClosed, Unknown, VersionConflict
+from baton.domain.escalations.marker import parse_marker
+from baton.domain.escalations.review import LOOP_GUARD
+from baton.domain.escalations.review import from_snapshot as review_from_snapshot
+from baton.domain.escalations.review import snapshot as review_snapshot
+from baton.domain.handoffs.draft import draft_from, unbranched
+from baton.domain.runs.history import conversation_in
+from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports import ExtraWrite, ReviewChanged, SaveResponse, TaskDetails
+from baton.services.conversations.converse import asked_in, going_on
+from baton.services.handoffs.retry_handoff import retry_opened
+from baton.steps.agents.resolve_agents import active_agent, must_be_able
+from baton.steps.conversations.find_conversation import find_conversation
+from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
+from baton.steps.handoffs.make_handoff import handoffs_counted, handoffs_so_far, make_handoff
+from baton.steps.retrying import run_idempotently
+from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.escalations.direction import Direction
+    from baton.domain.escalations.review import Review
+    from baton.domain.handoffs.draft import HandoffDraft
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps
+    from baton.steps.handoffs.make_handoff import NewHandoff
+
+
+def release_review(
+    deps: Deps, by: Principal, review_id: str, idempotency_key: IdempotencyKey | None = None, seen: int | None = None
+) -> tuple[Review, TaskDetails]:
+    """Returns the review, and the task of its latest request. The task is exempt from breaker and cap, and counts in
+    them (invariant 6). The release is its approval. ``seen``: the version of the review that was looked at; None for
+    the current one. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone) and
+    ``VersionConflict`` (an agent has changed the request meanwhile)."""
+    by.must_be_human("release a manual review")
+
+    def replay(saved: dict[str, Any]) -> tuple[Review, TaskDetails]:
+        first = from_snapshot(saved["task"])
+        return review_from_snapshot(by.workspace, saved["review"]), TaskDetails(
+            task=first, page_sync=page_sync_of(deps, first)
+        )
+
+    def attempt() -> tuple[Review, TaskDetails]:
+        review = deps.store.review(by.workspace, review_id)
+        pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
+        settings, direction, saved_response, _ = deps.store.marker_inputs(by.workspace, pair, idempotency_key)
+        saved = idempotency_key.replay(saved_response) if idempotency_key else None
+        if saved is not None:
+            return replay(saved)
+        if not review.is_open:
+            raise ReviewClosed(review.id)
+        if seen is not None and seen != review.version:
+            raise VersionConflict("manual review", review.version)
+        if review.reason == LOOP_GUARD:
+            return _release_handoff(deps, by, review, settings, idempotency_key)
+        return _release(deps, by, review, direction, settings, idempotency_key)
+
+    return run_idempotently(deps, idempotency_key, replay, attempt)
+
+
+def _release(
+    deps: Deps,
+    by: Principal,
+    review: Review,
+    direction: Direction,
+    settings: Settings,
+    idempotency_key: IdempotencyKey | None,
+) -> tuple[Review, TaskDetails]:
+    now = deps.clock.now()
+    request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
+    marker = parse_marker(request, deps.store.roster(by.workspace))
+    escalation = open_escalation(deps, by, marker, settings, now, created_by=review.requested_by)
+    task = escalation.change.task
+    released = review.released(by, now, task.id)
+    extras: list[ExtraWrite] = [ReviewChanged(released)]
+    if idempotency_key:
+        extras.append(SaveResponse(idempotency_key, {"review": review_snapshot(released), "task": snapshot(task)}))
+    commit_escalation(deps, escalation, direction, extras, ends_review=True)
+    return released, TaskDetails(task=task, page_sync=escalation.page_sync)
+
+
+def _release_handoff(
+    deps: Deps, by: Principal, review: Review, settings: Settings, idempotency_key: IdempotencyKey | None
+) -> tuple[Review, TaskDetails]:
+    """Releases the latest request, in its workflow as it is now, without the loop guard. Raises ``AlreadyRetried`` if
+    the handoff is a retry and another retry is still open."""
+    plain_draft = deps.store.review_request(by.workspace, review.id)
+    if plain_draft is None:
+        raise Unknown("manual review")
+    now = deps.clock.now()
+    draft = _in_its_workflow(deps, unbranched(draft_from(plain_draft)), now)
+    agent = active_agent(deps, by.workspace, {}, draft.target, "target_agent") if draft.target is not None else None
+    must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
+    new = make_handoff(deps, by, draft, agent, settings, now, created_by=review.requested_by)
+    task = new.change.task
+    released = review.released(by, now, task.id)
+    extras: list[ExtraWrite] = [ReviewChanged(released), *_handoff_count(deps, by.workspace, draft, settings)]
+    extras += _conversation_writes(deps, draft, new, review)
+    if draft.retry_of is not None:
+        extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0], task.id))
+    if idempotency_key:
+        extras.append(SaveResponse(idempotency_key, {"review": review_snapshot(released), "task": snapshot(task)}))
+    commit_and_notify(deps, new.change, *new.along, *extras)
+    if new.page_sync:
+        deps.tracker_queue.notify(by.workspace, task.id)
+    return released, new.details
+
+
+def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffDraft:
+    """A draft that would have begun a workflow begins a new one: its planned workflow id has been shown since, and may
+    be used by another principal."""
+    is_named = (draft.message.get("metadata") or {}).get("workflow_id") is not None
+    if draft.lineage.master_task_id is not None or is_named:
+        return draft
+    return replace(draft, lineage=replace(draft.lineage, workflow_id=deps.ids.new("wf", now)))
+
+
+def _handoff_count(deps: Deps, workspace: str, draft: HandoffDraft, settings: Settings) -> list[ExtraWrite]:
+    start = handoffs_so_far(deps, workspace, draft)
+    return handoffs_counted(draft, settings, start=start, is_let=True, is_first=start == 0)
+
+
+def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[ExtraWrite]:
+    """The extra writes for a released user's message: the message, and its place in the conversation. Raises
+    ``ConversationBusy``."""
+    if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.body) is None:
+        return []
+    if draft.lineage.master_task_id is None:
+        return [asked_in(new, review.requested_by)]
+    found = find_conversation(deps, review.workspace, draft.lineage.workflow_id)
+    if not found.holder.is_ended:
+        raise ConversationBusy(draft.lineage.workflow_id, found.holder.id, str(found.holder.state))
+    return going_on(found, new, review.requested_by)

@@ -1,0 +1,1 @@
+"""Use cases of events: publish to the bus."""

@@ -1,0 +1,1 @@
+"""Use cases of handoffs: create, find, retry, split, show the chain."""

@@ -1,0 +1,272 @@
+"""Hands work from one agent to another (docs/spec/protocol.md §1 to §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.access.principal import Kind as Who
+from baton.domain.agents.route import Mode
+from baton.domain.errors import ClaimRequired, InvalidInput, LoopTripped, StaleClaim
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.draft import HandoffDraft, Lineage, lineage_under
+from baton.domain.handoffs.handoff import merged_context, must_be_ahead, requires_of
+from baton.domain.handoffs.workflow import ANY_AGENT, RootHandoffs
+from baton.domain.tasks.task import Kind
+from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports import HandoffInputs, HandoffQuery, RootsCounted, SaveResponse, TaskDetails, UnderClaim
+from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
+from baton.steps.handoffs.make_handoff import handoffs_counted, loop_refusal, make_handoff
+from baton.steps.retrying import run_idempotently
+from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.domain.handoffs.handoff import Message
+    from baton.domain.handoffs.workflow import HeldClaim
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite
+    from baton.steps.handoffs.make_handoff import NewHandoff
+
+# The kinds that a caller may ask for. Baton creates the other kinds itself.
+ASKABLE = (Kind.TRANSFER, Kind.DELEGATION, Kind.CONTINUATION, Kind.ROLLBACK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateHandoff:
+    """A request for a new handoff."""
+
+    message: Message  # as it was sent
+    kind: Kind = Kind.TRANSFER
+    claim_id: str | None = None  # of the claim that it is made under; None for a root
+    work_type: str | None = None  # decides the route if no target is named
+    extra_writes: Callable[[NewHandoff], tuple[ExtraWrite, ...]] = lambda _: ()  # extra writes for the new task
+
+    @property
+    def source(self) -> str:
+        return str(self.message["source"]["agent"])
+
+    @property
+    def target(self) -> str | None:
+        target: str | None = self.message["target"].get("agent")
+        return target
+
+    @property
+    def on_failure(self) -> str | None:
+        back_to: str | None = (self.message.get("rollback") or {}).get("on_failure")
+        return back_to
+
+    @property
+    def workflow_id(self) -> str | None:
+        given: str | None = (self.message.get("metadata") or {}).get("workflow_id")
+        return given
+
+
+def create_handoff(
+    deps: Deps, by: Principal, asked: CreateHandoff, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Returns the handoff (as the body) and its task. It is durable, or nothing was written. Raises ``NotYourAgent``,
+    ``ScopeNeeded``, ``UnknownAgent``, ``TargetInactive``, ``CapabilityMismatch``, ``ClaimRequired``, ``StaleClaim``,
+    ``GuardrailRefused``, ``TooLarge``, ``KeyReused``, and ``LoopTripped``, which leaves an entry for a human."""
+
+    def attempt() -> TaskDetails:
+        source = source_of(deps, by, asked.source)
+        held = _held(deps, by, asked, source)
+        inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, held, idempotency_key))
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
+        if saved is not None:
+            return _replayed(deps, by.workspace, saved)
+        source = canonical_source(deps, by, inputs.agents, source)
+        must_be_let_act(deps, by, source, inputs.agents)
+        return _hand_off(
+            deps, by, asked, source, held, _routed(deps, by.workspace, asked, source, inputs), idempotency_key
+        )
+
+    return run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, by.workspace, first), attempt)
+
+
+def _routed(deps: Deps, workspace: str, request: CreateHandoff, source: str, inputs: HandoffInputs) -> HandoffInputs:
+    """Adds the agent that a route names to the inputs, with one more read."""
+    if request.target is not None or inputs.route is None:
+        return inputs
+    target = inputs.route.agent
+    more = deps.store.handoff_inputs(workspace, HandoffQuery(agents=frozenset({target}), roots=(source, target)))
+    return replace(inputs, agents={**inputs.agents, **more.agents}, roots=more.roots)
+
+
+def _held(deps: Deps, by: Principal, request: CreateHandoff, source: str) -> tuple[HeldClaim, ...]:
+    """The source's live claims. None for a human who names no claim: a human answers for handoffs outside of them."""
+    if request.claim_id is None and by.is_human:
+        return ()
+    return deps.store.held(by.workspace, source)
+
+
+def _wanted(
+    request: CreateHandoff, source: str, held: tuple[HeldClaim, ...], idempotency_key: IdempotencyKey | None
+) -> HandoffQuery:
+    claim = _named_claim(request, held)
+    target = request.target or ANY_AGENT
+    return HandoffQuery(
+        agents=slugs_among(source, request.target, request.on_failure),
+        work_type=request.work_type,
+        idempotency_key=idempotency_key,
+        parent_id=claim.task_id if claim else None,
+        workflow_id=claim.workflow_id if claim else request.workflow_id,
+        roots=None if claim else (source, target),
+    )
+
+
+def _named_claim(request: CreateHandoff, held: tuple[HeldClaim, ...]) -> HeldClaim | None:
+    return next((each for each in held if each.claim_id == request.claim_id), None)
+
+
+def _hand_off(
+    deps: Deps,
+    by: Principal,
+    request: CreateHandoff,
+    source: str,
+    held: tuple[HeldClaim, ...],
+    inputs: HandoffInputs,
+    idempotency_key: IdempotencyKey | None,
+) -> TaskDetails:
+    parent = _parent(by, request, source, held, inputs)
+    if parent is None and by.kind is not Who.HUMAN and request.claim_id is None and held:
+        raise ClaimRequired(source)
+    start = _so_far(deps, by, request, parent, inputs)
+    draft, agent = _draft(deps, by, request, source, parent, inputs)
+    now = deps.clock.now()
+    is_agents_root = parent is None and by.kind is not Who.HUMAN
+    extras: list[ExtraWrite] = []
+    try:
+        if is_agents_root:
+            # Counted for the agent that it goes to in the end: the route's, if no target was named. A stopped handoff
+            # counts too: otherwise nothing limits the entries that it leaves for humans.
+            extras.append(RootsCounted(_roots(deps, by.workspace, draft, inputs).one_more(now, inputs.settings)))
+        draft.check(inputs.settings, start, now)
+    except LoopTripped as trip:
+        raise loop_refusal(deps, by, draft, trip, now, idempotency_key, extras) from trip
+    new = make_handoff(deps, by, draft, agent, inputs.settings, now)
+    if parent is not None or request.workflow_id is not None:
+        extras += handoffs_counted(draft, inputs.settings, start=start, is_first=start == 0)
+    if parent is not None and request.claim_id is not None:
+        extras.append(UnderClaim(parent.id, request.claim_id))
+    if idempotency_key:
+        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
+    commit_and_notify(deps, new.change, *new.along, *extras, *request.extra_writes(new))
+    if new.page_sync:
+        deps.tracker_queue.notify(by.workspace, new.change.task.id)
+    return new.details
+
+
+def _parent(
+    by: Principal, request: CreateHandoff, source: str, held: tuple[HeldClaim, ...], inputs: HandoffInputs
+) -> Task | None:
+    """The task under whose claim the handoff is made. Raises ``StaleClaim`` for a claim that is another caller's, or
+    over."""
+    if request.claim_id is None:
+        return None
+    claim = _named_claim(request, held)
+    if claim is None or inputs.parent is None:
+        raise StaleClaim(None)
+    task = inputs.parent.task
+    current = task.current_claim(request.claim_id, by)
+    if current.agent != source:
+        raise StaleClaim(task.id)
+    if request.workflow_id not in {None, task.workflow_id}:
+        raise InvalidInput("metadata.workflow_id", "must be left out, or that of the task that is handed off from")
+    return task
+
+
+def _draft(
+    deps: Deps, by: Principal, request: CreateHandoff, source: str, parent: Task | None, inputs: HandoffInputs
+) -> tuple[HandoffDraft, Agent | None]:
+    message = checked(request.message, inputs.settings.guardrails, "")
+    must_be_ahead(message, deps.clock.now())
+    mode, rank = Mode.DISPATCH, None
+    target = request.target
+    if target is None and request.work_type is not None:
+        if inputs.route is None or inputs.route.removed:
+            raise InvalidInput("work_type", f"has no route, and no target is named: {request.work_type}")
+        target, mode, rank = inputs.route.agent, inputs.route.mode, inputs.route.dispatch_rank
+    agent = active_agent(deps, by.workspace, inputs.agents, target, "target.agent") if target is not None else None
+    requires = requires_of(message)
+    must_be_able(deps, by.workspace, agent, requires, source)
+    body = inputs.parent.body if inputs.parent else None
+    lineage = _lineage(deps, request, parent, body)
+    return (
+        HandoffDraft(
+            kind=request.kind,
+            source=source,
+            target=agent.slug if agent else None,
+            message=_with_context(deps, by, message, request, body, inputs),
+            lineage=lineage,
+            requires=requires,
+            mode=mode,
+            work_type=request.work_type,
+            dispatch_rank=rank,
+        ),
+        agent,
+    )
+
+
+def _lineage(deps: Deps, request: CreateHandoff, parent: Task | None, body: Message | None) -> Lineage:
+    if parent is not None:
+        return lineage_under(parent, body)
+    return Lineage(workflow_id=request.workflow_id or deps.ids.new("wf", deps.clock.now()))
+
+
+def _with_context(
+    deps: Deps, by: Principal, message: Message, request: CreateHandoff, body: Message | None, inputs: HandoffInputs
+) -> dict[str, Any]:
+    """The message with the parent's context merged in, and with the canonical name of the agent that a failure goes
+    back to."""
+    context = merged_context((body or {}).get("context"), message.get("context"))
+    completed = {**message, **({"context": context} if context else {})}
+    if request.on_failure is not None:
+        back_to = active_agent(deps, by.workspace, inputs.agents, request.on_failure, "rollback.on_failure")
+        completed["rollback"] = {**message["rollback"], "on_failure": back_to.slug}
+    return completed
+
+
+def _so_far(deps: Deps, by: Principal, request: CreateHandoff, parent: Task | None, inputs: HandoffInputs) -> int:
+    """The number of the workflow's handoffs so far; 0 if it begins with this one. Raises ``InvalidInput`` if another
+    principal began it."""
+    if parent is not None:
+        return inputs.handoffs or 1
+    if request.workflow_id is None:
+        return 0
+    members = deps.store.workflow(by.workspace, request.workflow_id)
+    if members and not by.is_human:
+        _must_have_begun(deps, by, [each.task_id for each in members if each.parent_id is None])
+    return inputs.handoffs or len(members)
+
+
+def _must_have_begun(deps: Deps, by: Principal, ids: list[str]) -> None:
+    """Raises ``InvalidInput`` unless the caller began the workflow. Otherwise a stranger that learns its name could
+    fill it, spend its budget, and appear in its conversation. Later roots are humans' or the first principal's own, so
+    any root of the caller proves it."""
+    found = deps.store.tasks(by.workspace, ids).values()
+    if not any(task.is_root and task.created_by == by.key for task in found):
+        message = "is of a workflow that somebody else began: leave it out, or name the claim that you hold in it"
+        raise InvalidInput("metadata.workflow_id", message)
+
+
+def _roots(deps: Deps, workspace: str, draft: HandoffDraft, inputs: HandoffInputs) -> RootHandoffs:
+    target = draft.target or ANY_AGENT
+    if inputs.roots is not None and inputs.roots.target == target:
+        return inputs.roots
+    found = deps.store.handoff_inputs(workspace, HandoffQuery(roots=(draft.source, target))).roots
+    return found or RootHandoffs(draft.source, target)
+
+
+def _replayed(deps: Deps, workspace: str, first: dict[str, Any]) -> TaskDetails:
+    raise_saved_refusal(first)
+    task = from_snapshot(first)
+    body = deps.store.bodies(workspace, [task.id])[task.id]
+    return TaskDetails(task=task, body=body, page_sync=page_sync_of(deps, task))

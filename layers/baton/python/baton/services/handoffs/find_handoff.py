@@ -1,0 +1,32 @@
+"""A handoff by its own id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Unknown
+from baton.domain.handoffs.handoff import handoff_id_of, task_id_of
+from baton.steps.access.read_rights import ReadRights
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.ports import Deps, TaskDetails
+
+
+def find_handoff(deps: Deps, by: Principal, handoff_id: str) -> TaskDetails:
+    """Returns the handoff's record as the body, and its task with its outcome. Raises ``Unknown``."""
+    task_id = task_of(handoff_id)
+    try:
+        found = deps.store.read(by.workspace, task_id, with_body=True)
+    except Unknown as exc:
+        raise Unknown("handoff") from exc
+    ReadRights(deps, by).must_read(found.task, "handoff")
+    return found
+
+
+def task_of(handoff_id: str) -> str:
+    """Returns the id of the handoff's task. Raises ``Unknown`` for a text that is no handoff id."""
+    task_id = task_id_of(handoff_id)
+    if handoff_id_of(task_id) != handoff_id:
+        raise Unknown("handoff")
+    return task_id

@@ -1,0 +1,40 @@
+"""An agent's inbox: the outcomes of its handoffs, until it acknowledges them (docs/spec/protocol.md §4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import Unknown
+from baton.steps.agents.kill_switch import must_be_let_act
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.domain.access.principal import Principal
+    from baton.ports import Deps, Page
+
+
+def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:
+    """Returns the inbox, oldest first, to the agent, a principal that may act for it, or a human. Raises
+    ``NotYourAgent``, ``ScopeNeeded`` and ``Unknown``."""
+    if not by.is_human:
+        by.acting_for(slug)
+    must_exist(deps, by.workspace, slug)
+    return deps.store.inbox(by.workspace, slug, limit, cursor)
+
+
+def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int:
+    """Removes items from the inbox, and returns how many ids were named, each once. For the agent, and a principal that
+    may act for it. Raises as ``read_inbox``."""
+    by.acting_for(slug)
+    must_exist(deps, by.workspace, slug)
+    must_be_let_act(deps, by, slug)
+    distinct_ids = list(dict.fromkeys(ids))
+    deps.store.acknowledge(by.workspace, slug, distinct_ids)
+    return len(distinct_ids)
+
+
+def must_exist(deps: Deps, workspace: str, slug: str) -> None:
+    """Raises ``Unknown``."""
+    if deps.store.agent(workspace, slug) is None:
+        raise Unknown("agent")

@@ -1,0 +1,1 @@
+"""Use cases of process-task: run an agent on a claimed task."""

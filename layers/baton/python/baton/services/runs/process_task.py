@@ -1,0 +1,259 @@
+"""Handles a dispatch notice: claims the agent's best ready task, runs it, and ends it under its fence."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import PROCESS_TASK, Principal, system
+from baton.domain.errors import (
+    AlreadyClaimed,
+    AtCapacity,
+    Busy,
+    CapabilityMismatch,
+    InactiveAgent,
+    InvalidInput,
+    NotClaimable,
+    StaleClaim,
+    TaskEnded,
+    Unknown,
+)
+from baton.domain.tasks.task import State
+from baton.domain.tasks.trail import canonical_json
+from baton.domain.times import seconds
+from baton.run_ports import RunExit, RunFailed, RunInput, RunSucceeded
+from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any, claim_task
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.fail_task import fail_task
+from baton.services.claims.join_branches import join_branches
+from baton.services.claims.renew_claim import renew_claim
+from baton.steps.tasks.change_task import notify_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.agents.agent import Agent
+    from baton.ports import Deps
+    from baton.run_ports import AgentRunner
+
+# A task that has been ready for longer than a notice takes: its own notice was lost.
+FORGOTTEN_SECONDS = 30
+MAX_OUTPUT_BYTES = 262_144
+MAX_DESCRIPTION = 2_000
+
+
+class NoticeOutcome(StrEnum):
+    """The outcome of a dispatch notice. Each of them means that the message can be deleted."""
+
+    RAN = "ran"
+    NOTHING = "nothing_to_claim"
+    LATER = "rung_again"
+    LOST = "claim_lost"
+    JOINED = "joined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchNotice:
+    workspace: str
+    agent: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeBudget:
+    """The time budget for a task in this function."""
+
+    lease_seconds: int  # longer than this function can live: a lease runs out only if the function has died
+    time_left: Callable[[], float]  # seconds until the function is stopped
+    margin_seconds: float = 10.0
+    # A runner stops that much earlier, so that it has time to report (docs/spec/tools.md §3).
+    run_margin_seconds: float = 30.0
+
+    @property
+    def beat_seconds(self) -> float:
+        return self.lease_seconds / 3
+
+    @property
+    def least_seconds(self) -> float:
+        """The least time to begin a task with: with less it would be given back at once."""
+        return self.run_margin_seconds + self.margin_seconds
+
+    def time_left_to_work(self) -> float:
+        return self.time_left() - self.run_margin_seconds
+
+
+def process_task(deps: Deps, runner: AgentRunner, notice: DispatchNotice, time_budget: TimeBudget) -> NoticeOutcome:
+    """Handles one dispatch notice. Raises ``Busy`` if the store doesn't answer: the notice must be delivered again.
+    Every other error is the task's: it fails, is tried again, or comes back by the sweeper."""
+    if time_budget.time_left() < time_budget.least_seconds:
+        deps.dispatch_queue.notify(notice.workspace, notice.agent, notice.task_id)
+        return NoticeOutcome.LATER
+    task, agent = deps.store.read_for_dispatch(notice.workspace, notice.task_id, notice.agent)
+    if task is not None and task.state is State.WAITING:
+        return NoticeOutcome.JOINED if join_branches(deps, notice.workspace, task.id) else NoticeOutcome.NOTHING
+    if agent is None or not (agent.is_run and agent.active):
+        return (
+            NoticeOutcome.NOTHING
+        )  # switching it on sends notices for the tasks that wait (services/agents/register_agent.py)
+    by = system(notice.workspace, PROCESS_TASK)
+    claimed = _claim(
+        deps, Claimer(by=by, agent=agent.slug, worker=PROCESS_TASK, lease_seconds=time_budget.lease_seconds), notice
+    )
+    if isinstance(claimed, NoticeOutcome):
+        return claimed
+    handled = _run(deps, runner, by, agent, claimed, time_budget)
+    _notify_forgotten(deps, agent)
+    return handled
+
+
+def _claim(deps: Deps, claimer: Claimer, notice: DispatchNotice) -> Claimed | NoticeOutcome:
+    """Claims the best ready task, or the notice's own task if the index doesn't show it yet. A task that isn't due yet
+    gets another notice."""
+    try:
+        claimed = claim_if_any(deps, claimer)
+        if claimed is not None:
+            return claimed
+        task, _ = deps.store.load(notice.workspace, notice.task_id)
+        if task.target_agent == claimer.agent and task.is_ready(deps.clock.now()):
+            return claim_task(deps, claimer, task.id)
+        if task.state is State.DELEGATED and not task.is_ready(deps.clock.now()):
+            notify_agent(deps, task)
+            return NoticeOutcome.LATER
+    except (AlreadyClaimed, NotClaimable, TaskEnded, InactiveAgent, AtCapacity, CapabilityMismatch, Unknown):
+        pass
+    return NoticeOutcome.NOTHING
+
+
+def _run(
+    deps: Deps, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, time_budget: TimeBudget
+) -> NoticeOutcome:
+    task_id = claimed.details.task.id
+    run_input = RunInput(
+        details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
+    )
+    outcome = _start(deps, runner, run_input, task_id)
+    try:
+        result = _await_result(deps, by, task_id, claimed.claim_id, outcome, time_budget)
+        if isinstance(result, RunSucceeded):
+            _complete(deps, by, task_id, claimed.claim_id, result)
+        elif isinstance(result, RunFailed):
+            _fail(deps, by, task_id, claimed.claim_id, result)
+    except StaleClaim:
+        deps.log("the claim was lost during the run", action="claim_lost", task_id=task_id)
+        return NoticeOutcome.LOST
+    return NoticeOutcome.RAN
+
+
+def _complete(deps: Deps, by: Principal, task_id: str, claim_id: str, done: RunSucceeded) -> None:
+    """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent can't
+    report a better one."""
+    try:
+        body_hash = _hash([done.output, done.completion])
+        complete_task(deps, by, task_id, claim_id, done.output, body_hash, completion=done.completion)
+    except InvalidInput as refusal:
+        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
+        fail_task(deps, by, task_id, claim_id, failure, _hash(failure), retryable=False)
+
+
+def _fail(deps: Deps, by: Principal, task_id: str, claim_id: str, not_done: RunFailed) -> None:
+    """Fails the task, also if the workspace's guardrails refuse the failure's text: the record then holds the refusal
+    instead."""
+    failure, retryable = not_done.failure, not_done.retryable
+    try:
+        fail_task(
+            deps,
+            by,
+            task_id,
+            claim_id,
+            failure,
+            _hash(failure),
+            retryable=retryable,
+            extra_writes=not_done.extra_writes,
+        )
+    except InvalidInput as refusal:
+        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
+        fail_task(deps, by, task_id, claim_id, failure, _hash(failure), retryable=retryable)
+
+
+def _start(
+    deps: Deps, runner: AgentRunner, run_input: RunInput, task_id: str
+) -> Future[RunSucceeded | RunFailed | RunExit]:
+    """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
+    outcome: Future[RunSucceeded | RunFailed | RunExit] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(_checked(runner.run(run_input)))
+        except StaleClaim as exc:
+            outcome.set_exception(exc)
+        except Exception as exc:  # noqa: BLE001 - a runner's error is a failed attempt, never a lost task
+            deps.log("the runner raised an error", action="runner_raised", task_id=task_id, error=type(exc).__name__)
+            # The error's name is for our log: it means nothing to the reader of the failure.
+            failure = {"type": "error", "description": "The run broke off inside of Baton."}
+            outcome.set_result(RunFailed(failure, retryable=True))
+
+    Thread(target=run, name=f"run {task_id}", daemon=True).start()
+    return outcome
+
+
+def _await_result(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    claim_id: str,
+    outcome: Future[RunSucceeded | RunFailed | RunExit],
+    time_budget: TimeBudget,
+) -> RunSucceeded | RunFailed | RunExit:
+    """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
+    ``StaleClaim``."""
+    while True:
+        seconds_left = time_budget.time_left() - time_budget.margin_seconds
+        if seconds_left <= 0:
+            failure = {"type": "timeout", "description": "The function's time ran out before the work was done."}
+            return RunFailed(failure, retryable=True)
+        try:
+            return outcome.result(timeout=min(time_budget.beat_seconds, seconds_left))
+        except NotYet:
+            _send_heartbeat(deps, by, task_id, claim_id)
+
+
+def _send_heartbeat(deps: Deps, by: Principal, task_id: str, claim_id: str) -> None:
+    """Renews the claim. Raises ``StaleClaim``. If the store doesn't answer, another heartbeat is sent before the lease
+    is over."""
+    try:
+        renew_claim(deps, by, task_id, claim_id)
+    except Busy:
+        deps.log("the store was busy at a heartbeat", action="heartbeat_missed", task_id=task_id)
+
+
+def _checked(result: RunSucceeded | RunFailed | RunExit) -> RunSucceeded | RunFailed | RunExit:
+    """Returns the runner's result if it is small enough to store, else a failure. Raises any error of a result that
+    isn't one, or isn't JSON."""
+    if isinstance(result, RunExit):
+        return result
+    name, value = ("output", result.output) if isinstance(result, RunSucceeded) else ("failure", result.failure)
+    if len(canonical_json(value).encode()) <= MAX_OUTPUT_BYTES:
+        return result
+    failure = {"type": "validation", "description": f"The {name} is larger than {MAX_OUTPUT_BYTES} bytes."}
+    return RunFailed(failure) if isinstance(result, RunSucceeded) else replace(result, failure=failure)
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def _notify_forgotten(deps: Deps, agent: Agent) -> None:
+    """Sends a notice for a ready task whose own notice must have been lost, so that a backlog drains without the
+    sweeper. A handled notice sends at most one other, and the last one finds no task."""
+    now = deps.clock.now()
+    _, waiting = deps.store.ready(agent.workspace, agent.slug, now)
+    for ready in islice(waiting, 10):
+        if now - ready.ready_at > seconds(FORGOTTEN_SECONDS):
+            deps.dispatch_queue.notify(agent.workspace, agent.slug, ready.task_id)
+            return

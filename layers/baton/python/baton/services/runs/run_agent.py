@@ -1,0 +1,210 @@
+"""Process-task runs an agent (docs/spec/tools.md §3): it asks the model, runs the tools that the model calls, and
+repeats until the task has ended, waits, or is transferred to another agent.
+
+The saved entries decide what a crash may repeat. A model call is begun under the claim and counted. Its reply is saved
+under the claim before any of its calls is run. Each tool either changes nothing, or has its effect and its result in
+one transaction, or is idempotent by the call's id. So a resumed run finds the last reply, sees which of its calls have
+no result, and runs those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from baton.domain.agents.tool import History
+from baton.domain.errors import InvalidInput, ModelAway, ModelRefuses
+from baton.domain.runs.history import Conversation, conversation_in
+from baton.domain.runs.prompt import ask_in
+from baton.domain.runs.reply import is_blank
+from baton.domain.runs.transcript import Entry, Message, MessageType, Transcript, Usage
+from baton.domain.times import seconds
+from baton.ports import UsageCounted
+from baton.run_ports import RunExit, StopReason
+from baton.services.claims.release_task import release_task
+from baton.services.runs.run_tools import Tools, offered
+from baton.steps.agents.kill_switch import is_off
+from baton.steps.runs.model_client import ModelClient
+from baton.steps.runs.transcript_writer import TranscriptWriter
+
+if TYPE_CHECKING:
+    from baton.domain.runs.run_profile import RunProfile
+    from baton.domain.runs.transcript import Block
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite
+    from baton.run_ports import Models, RunFailed, RunInput, RunSucceeded
+
+FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
+MAX_REPAIRS = 1
+MAX_SHORTENINGS = 3
+MAX_DESCRIPTION = 2_000
+MAX_REASON = 500
+
+SWITCHED_OFF = "The agent was switched off; its task goes on where it was once it is switched on again."
+STOPPED = frozenset({StopReason.GUARDRAIL_INTERVENED, StopReason.CONTENT_FILTERED})
+MALFORMED = frozenset({StopReason.MALFORMED_MODEL_OUTPUT, StopReason.MALFORMED_TOOL_USE})
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLoop:
+    """An ``AgentRunner`` that decides with a model."""
+
+    deps: Deps
+    models: Models
+
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
+        task, store = work.details.task, self.deps.store
+        profile = store.profile(task.workspace, work.agent.slug)
+        body = work.details.body
+        conversation = conversation_in(body) or Conversation(ask_in(body), History.NONE, (), _source(task))
+        tools = offered(self.deps, work, profile, conversation)
+        transcript_writer = TranscriptWriter(self.deps, work, Transcript(store.transcript(task.workspace, task.id)))
+        model_client = ModelClient(
+            deps=self.deps,
+            models=self.models,
+            transcript_writer=transcript_writer,
+            profile=profile,
+            conversation=conversation,
+            tools=tools.specs,
+        )
+        return _Run(self.deps, work, profile, tools, transcript_writer, model_client).go()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    deps: Deps
+    work: RunInput
+    profile: RunProfile
+    tools: Tools
+    transcript_writer: TranscriptWriter
+    model_client: ModelClient
+
+    def go(self) -> RunFailed | RunExit:
+        while True:
+            reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
+            if not isinstance(reply, Entry):
+                return reply
+            if self._is_off():
+                return self._give_back(SWITCHED_OFF, 0)
+            outcome = self._handle(reply)
+            if outcome is not None:
+                return outcome
+
+    def _next_reply(self) -> Entry | RunFailed | RunExit:
+        most = self.profile.max_turns
+        if self.transcript_writer.transcript.turns >= most:
+            return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
+        if self._is_off():
+            return self._give_back(SWITCHED_OFF, 0)
+        if not self.model_client.has_time():
+            return self._give_back("The function's time is up; it goes on where it was.", 0)
+        if spent := self.model_client.begun():
+            return self.transcript_writer.failed("error", spent)
+        try:
+            reply = self.model_client.ask()
+        except ModelAway as away:
+            task = self.work.details.task
+            # There was no reply: an outage, however long, uses no budget of calls.
+            unspent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=-1))
+            return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
+        except ModelRefuses as refusal:
+            details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
+            return self.transcript_writer.failed(**details, retryable=refusal.retryable)
+        return self.transcript_writer.replied(reply)
+
+    def _handle(self, reply: Entry) -> RunFailed | RunExit | None:
+        """Handles a reply. Returns None if the model is to be asked again."""
+        stop = StopReason(reply.stop_reason or StopReason.END_TURN)
+        if stop in STOPPED:
+            return self.transcript_writer.failed("blocker", f"The model's provider stopped the reply: {stop}.")
+        if stop is StopReason.CONTEXT_WINDOW_EXCEEDED:
+            return self._shorten(reply)
+        if problem := _broken_rule(reply, stop, self.profile.max_reply_tokens):
+            return self._repair(reply, problem)
+        return self._run_tools(reply) if reply.calls else self._complete(reply)
+
+    def _is_off(self) -> bool:
+        """True if the agent is switched off. A reply that came meanwhile is saved, and handled once the agent is on
+        again."""
+        return is_off(self.deps, self.work.details.task.workspace, self.work.agent.slug)
+
+    def _run_tools(self, reply: Entry) -> RunExit | None:
+        outcome = self.tools.act(
+            reply, self.transcript_writer.transcript.results_of(reply.turn), self.transcript_writer.results
+        )
+        if isinstance(outcome, RunExit):
+            return outcome
+        self.transcript_writer.keep(self.transcript_writer.results(reply, outcome))
+        return None
+
+    def _complete(self, reply: Entry) -> RunFailed | RunExit | None:
+        output = reply.output if reply.output is not None else {"message": reply.text}
+        if reply.scripted and isinstance(output, dict):
+            output = {**output, "scripted": True}
+        try:
+            return self.tools.complete(output, None, ())
+        except InvalidInput as refusal:
+            return self._repair(reply, f"your result wasn't taken: {refusal.message}")
+
+    def _repair(self, reply: Entry, problem: str) -> RunFailed | None:
+        """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
+        if self.transcript_writer.transcript.repairs >= MAX_REPAIRS:
+            return self.transcript_writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
+        blocks: list[Block] = self.tools.refused(reply, f"Not done: {problem}.")
+        if not blocks:
+            blocks = [{"text": f"Your last reply can't be used: {problem}. Answer again."}]
+        self.transcript_writer.keep(replace(self.transcript_writer.results(reply, blocks), is_repair=True))
+        return None
+
+    def _shorten(self, reply: Entry) -> RunFailed | None:
+        entries = self.transcript_writer.transcript.entries
+        if sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
+            return self.transcript_writer.failed("error", "The conversation is too long for the model.")
+        notice = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
+        refused = self.tools.refused(reply, "Not done: the reply was cut off.")
+        self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
+        return None
+
+    def _give_back(self, reason: str, after_seconds: float, *extras: ExtraWrite) -> RunExit:
+        again_at = self.deps.clock.now() + seconds(after_seconds) if after_seconds else None
+        release_task(
+            self.deps,
+            self.work.by,
+            self.work.details.task.id,
+            self.work.claim_id,
+            reason[:MAX_REASON],
+            hashlib.sha256(reason.encode()).hexdigest(),
+            again_at=again_at,
+            has_progressed=self.transcript_writer.has_progressed,
+            extra_writes=extras,
+        )
+        return RunExit.GIVEN_BACK
+
+
+def _broken_rule(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:
+    """The rule that the reply breaks, as text for the model; None if it breaks none."""
+    for call in reply.calls:
+        if "malformed" in call:
+            return f"the arguments of {call['name']} are no JSON object"
+    if stop is StopReason.MAX_TOKENS:
+        return f"it was cut off at {most_tokens} tokens: be briefer"
+    if stop in MALFORMED:
+        return "it isn't well-formed"
+    if not reply.blocks and reply.output is None:
+        return "it is empty"
+    # Thoughts are no answer: the task would be completed without output.
+    says_something = reply.calls or not is_blank(reply.text) or reply.output is not None
+    return None if says_something else "it says nothing: answer in words, or call a tool"
+
+
+def _away_seconds(away: ModelAway, task: Task) -> float:
+    """The pause doubles each time that the task is released without progress, and is never shorter than the provider
+    asks for."""
+    pause: float = min(FIRST_AWAY_SECONDS * 2 ** min(task.releases, 10), LAST_AWAY_SECONDS)
+    return max(pause, min(away.retry_after or 0, LAST_AWAY_SECONDS))
+
+
+def _source(task: Task) -> str | None:
+    """The source if it is an agent; None for a human or service, which is named by its principal key."""
+    return task.source_agent if ":" not in task.source_agent else None

@@ -1,0 +1,1 @@
+"""Use cases of tasks: approve, end, put off, list, read, sweep."""

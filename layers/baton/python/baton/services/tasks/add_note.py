@@ -1,0 +1,55 @@
+"""A worker adds a note to the task that it holds, stored next to the task for later readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Unknown
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.times import parse_rfc3339, rfc3339
+from baton.ports import HandoffQuery, Note, SaveResponse, UnderClaim
+from baton.steps.access.read_rights import knows_claim, refused_as_unknown
+from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.retrying import run_idempotently
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.ports import Deps
+
+
+def add_note(
+    deps: Deps, by: Principal, task_id: str, claim_id: str, text: str, idempotency_key: IdempotencyKey | None = None
+) -> Note:
+    """Saves the note. The task's version and content revision stay. Raises ``StaleClaim``, ``GuardrailRefused``,
+    ``ClaimFull`` and ``Unknown``."""
+
+    def replay(saved: dict[str, Any]) -> Note:
+        return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])
+
+    def attempt() -> Note:
+        inputs = deps.store.handoff_inputs(
+            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        )
+        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
+        if saved is not None:
+            return replay(saved)
+        if inputs.parent is None:
+            raise Unknown("task")
+        claim = inputs.parent.task.current_claim(claim_id, by)
+        must_be_let_act(deps, by, claim.agent)
+        now = deps.clock.now()
+        content = checked({"text": text}, inputs.settings.guardrails, "")
+        note = Note(task_id, deps.ids.new("note", now), now, by.key, content)
+        save_response = (
+            [SaveResponse(idempotency_key, {"id": note.id, "at": rfc3339(now), "content": content})]
+            if idempotency_key
+            else []
+        )
+        size = len(text.encode())
+        claim.keeping(size, inputs.settings.kept_bytes_per_claim)
+        deps.store.commit(by.workspace, note, UnderClaim(task_id, claim_id, size), *save_response)
+        return note
+
+    with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
+        return run_idempotently(deps, idempotency_key, replay, attempt)

@@ -1,0 +1,89 @@
+"""A human approves many tasks at once; each gets its own answer (docs/spec/lifecycle.md §1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import BatonError, Busy
+from baton.domain.idempotency import IdempotencyKey
+from baton.ports import SaveResponse
+from baton.services.tasks.approve_task import approve_task, approve_task_next
+from baton.steps.retrying import replayed_response, retry_on_conflict, save_first_response
+from baton.steps.saved_refusals import refusal_response
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.ports import Deps, TaskDetails
+
+MAX_APPROVALS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One task of the request."""
+
+    task_id: str
+    revision: int | None = None  # the content that was seen; None for the current one
+    is_for_next: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResult:
+    """The outcome for one task: the task, or the refusal."""
+
+    task_id: str
+    details: TaskDetails | None = None
+    refusal: BatonError | None = None
+
+
+def approve_many(
+    deps: Deps, by: Principal, approvals: list[Approval], idempotency_key: IdempotencyKey | None = None
+) -> tuple[ApprovalResult, ...]:
+    """Approves the tasks one after the other, in the order given. A repeat with the same key gets the same answer for
+    each, refusals included, and continues with the tasks that the first call didn't get to. Raises ``KeyReused`` before
+    anything is approved."""
+    by.must_be_human("approve a task")
+    if idempotency_key:
+        try:
+            save_first_response(deps, idempotency_key, {"items": len(approvals)})
+        except Busy as refusal:
+            return tuple(ApprovalResult(each.task_id, refusal=refusal) for each in approvals)
+    return tuple(_approved(deps, by, each, _for_item(idempotency_key, number)) for number, each in enumerate(approvals))
+
+
+def _approved(deps: Deps, by: Principal, approval: Approval, idempotency_key: IdempotencyKey | None) -> ApprovalResult:
+    approve = approve_task_next if approval.is_for_next else approve_task
+
+    def attempt() -> ApprovalResult:
+        try:
+            return ApprovalResult(
+                approval.task_id, approve(deps, by, approval.task_id, approval.revision, idempotency_key)
+            )
+        except Busy:
+            raise  # it says nothing about the task, and isn't saved for a repeat
+        except BatonError as refusal:
+            if idempotency_key and replayed_response(deps, idempotency_key) is None:
+                deps.store.commit(by.workspace, SaveResponse(idempotency_key, refusal_response(refusal)))
+            return ApprovalResult(approval.task_id, refusal=refusal)
+
+    try:
+        return retry_on_conflict(deps.clock, attempt)
+    except Busy as refusal:
+        return ApprovalResult(approval.task_id, refusal=refusal)
+
+
+def _for_item(idempotency_key: IdempotencyKey | None, number: int) -> IdempotencyKey | None:
+    """The idempotency key of one item, under the caller's key. The body's hash still tells another request from a
+    repeat."""
+    return (
+        None
+        if idempotency_key is None
+        else IdempotencyKey(
+            idempotency_key.principal,
+            f"{idempotency_key.route} {number}",
+            idempotency_key.key,
+            idempotency_key.body_hash,
+            idempotency_key.at,
+        )
+    )

@@ -1,0 +1,45 @@
+"""A human approves a task, or takes the approval back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.handoffs.workflow import ANY_AGENT
+from baton.domain.tasks.commands import Approve, ApproveNext, Undo
+from baton.steps.tasks.change_task import change_task
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, TaskDetails
+
+
+def approve_task(
+    deps: Deps, by: Principal, task_id: str, revision: int | None, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Approves the task for dispatch after the undo window. ``revision``: the content that was seen; None for the
+    current one."""
+    by.must_be_human("approve a task")
+
+    def command(task: Task) -> Approve:
+        agent, settings = deps.store.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
+        return Approve(by=by, revision=revision, agent=agent, settings=settings)
+
+    return change_task(deps, by.workspace, task_id, command, idempotency_key)
+
+
+def approve_task_next(
+    deps: Deps, by: Principal, task_id: str, revision: int | None, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Approves the task for the worker that takes it next; it is never dispatched."""
+    by.must_be_human("approve a task")
+    return change_task(deps, by.workspace, task_id, lambda _: ApproveNext(by=by, revision=revision), idempotency_key)
+
+
+def undo_approval(
+    deps: Deps, by: Principal, task_id: str, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Takes the approval back. Raises ``UndoWindowOver`` once the task may have been claimed."""
+    by.must_be_human("undo an approval")
+    return change_task(deps, by.workspace, task_id, lambda _: Undo(by=by), idempotency_key)

@@ -1,0 +1,54 @@
+"""Waits for a task's state, or for its next events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.steps.access.read_rights import ReadRights, readable_task
+from baton.steps.claims.poll_until import poll_until
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.task import Task
+    from baton.domain.tasks.trail import Event
+    from baton.ports import Deps, TaskDetails
+
+ENDED = "ended"
+EVENTS_PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    details: TaskDetails
+    timed_out: bool
+
+
+def await_task(deps: Deps, by: Principal, task_id: str, state: str, timeout_seconds: float) -> Awaited:
+    """Returns at once if the task is in ``state`` (or has ``ended``), else when it is, else when the time is over. An
+    ended task never changes again, so waiting for another of its states stops too. Raises ``Unknown`` and
+    ``TooManyPolls``."""
+
+    def holds(task: Task) -> bool:
+        return task.is_ended if state == ENDED else task.state == state
+
+    def load() -> Task:
+        return deps.store.load(by.workspace, task_id)[0]
+
+    first = load()
+    ReadRights(deps, by).must_read(first)
+    task = poll_until(deps, by, timeout_seconds, first, load, lambda task: holds(task) or task.is_ended)
+    return Awaited(deps.store.read(by.workspace, task_id), timed_out=not holds(task))
+
+
+def wait_for_events(
+    deps: Deps, by: Principal, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
+) -> tuple[Event, ...]:
+    """Returns the events with a number above ``after``, as soon as there are any. Raises ``Unknown`` and
+    ``TooManyPolls``."""
+    readable_task(deps, by, task_id)
+
+    def read() -> tuple[Event, ...]:
+        return deps.store.events(by.workspace, task_id, after, limit)
+
+    return poll_until(deps, by, timeout_seconds, read(), read, bool)

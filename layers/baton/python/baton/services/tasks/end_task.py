@@ -1,0 +1,63 @@
+"""Ends a task without its worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Busy
+from baton.domain.tasks.commands import Cancel, Resolve
+from baton.domain.times import seconds
+from baton.services.tasks.cancel_descendants import cancel_descendants
+from baton.steps.access.read_rights import refused_as_unknown
+from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.tasks.change_task import change_task
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, TaskDetails
+
+# Of the caller's time.
+AT_ONCE_SECONDS = 5
+
+
+def resolve_task(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    output: Any,
+    reason: str | None,
+    idempotency_key: IdempotencyKey | None = None,
+) -> TaskDetails:
+    """Sets the task to ``done`` with its output: the work was done elsewhere. Human only."""
+    by.must_be_human("resolve a task")
+    content = apply_guardrails(deps, by.workspace, {"output": output, "reason": reason})
+    command = Resolve(by=by, reason=content["reason"], has_output=output is not None)
+    return change_task(deps, by.workspace, task_id, lambda _: command, idempotency_key, content["output"])
+
+
+def cancel_task(
+    deps: Deps, by: Principal, task_id: str, reason: str | None, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Cancels the task, for a human or the task's creator. Its descendants are cancelled too; a worker that holds one
+    gets ``StaleClaim`` at its next call. Descendants that aren't reached in time are due for the sweeper."""
+
+    def cancel(_: Task) -> Cancel:
+        return Cancel(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
+
+    with refused_as_unknown(deps, by, task_id):
+        details = change_task(deps, by.workspace, task_id, cancel, idempotency_key)
+    cancel_descendants_soon(deps, details.task)
+    return details
+
+
+def cancel_descendants_soon(deps: Deps, task: Task) -> None:
+    """Cancels the descendants of a cancelled task, if it can have any. An error here only costs time."""
+    if task.fence == 0:
+        return
+    until = deps.clock.now() + seconds(AT_ONCE_SECONDS)
+    try:
+        cancel_descendants(deps, task.workspace, task.id, lambda: deps.clock.now() < until)
+    except Busy as exc:
+        deps.log("the cascade waits for the sweeper", action="cascade_delayed", task_id=task.id, error=exc.code)

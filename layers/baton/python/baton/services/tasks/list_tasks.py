@@ -1,0 +1,90 @@
+"""Finds tasks: newest first, by keys that never change; or by urgency, for human approval. Tasks that the caller may
+not read are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import InvalidInput
+from baton.domain.tasks.task import State
+from baton.ports import Page, TaskDetails
+from baton.services.handoffs.read_inbox import must_exist
+from baton.steps.access.read_rights import ReadRights
+from baton.steps.filtering import filtered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps
+
+PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Which tasks to list: of one agent, or of one day."""
+
+    agent: str | None = None  # the target's slug
+    day: date | None = None  # of creation, in UTC
+    states: frozenset[State] = frozenset()  # empty for all
+
+
+def find_tasks(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
+    """Returns the details of tasks, newest first, with their page synchronisation only. Without agent and day, the
+    state ``needs`` alone is the approval queue, and any other filter is for the tasks of today. Raises
+    ``InvalidInput`` for an agent and a day together."""
+    if filters.agent and filters.day:
+        raise InvalidInput("day", "can't be combined with agent")
+    if filters.agent:
+        page = tasks_of_agent(deps, by, filters.agent, filters.states, limit, cursor)
+    elif filters.day is None and filters.states == {State.NEEDS}:
+        page = tasks_that_need_a_human(deps, by, limit, cursor)
+    else:
+        day = filters.day or deps.clock.now().date()
+        page = tasks_of_day(deps, by, day, filters.states, limit, cursor)
+    return _with_page_syncs(deps, by.workspace, page)
+
+
+def list_pending_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: str | None) -> Page:
+    """Returns the details of the agent's tasks that wait for approval or for a claim, as ``find_tasks`` does. Raises
+    ``Unknown`` for an unknown agent."""
+    must_exist(deps, by.workspace, agent)
+    return _with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, agent, PENDING, limit, cursor))
+
+
+def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
+    mirrored = [task.id for task in page.items if task.mirrored]
+    syncs = deps.store.page_syncs(workspace, mirrored) if mirrored else {}
+    details = (TaskDetails(task=task, page_sync=syncs.get(task.id)) for task in page.items)
+    return Page(tuple(details), page.cursor)
+
+
+def tasks_of_agent(
+    deps: Deps, by: Principal, agent: str, states: frozenset[State], limit: int, cursor: str | None
+) -> Page:
+    takes = _takes(ReadRights(deps, by), states)
+    return filtered(lambda size, at: deps.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
+
+
+def tasks_of_day(
+    deps: Deps, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
+) -> Page:
+    """Returns the tasks created on ``day`` (UTC), newest first."""
+    takes = _takes(ReadRights(deps, by), states)
+    return filtered(lambda size, at: deps.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
+
+
+def tasks_that_need_a_human(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
+    """The approval queue: most urgent first, then oldest, of any day and agent."""
+    rights = ReadRights(deps, by)
+    if rights.reads_all:
+        return deps.store.needs(by.workspace, limit, cursor)
+    return filtered(lambda size, at: deps.store.needs(by.workspace, size, at), rights.may_read, limit, cursor)
+
+
+def _takes(rights: ReadRights, states: frozenset[State]) -> Callable[[Task], bool]:
+    return lambda task: (not states or task.state in states) and rights.may_read(task)

@@ -1,0 +1,48 @@
+"""A human defers or dismisses a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.tasks.commands import Defer, Dismiss
+from baton.services.tasks.end_task import cancel_descendants_soon
+from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.tasks.change_task import change_task
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, TaskDetails
+
+
+def defer_task(
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    until: datetime,
+    revision: int | None,
+    idempotency_key: IdempotencyKey | None = None,
+) -> TaskDetails:
+    """Hides the task from every queue until ``until``. It still needs approval, and a caller that knows it may approve
+    it before then."""
+    by.must_be_human("defer a task")
+    return change_task(
+        deps, by.workspace, task_id, lambda _: Defer(by=by, until=until, revision=revision), idempotency_key
+    )
+
+
+def dismiss_task(
+    deps: Deps, by: Principal, task_id: str, reason: str, idempotency_key: IdempotencyKey | None = None
+) -> TaskDetails:
+    """Cancels a task that waits for approval, with its descendants."""
+    by.must_be_human("dismiss a task")
+
+    def dismiss(_: Task) -> Dismiss:
+        return Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
+
+    details = change_task(deps, by.workspace, task_id, dismiss, idempotency_key)
+    cancel_descendants_soon(deps, details.task)
+    return details

@@ -1,0 +1,76 @@
+"""Verifies a task's trail: that it is whole and unaltered, and that it gives the stored task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baton.domain.access.read_rights import reads_all
+from baton.domain.tasks.trail import GENESIS
+from baton.domain.tasks.trail_check import TrailCheck
+from baton.steps.access.read_rights import readable_task
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps
+
+EVENTS_PER_PAGE = 100
+# The errors of parsing an item that somebody damaged.
+UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The result of a verification."""
+
+    task_id: str
+    intact: bool
+    events: int
+    broken_at: int | None  # the first entry that is wrong
+    problem: str | None  # in a sentence
+    head_hash: str | None  # of the last entry that is right; None if none is
+    matches_task: bool  # folding the trail gives the stored task
+
+
+def verify_trail(deps: Deps, by: Principal, task_id: str) -> Verdict:
+    """A broken trail is a result, not an error. Raises ``Unknown``."""
+    if not reads_all(by):
+        readable_task(deps, by, task_id)
+    reading, task = _whole(deps, by.workspace, task_id)
+    intact = reading.broken_at is None
+    differences = reading.differences(task) if intact else ()
+    differs = f"The task isn't what its trail tells: {', '.join(differences)}." if differences else None
+    return Verdict(
+        task_id=task_id,
+        intact=intact,
+        events=reading.entries,
+        broken_at=reading.broken_at,
+        problem=reading.problem or differs,
+        head_hash=None if reading.hash == GENESIS else reading.hash,
+        matches_task=intact and not differences,
+    )
+
+
+def _whole(deps: Deps, workspace: str, task_id: str) -> tuple[TrailCheck, Task]:
+    """The trail to its end, and the task at that moment: an entry that is written meanwhile doesn't make the trail look
+    too long."""
+    reading, after, limit = TrailCheck(), 0, EVENTS_PER_PAGE
+    while True:
+        try:
+            page = deps.store.events(workspace, task_id, after, limit)
+        except UNREADABLE:
+            # The page has an entry that Baton can't have written: read one by one up to it, then continue.
+            if limit == 1:
+                reading, after = reading.past_unreadable(), after + 1
+            limit = 1 if limit > 1 else EVENTS_PER_PAGE
+            continue
+        reading = reading.on(page)
+        # By count and number: missing entries make the numbers run ahead of the count, and a forged number may lag
+        # behind it.
+        after = max([after + len(page), *(event.seq for event in page[-1:])])
+        if len(page) == limit:
+            continue
+        task, _ = deps.store.load(workspace, task_id)
+        if not page or reading.entries >= task.seq:
+            return reading.ended_as(task), task

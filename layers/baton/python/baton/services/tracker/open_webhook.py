@@ -1,0 +1,50 @@
+"""Humans open, show and remove the tracker's webhook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import NoTracker, Unknown
+from baton.domain.tracker.webhook import opened
+from baton.ports import WebhookSaved
+from baton.steps.retrying import retry_on_conflict
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.tracker.webhook import Webhook
+    from baton.ports import Deps
+
+
+def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
+    """Returns the webhook and the secret of its address, which is never shown again. For ten minutes the tracker may
+    shake hands at that address; opening again makes a new one. Raises ``NoTracker`` and ``WebhookInstalled``."""
+    by.must_be_human("open the webhook's handshake")
+    if deps.store.settings(by.workspace).tracker is None:
+        raise NoTracker
+
+    def attempt() -> tuple[Webhook, str]:
+        secret = deps.ids.secret()
+        webhook = opened(deps.store.webhook(by.workspace), by.workspace, secret, by, deps.clock.now())
+        deps.store.commit(by.workspace, WebhookSaved(webhook))
+        return webhook, f"{by.workspace}.{secret}"
+
+    return retry_on_conflict(deps.clock, attempt)
+
+
+def webhook_of(deps: Deps, by: Principal) -> Webhook:
+    """Returns the webhook. Raises ``Unknown`` if there is none."""
+    by.must_be_human("look at the webhook")
+    webhook = deps.store.webhook(by.workspace)
+    if webhook is None or webhook.removed:
+        raise Unknown("webhook")
+    return webhook
+
+
+def remove_webhook(deps: Deps, by: Principal) -> None:
+    """Makes its address unknown from the next delivery on. Raises ``Unknown``."""
+    by.must_be_human("remove the webhook")
+
+    def attempt() -> None:
+        deps.store.commit(by.workspace, WebhookSaved(webhook_of(deps, by).taken_down()))
+
+    retry_on_conflict(deps.clock, attempt)

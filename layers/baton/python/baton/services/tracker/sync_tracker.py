@@ -1,0 +1,111 @@
+"""Synchronises the due pages of one workspace, while there is time and the tracker answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from baton.domain.errors import TrackerTrouble
+from baton.domain.times import seconds
+from baton.domain.tracker.page_sync import Sync
+from baton.domain.tracker.tracker_circuit import BACKLOG_SECONDS, RECONCILE_SECONDS, TrackerCircuit
+from baton.services.tracker.reconcile_tracker import BUDGET_SECONDS as RECONCILE_BUDGET_SECONDS
+from baton.services.tracker.reconcile_tracker import reconcile
+from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
+from baton.steps.tracker.send_page import SEND_SECONDS, send_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from baton.domain.tracker.tracker_settings import TrackerSettings
+    from baton.ports import Deps
+
+MARGIN_SECONDS = 10.0
+
+
+@dataclass
+class SyncReport:
+    """The outcome of one notice."""
+
+    sent: int = 0  # pages handled
+    failed: int = 0  # of the pages handled: those without a page in the task's state
+    looked: int = 0  # pages whose changes the reconciliation found
+    reconciled: int = 0
+    gate_open: bool = True
+    complete: bool = True  # False if time ran out
+
+
+def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Callable[[], float]) -> SyncReport:
+    """Handles one notice. ``task_id``: its task, which the index may not show yet. Safe to run twice at once, and to
+    stop anywhere. Raises ``Busy``."""
+    synced = SyncReport()
+    settings, circuit, now = deps.store.settings(workspace).tracker, deps.store.circuit(workspace), deps.clock.now()
+    if settings is None:
+        if circuit.wake_at is not None:
+            change_tracker_circuit(
+                deps, workspace, lambda circuit: None if _has_tracker(deps, workspace) else circuit.waking(None)
+            )
+        return synced
+    if not circuit.is_open(now):
+        synced.gate_open = False
+        return synced
+    try:
+        task_ids = chain([task_id] if task_id else [], deps.store.page_syncs_due(workspace, now))
+        _send(deps, settings, circuit, task_ids, synced, time_left)
+        if (
+            synced.complete
+            and circuit.is_reconcile_due(now)
+            and time_left() > RECONCILE_BUDGET_SECONDS + MARGIN_SECONDS
+        ):
+            synced.looked = reconcile(deps, settings, workspace, circuit)
+            synced.reconciled = 1
+    except TrackerTrouble:
+        synced.failed += 1
+        synced.gate_open = False
+        return synced
+    _schedule_next(deps, workspace, circuit, now)
+    return synced
+
+
+def _has_tracker(deps: Deps, workspace: str) -> bool:
+    return deps.store.settings(workspace).tracker is not None
+
+
+def _send(
+    deps: Deps,
+    settings: TrackerSettings,
+    circuit: TrackerCircuit,
+    task_ids: Iterable[str],
+    synced: SyncReport,
+    time_left: Callable[[], float],
+) -> None:
+    workspace, done = circuit.workspace, set[str]()
+    for task_id in task_ids:
+        if task_id in done:
+            continue
+        done.add(task_id)
+        if time_left() < SEND_SECONDS + MARGIN_SECONDS:
+            synced.complete = False
+            deps.tracker_queue.notify(workspace)
+            return
+        sent = send_page(deps, settings, workspace, task_id)
+        if sent is None:
+            continue
+        synced.sent += 1
+        synced.failed += sent.status is not Sync.OK
+        if circuit.failures and synced.sent == 1:  # it answers: the next trouble is a new one
+            change_tracker_circuit(deps, workspace, lambda circuit: circuit.answered() if circuit.failures else None)
+
+
+def _schedule_next(deps: Deps, workspace: str, circuit: TrackerCircuit, now: datetime) -> None:
+    """Sets when the sweeper sends the next notice: soon if pages wait, else for the next reconciliation."""
+    if circuit.wake_at is not None and circuit.wake_at > now:
+        return
+    waiting = deps.store.count_waiting_page_syncs(workspace, 1)
+    wake_at = deps.clock.now() + seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
+    # Unless another process met trouble meanwhile.
+    change_tracker_circuit(
+        deps, workspace, lambda circuit: circuit.waking(wake_at) if circuit.is_open(deps.clock.now()) else None
+    )

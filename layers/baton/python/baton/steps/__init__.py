@@ -1,0 +1,1 @@
+"""Steps that several use cases share. None is a use case by itself, and none calls one."""

@@ -1,0 +1,42 @@
+"""The kill switch (docs/decisions/020-what-an-approval-holds-to.md). An agent that is switched off (``active: false``)
+may release its tasks, fail them, and read its inbox. Nothing else is done with its token, or in its name.
+
+The dispatcher of every function (``rest.app``) checks an agent's own token once per request. A principal that acts for
+another agent is checked where that agent is known. Runs check before each model call and before each effect.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import Kind
+from baton.domain.errors import InactiveAgent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.ports import Deps
+
+
+def caller_must_be_on(deps: Deps, by: Principal) -> None:
+    """Raises ``InactiveAgent``. One read for an agent, none for others. A token of an agent that was never registered
+    is accepted: there is nothing to switch off."""
+    if by.kind is Kind.AGENT and is_off(deps, by.workspace, by.id):
+        raise InactiveAgent(by.id)
+
+
+def must_be_let_act(deps: Deps, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:
+    """Checks an action of a human or service in the name of ``agent``. One read, unless it is among ``known``. Raises
+    ``InactiveAgent``. No read for the agent itself, which the dispatcher has checked, nor for Baton's own parts."""
+    if by.kind is Kind.AGENT or by.is_own_part or agent == by.key:
+        return
+    found = (known or {}).get(agent)
+    if (not found.active) if found is not None else is_off(deps, by.workspace, agent):
+        raise InactiveAgent(agent)
+
+
+def is_off(deps: Deps, workspace: str, agent: str) -> bool:
+    found = deps.store.agent(workspace, agent)
+    return found is not None and not found.active

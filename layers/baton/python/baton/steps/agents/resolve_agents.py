@@ -1,0 +1,87 @@
+"""Resolves names to agents, and checks an agent's declared capabilities before a task is made that no agent could take
+(docs/spec/protocol.md §2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import ACT_AS, Kind
+from baton.domain.agents.agent import canonical
+from baton.domain.errors import CapabilityMismatch, NotYourAgent, ScopeNeeded, TargetInactive, Unknown, UnknownAgent
+from baton.domain.ids import is_slug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.ports import Deps
+
+
+def slugs_among(*names: str | None) -> frozenset[str]:
+    """The names that can be read as slugs; other names need the whole roster."""
+    return frozenset(name for name in names if name is not None and is_slug(name))
+
+
+def source_of(deps: Deps, by: Principal, name: str) -> str:
+    """Returns the source of the caller's handoff: the agent that the caller is, or may act for; else the caller, under
+    its own name. A slug that the caller acts for isn't checked before ``canonical_source``. Raises ``NotYourAgent`` and
+    ``ScopeNeeded``."""
+    name = canonical(name)
+    if by.kind is Kind.AGENT:
+        if name != by.id and by.id not in _slugs_named(deps, by.workspace, name):
+            raise NotYourAgent(name)
+        return by.id
+    if ACT_AS not in by.scopes:
+        if name != by.id:
+            raise ScopeNeeded(ACT_AS)
+        return by.key
+    return name
+
+
+def canonical_source(deps: Deps, by: Principal, known: Mapping[str, Agent], source: str) -> str:
+    """Returns ``source`` as a slug, or as the caller's key if it acts for itself. Raises ``UnknownAgent``."""
+    if source in known or source == by.key or by.kind is Kind.AGENT:
+        return source
+    slugs = _slugs_named(deps, by.workspace, source)
+    if slugs:
+        return slugs[0]
+    if source == by.id:
+        return by.key
+    raise UnknownAgent(source, "source.agent")
+
+
+def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: str, field: str) -> Agent:
+    """Returns the active agent of that slug, name or alias. ``known``: the agents that were read already. Raises
+    ``UnknownAgent`` and ``TargetInactive``."""
+    name = canonical(name)
+    agent = known.get(name)
+    if agent is None or not agent.active:
+        roster = deps.store.roster(workspace)
+        found = roster.active_named(name)
+        if found is not None:
+            return found
+        try:
+            agent = roster.get(name)
+        except Unknown as exc:
+            raise UnknownAgent(name, field) from exc
+        raise TargetInactive(agent.slug, field)
+    return agent
+
+
+def must_be_able(deps: Deps, workspace: str, agent: Agent | None, requires: tuple[str, ...], source: str) -> None:
+    """Checks that the agent declares every required capability. ``agent``: None for open work, which an agent other
+    than its source must be able to do. Raises ``CapabilityMismatch``, which names the able agents."""
+    if agent is not None and not agent.lacks(requires):
+        return
+    able = deps.store.roster(workspace).able(requires, source)
+    if agent is not None:
+        raise CapabilityMismatch(agent.slug, agent.lacks(requires), tuple(each.slug for each in able))
+    if not able:
+        raise CapabilityMismatch(None, requires, ())
+
+
+def _slugs_named(deps: Deps, workspace: str, name: str) -> list[str]:
+    """The slugs of the agents of that name, active ones first."""
+    roster = deps.store.roster(workspace)
+    return [each.slug for each in sorted(roster, key=lambda each: not each.active) if name in each.names]

@@ -1,0 +1,197 @@
+"""The steps that the commands ending a claim share. The exact repeat of a command gets the first answer again
+(invariant 3). A result that comes too late is refused, and kept outside of the trail."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import GuardrailRefused, KeyTaken, StaleClaim, Unknown
+from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
+from baton.domain.handoffs.workflow import LateResult
+from baton.domain.idempotency import SavedResponse, response_expires_at
+from baton.domain.tasks.task import Claim, State
+from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.domain.tasks.transitions import transition
+from baton.ports import EndedClaim, HandoffQuery, LateResultKept, Output, SaveResponse, TaskDetails
+from baton.steps.access.read_rights import knows_claim, refused_as_unknown
+from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.retrying import retry_on_conflict, run_idempotently
+from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.tasks.change_task import commit_and_notify, notify_agent, page_sync_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.commands import WorkerCommand
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite, HandoffInputs, Json
+    from baton.steps.handoffs.make_handoff import NewHandoff
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndClaimRequest:
+    """A worker's request to end its claim."""
+
+    by: Principal
+    task_id: str
+    claim_id: str
+    verb: str
+    body_hash: str  # tells an exact repeat from a second, different request
+    idempotency_key: IdempotencyKey | None = None
+    payload: Message = field(default_factory=dict)  # the part that is kept if the request comes too late
+    extra_writes: tuple[ExtraWrite, ...] = ()  # extra writes, committed with whatever the outcome is
+    while_off: bool = False  # also accepted from an agent that is switched off
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.verb} {self.by.key} {self.body_hash}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimOutcome:
+    """The outcome of a request to end a claim."""
+
+    verb: WorkerCommand
+    output: Json = None  # saved, and part of the answer
+    completion: Message | None = None  # saved, and part of the answer
+    failure: Message | None = None  # saved, and part of the answer
+    # the fields of a failure that Baton added; a repeat is answered with them
+    computed: Message = field(default_factory=dict)
+    children: tuple[NewHandoff, ...] = ()  # new handoffs that follow from it
+    extras: tuple[ExtraWrite, ...] = ()
+
+
+def end_claim(
+    deps: Deps,
+    request: EndClaimRequest,
+    decide: Callable[[HandoffInputs, datetime], ClaimOutcome],
+    query: HandoffQuery | None = None,
+) -> TaskDetails:
+    """Ends the claim that ``request`` names. ``decide`` gets the task in its present state, and the other items that
+    ``query`` names. Raises ``StaleClaim`` for every other request under a claim that is over, and the errors of
+    ``decide``."""
+    by, workspace = request.by, request.by.workspace
+
+    def replay(saved: Message) -> TaskDetails:
+        raise_saved_refusal(saved)
+        return _replayed(deps, request, saved)
+
+    def attempt() -> TaskDetails:
+        inputs = deps.store.handoff_inputs(workspace, _with_task(query, request))
+        saved = request.idempotency_key.replay(inputs.saved_response) if request.idempotency_key else None
+        if saved is not None:
+            return replay(saved)
+        task = _task(inputs).task
+        claim = task.current_claim(request.claim_id, by)
+        if not request.while_off:
+            must_be_let_act(deps, by, claim.agent)
+        now = deps.clock.now()
+        outcome = decide(inputs, now)
+        change = transition(task, outcome.verb, now)
+        answer = {**snapshot(change.task), "computed": outcome.computed}
+        extras: list[ExtraWrite] = [
+            EndedClaim(request.claim_id, SavedResponse(request.fingerprint, answer, response_expires_at(now))),
+            *outcome.extras,
+            *request.extra_writes,
+        ]
+        extras += [child.also for child in outcome.children]
+        if outcome.output is not None or outcome.completion:
+            extras.append(Output(outcome.output, outcome.completion))
+        if request.idempotency_key:
+            extras.append(SaveResponse(request.idempotency_key, answer))
+        commit_and_notify(deps, change, *extras)
+        _notify_children(deps, outcome.children)
+        return TaskDetails(
+            task=change.task,
+            output=outcome.output,
+            completion=outcome.completion,
+            failure=outcome.failure or _earlier_failure(deps, change.task),
+            page_sync=page_sync_of(deps, change.task),
+        )
+
+    with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
+        try:
+            return run_idempotently(deps, request.idempotency_key, replay, attempt)
+        except StaleClaim:
+            return _replay_or_stale(deps, request)
+
+
+def _earlier_failure(deps: Deps, task: Task) -> Message | None:
+    """The failure of an earlier attempt. Read from the store, as it is rare."""
+    is_shown = task.has_failure and task.state is not State.DONE
+    return deps.store.read(task.workspace, task.id).failure if is_shown else None
+
+
+def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQuery:
+    more = query or HandoffQuery()
+    return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=request.idempotency_key)
+
+
+def _task(inputs: HandoffInputs) -> TaskDetails:
+    if inputs.parent is None:
+        raise Unknown("task")
+    return inputs.parent
+
+
+def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
+    """Returns the first answer for the exact repeat of the request that ended the claim. Raises ``StaleClaim``
+    otherwise."""
+    first = deps.store.ended_claim(request.by.workspace, request.task_id, request.claim_id)
+    if isinstance(first, Claim) and first.principal == request.by.key and request.payload:
+        _keep_late(deps, request, first)
+    if (
+        not isinstance(first, SavedResponse)
+        or first.body_hash != request.fingerprint
+        or first.is_over(deps.clock.now())
+    ):
+        raise StaleClaim(request.task_id)
+    return _replayed(deps, request, first.answer)
+
+
+def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
+    """Keeps the first late result under the claim; a repeat is only refused. The workspace's settings aren't read:
+    secrets are always masked. If the guardrails refuse the payload, the result is kept without it."""
+    try:
+        payload = checked(request.payload, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")
+    except GuardrailRefused as refusal:
+        payload = {"left_out": refusal.rule}
+    result = LateResult(claim.fence, claim.agent, deps.clock.now(), request.verb, payload)
+    extras = [LateResultKept(request.task_id, request.claim_id, result)]
+
+    def attempt() -> None:
+        with suppress(KeyTaken):
+            deps.store.commit(request.by.workspace, *extras)
+
+    retry_on_conflict(deps.clock, attempt)
+
+
+def _replayed(deps: Deps, request: EndClaimRequest, first: Message) -> TaskDetails:
+    """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
+    that isn't ended, the failure is taken from this repeat."""
+    task, computed = from_snapshot(first), first.get("computed", {})
+    if task.is_ended:
+        items = deps.store.read(task.workspace, task.id)
+        return TaskDetails(
+            task=task,
+            output=items.output,
+            completion=items.completion,
+            failure=items.failure,
+            page_sync=page_sync_of(deps, task),
+        )
+    failure = {**request.payload, **computed} if computed else _earlier_failure(deps, task)
+    return TaskDetails(task=task, failure=failure, page_sync=page_sync_of(deps, task))
+
+
+def _notify_children(deps: Deps, children: tuple[NewHandoff, ...]) -> None:
+    for child in children:
+        if child.change.notifies:
+            notify_agent(deps, child.change.task)
+        if child.page_sync:
+            deps.tracker_queue.notify(child.change.task.workspace, child.change.task.id)

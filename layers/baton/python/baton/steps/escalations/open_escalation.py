@@ -1,0 +1,118 @@
+"""Makes an escalation's task: for a marker that no rule prevents, or for one that a human releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.escalations.business_days import next_business_day
+from baton.domain.escalations.review import ESCALATION_CAP, Review
+from baton.domain.handoffs.draft import ROOT_DEPTH
+from baton.domain.handoffs.handoff import handoff_id_of
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.transitions import create
+from baton.domain.tracker.page_sync import opened
+from baton.ports import Body, EscalationOpened, PageSyncOpened
+from baton.steps.tasks.change_task import commit_and_notify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.escalations.direction import Direction
+    from baton.domain.escalations.marker import Marker
+    from baton.domain.tracker.page_sync import PageSync
+    from baton.domain.tracker.tracker_circuit import TrackerCircuit
+    from baton.ports import Deps, ExtraWrite
+
+AT_ONCE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """An escalation that isn't committed yet."""
+
+    change: Change
+    body: dict[str, Any]
+    page_sync: PageSync | None = None  # None without a tracker
+    circuit: TrackerCircuit | None = None  # the tracker's, if it was asked
+
+
+def open_escalation(
+    deps: Deps,
+    by: Principal,
+    marker: Marker,
+    settings: Settings,
+    now: datetime,
+    *,
+    created_by: str | None = None,
+    mirror_at_once: bool = False,
+) -> Escalation:
+    """Returns the task of a marker, not committed yet. ``created_by``: the principal that asked, if ``by`` only lets it
+    happen. ``mirror_at_once``: the page synchronisation is held for the caller, if the tracker circuit allows calls."""
+    task_id = deps.ids.new("task", now)
+    handoff_id = handoff_id_of(task_id)
+    due = next_business_day(now, settings.zone, settings.holidays)
+    new = Task(
+        workspace=by.workspace,
+        id=task_id,
+        state=State.NEEDS,
+        title=marker.title(due),
+        kind="escalation",
+        source_agent=marker.source.slug,
+        target_agent=marker.target.slug,
+        priority=marker.priority,
+        due_date=due,
+        handoff_id=handoff_id,
+        master_task_id=task_id,
+        workflow_id=deps.ids.new("wf", now),
+        depth=ROOT_DEPTH,
+        created_at=now,
+        created_by=created_by or by.key,
+        updated_at=now,
+        max_attempts=settings.max_attempts,
+        mirrored=settings.tracker is not None,
+    )
+    body = {"handoff_id": handoff_id, "kind": "escalation", "text": marker.text, **marker.request}
+    change = create(new, by, now, marker.target, settings)
+    if settings.tracker is None:
+        return Escalation(change, body)
+    circuit = deps.store.circuit(by.workspace) if mirror_at_once else None
+    sender = deps.ids.new("send", now) if circuit is not None and circuit.is_open(now) else None
+    return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
+
+
+def commit_escalation(
+    deps: Deps,
+    escalation: Escalation,
+    direction: Direction,
+    extras: Sequence[ExtraWrite],
+    *,
+    ends_review: bool = False,
+) -> None:
+    """Commits task and direction in one transaction: of two escalations that read the same direction, one wins."""
+    task = escalation.change.task
+    forget = direction.forgettable(task.created_at)
+    in_direction = EscalationOpened(direction, task.id, task.created_at, forget, ends_review)
+    page_sync = escalation.page_sync
+    sync = [PageSyncOpened(page_sync)] if page_sync else []
+    commit_and_notify(deps, escalation.change, Body(escalation.body), in_direction, *sync, *extras)
+    if page_sync and page_sync.sender is None:
+        deps.tracker_queue.notify(task.workspace, task.id)
+
+
+def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Review:
+    return Review(
+        workspace=by.workspace,
+        id=deps.ids.new("review", now),
+        reason=ESCALATION_CAP,
+        source_agent=marker.source.slug,
+        target_agent=marker.target.slug,
+        request=marker.request,
+        requested_by=by.key,
+        opened_at=now,
+        last_at=now,
+    )

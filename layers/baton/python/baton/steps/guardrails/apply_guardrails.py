@@ -1,0 +1,40 @@
+"""The workspace's guardrails, for use cases that don't read its settings otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.guardrails.secret_shapes import secrets_in
+
+if TYPE_CHECKING:
+    from baton.ports import Deps
+
+Message = dict[str, Any]
+
+
+def apply_guardrails(deps: Deps, workspace: str, said: Message) -> Message:
+    """Returns ``said`` after the guardrails. Its keys are the request's field names. One read; none if there is no
+    text. Raises ``GuardrailRefused``."""
+    if not any(_has_text(value) for value in said.values()):
+        return said
+    return checked(said, deps.store.settings(workspace).guardrails, "")
+
+
+def apply_guardrails_to_name(deps: Deps, workspace: str, field: str, name: str) -> str:
+    """Returns the name that comes with every claim. The settings are read only if it looks like a secret. Raises
+    ``GuardrailRefused``."""
+    is_suspect = any(secrets_in(name, field))
+    return str(apply_guardrails(deps, workspace, {field: name})[field]) if is_suspect else name
+
+
+def _has_text(value: Any) -> bool:
+    match value:
+        case str():
+            return bool(value)
+        case dict():
+            return bool(value)
+        case list() | tuple():
+            return any(map(_has_text, value))
+        case _:
+            return False

@@ -1,0 +1,164 @@
+"""Handoffs that follow from a task's end: a continuation, a rollback. The loop guard never refuses an end: an entry for
+a human takes the place of the stopped child (docs/spec/protocol.md §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import InvalidInput, LoopTripped
+from baton.domain.handoffs.draft import HandoffDraft, lineage_under
+from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, fits_in, merged_context
+from baton.domain.tasks.task import Kind
+from baton.ports import HandoffQuery
+from baton.steps.agents.resolve_agents import active_agent, slugs_among
+from baton.steps.handoffs.make_handoff import NewHandoff, handoffs_counted, make_handoff, stopped_handoff
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.agents.agent import Agent
+    from baton.domain.handoffs.handoff import Message
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite, HandoffInputs
+
+NOBODY = "nobody_to_roll_back_to"
+TO_ITS_SOURCE = "rollback_to_its_source"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A handoff that follows, and its record."""
+
+    outcome: dict[str, Any] = field(default_factory=dict)  # saved, and part of the answer
+    child: NewHandoff | None = None
+    extras: tuple[ExtraWrite, ...] = ()
+
+    @property
+    def children(self) -> tuple[NewHandoff, ...]:
+        return (self.child,) if self.child else ()
+
+
+def continuation(
+    deps: Deps,
+    by: Principal,
+    task: Task,
+    body: Message | None,
+    continuation: Message,
+    source: str,
+    completion_id: str,
+    now: datetime,
+) -> FollowUp:
+    """Returns the handoff to the agent that a completion suggests. An unknown agent is recorded, not an error
+    (docs/spec/protocol.md §4)."""
+    name = continuation["suggested_next"]
+    inputs = _facts(deps, task, name)
+    try:
+        agent = active_agent(deps, task.workspace, inputs.agents, name, "continuation.suggested_next")
+    except InvalidInput as refusal:
+        return FollowUp({"status": refusal.code})
+    draft = HandoffDraft(
+        kind=Kind.CONTINUATION,
+        source=source,
+        target=agent.slug,
+        message={
+            "source": {"agent": source},
+            "target": {"agent": agent.slug, "reason": continuation.get("reason") or f"Go on after: {task.title}"},
+            "context": merged_context((body or {}).get("context"), continuation.get("context_for_next")),
+            "metadata": {"priority": str(task.priority)},
+            "continues": {"handoff_id": task.handoff_id, "completion_id": completion_id},
+        },
+        lineage=lineage_under(task, body),
+    )
+    return _check_and_make(deps, by, draft, agent, inputs, now)
+
+
+def rollback(deps: Deps, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime) -> FollowUp:
+    """Returns the rollback to an agent that can act on the failure (docs/spec/protocol.md §5). ``failure``: its
+    record."""
+    request = failure.get("rollback_request") or {}
+    back_to = request.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
+    if back_to is None or task.claim is None:
+        return FollowUp()  # an escalation names no agent to roll back to
+    is_its_own = task.join_parent is not None and task.join_parent == task.parent_id  # else it was transferred since
+    if is_its_own and back_to == task.source_agent and request.get("target_agent") is None:
+        return FollowUp({"status": "told_to_waiting_task", "task_id": task.join_parent})
+    source = task.claim.agent
+    names_it = request.get("target_agent") is not None
+    inputs = _facts(deps, task, back_to, *([source] if names_it else []))
+    if names_it and source in inputs.agents:  # while it is off, the handoff names the next agent, not the agent itself
+        inputs.agents[source].must_be_active()
+    agent: Agent | None = None
+    trip: LoopTripped | None = None
+    try:
+        agent = active_agent(deps, task.workspace, inputs.agents, back_to, "rollback_request.target_agent")
+    except InvalidInput as refusal:
+        trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
+    is_rollback = "rolls_back" in (body or {})  # or the retry of a rollback
+    if agent is not None and is_rollback and agent.slug == task.source_agent:
+        trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
+    draft = HandoffDraft(
+        kind=Kind.ROLLBACK,
+        source=source,
+        target=agent.slug if agent else None,
+        message=_with_context(
+            body,
+            {
+                "source": {"agent": source},
+                "target": {"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]},
+                "summary": request.get("reason") or f"Rollback: {task.title}",
+                "metadata": {"priority": str(task.priority)},
+                "failure": failure["failure"],
+                "failure_id": failure["failure_id"],
+                "rollback_request": request,
+                "rolls_back": {
+                    "handoff_id": task.handoff_id,
+                    "task_id": task.id,
+                    "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
+                },
+            },
+        ),
+        lineage=lineage_under(task, body),
+        join_parent=task.join_parent,
+        call_id=task.call_id,
+    )
+    if trip is not None:
+        return _entry(deps, by, draft, trip, now)
+    return _check_and_make(deps, by, draft, agent, inputs, now)
+
+
+def _with_context(body: Message | None, message: Message) -> Message:
+    """A failure is reported whatever its size: if both are too large to store, the earlier context stays with the
+    failed handoff."""
+    context = (body or {}).get("context") or {}
+    whole = {**message, "context": context}
+    return whole if fits_in(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
+
+
+def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
+    names = slugs_among(*agents)
+    return deps.store.handoff_inputs(task.workspace, HandoffQuery(agents=names, workflow_id=task.workflow_id))
+
+
+def _check_and_make(
+    deps: Deps, by: Principal, draft: HandoffDraft, agent: Agent | None, inputs: HandoffInputs, now: datetime
+) -> FollowUp:
+    try:
+        draft.check(inputs.settings, inputs.handoffs or 1, now)
+    except LoopTripped as trip:
+        return _entry(deps, by, draft, trip, now)
+    new = make_handoff(deps, by, draft, agent, inputs.settings, now, asked_directly=False)
+    task = new.change.task
+    outcome = {
+        "status": "created",
+        "handoff_id": task.handoff_id,
+        "task_id": task.id,
+        "target_agent": task.target_agent,
+    }
+    return FollowUp(outcome, new, tuple(handoffs_counted(draft, inputs.settings)))
+
+
+def _entry(deps: Deps, by: Principal, draft: HandoffDraft, trip: LoopTripped, now: datetime) -> FollowUp:
+    entry = stopped_handoff(deps, by, draft, trip, now)
+    return FollowUp({"status": "manual_review", "rule": trip.rule, "review_id": entry.review.id}, None, entry.extras)

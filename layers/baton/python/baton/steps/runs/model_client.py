@@ -1,0 +1,155 @@
+"""Asks an agent's model: within the budgets, with the part of the conversation that the agent sees, and again after a
+pause if the provider is throttled or out."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ModelAway
+from baton.domain.guardrails.guardrails import OFF
+from baton.domain.handoffs.handoff import budget_of
+from baton.domain.runs.history import MAX_HISTORY_BYTES, Conversation, composed
+from baton.domain.runs.prompt import system_prompt
+from baton.domain.runs.transcript import Usage, masked
+from baton.domain.tasks.trail import canonical_json
+from baton.ports import UsageCounted
+from baton.run_ports import Request, StopReason
+from baton.steps.retrying import retry_on_conflict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.domain.runs.history import EarlierTask
+    from baton.domain.runs.run_profile import RunProfile
+    from baton.domain.runs.transcript import Entry
+    from baton.ports import Deps
+    from baton.run_ports import Models, Reply
+    from baton.steps.runs.transcript_writer import TranscriptWriter
+
+# With less time than that, the model isn't asked any more.
+MIN_TURN_SECONDS = 5.0
+# How often a provider is asked before the task is released, and the pauses between.
+MAX_TRIES = 3
+FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelClient:
+    """Asks the model for one run."""
+
+    deps: Deps
+    models: Models
+    transcript_writer: TranscriptWriter
+    profile: RunProfile
+    conversation: Conversation
+    tools: list[dict[str, Any]]  # in the shape that the model gets
+    earlier: list[tuple[EarlierTask, Sequence[Entry]]] | None = field(default=None)
+
+    def has_time(self) -> bool:
+        return self.transcript_writer.work.time_left() >= MIN_TURN_SECONDS
+
+    def begun(self) -> str | None:
+        """Counts the call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted
+        budget as text, or None. Raises ``StaleClaim``."""
+        task, budget = self.transcript_writer.task, budget_of(self.transcript_writer.work.details.body)
+        spent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
+
+        def attempt() -> str | None:
+            mine, total = self.deps.store.usage(task.workspace, task.workflow_id, task.id)
+            if mine.tokens >= self.profile.max_tokens:
+                return f"The agent has used up its {self.profile.max_tokens} tokens."
+            if budget.max_model_calls is not None and total.model_calls >= budget.max_model_calls:
+                return f"The workflow's budget is {budget.max_model_calls} model calls, and it has had them."
+            if budget.max_tokens is not None and total.tokens >= budget.max_tokens:
+                return f"The workflow's budget is {budget.max_tokens} tokens, and it has had them."
+            self.transcript_writer.under_claim(spent)
+            return None
+
+        return retry_on_conflict(self.deps.clock, attempt)
+
+    def ask(self) -> Reply:
+        """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, and ``ModelRefuses``."""
+        provider, model_id, model = self.models.of(self.profile.model)
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                reply = model.converse(self._request(model_id))
+                reply = replace(reply, usage=reply.usage.bounded())
+            except ModelAway as away:
+                if tried == MAX_TRIES or not self._pause(tried, away):
+                    raise
+                continue
+            self._log(reply, provider, model_id)
+            return reply
+
+    def _pause(self, tried: int, away: ModelAway) -> bool:
+        """Sleeps before the next try. False if the pause is too long."""
+        pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
+        pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
+        if pause > LAST_PAUSE_SECONDS or pause + MIN_TURN_SECONDS > self.transcript_writer.work.time_left():
+            return False
+        self.deps.clock.sleep(pause)
+        return True
+
+    def _request(self, model_id: str) -> Request:
+        work, conversation = self.transcript_writer.work, self.conversation
+        task, context = work.details.task, (work.details.body or {}).get("context")
+        return Request(
+            system=system_prompt(self.profile.system_prompt, context, conversation.source, conversation.instructions),
+            messages=self._history(),
+            tools=self.tools,
+            model=model_id,
+            max_tokens=self.profile.max_reply_tokens,
+            seconds=max(work.time_left(), MIN_TURN_SECONDS),
+            workspace=task.workspace,
+            agent=work.agent.slug,
+            task_id=task.id,
+            attempt=task.attempt,
+            turn=self.transcript_writer.transcript.turns + 1,
+        )
+
+    def _history(self) -> list[dict[str, Any]]:
+        """The messages for the model, half as long for each time that they were too long."""
+        if self.earlier is None:
+            self.earlier = self._read_earlier()
+        entries = self.transcript_writer.transcript.entries
+        too_long = sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
+        return composed(
+            self.conversation,
+            self.earlier,
+            entries,
+            has_tools=bool(self.tools),
+            most_bytes=MAX_HISTORY_BYTES >> too_long,
+        )
+
+    def _read_earlier(self) -> list[tuple[EarlierTask, Sequence[Entry]]]:
+        """The newest tasks that fit. Secrets are masked, as in everything between agents, unless the workspace turned
+        that off."""
+        found: list[tuple[EarlierTask, Sequence[Entry]]] = []
+        if not self.conversation.earlier:
+            return found
+        size, workspace = 0, self.transcript_writer.task.workspace
+        is_open = self.deps.store.settings(workspace).guardrails.secrets == OFF
+        for seen in reversed(self.conversation.earlier):
+            entries: Sequence[Entry] = self.deps.store.transcript(workspace, seen.task_id)
+            entries = entries if is_open else [masked(entry) for entry in entries]
+            found.insert(0, (seen, entries))
+            size += sum(len(canonical_json(entry.blocks)) for entry in entries)
+            if size > MAX_HISTORY_BYTES:
+                break
+        return found
+
+    def _log(self, reply: Reply, provider: str, model_id: str) -> None:
+        self.deps.log(
+            "a model replied",
+            action="model_replied",
+            task_id=self.transcript_writer.task.id,
+            provider=provider,
+            model=model_id,
+            stop_reason=str(reply.stop_reason),
+            input_tokens=reply.usage.input_tokens,
+            output_tokens=reply.usage.output_tokens,
+        )

@@ -1,0 +1,197 @@
+"""An agent that Baton runs calls a handoff tool (docs/spec/tools.md §4). In a transfer its task ends and another one
+continues; in a delegation it waits for the branches. Each is one transaction, with the messages for readers of the
+conversation."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import ToolSuspended
+from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.draft import HandoffDraft, lineage_under
+from baton.domain.handoffs.handoff import must_fit
+from baton.domain.runs.prompt import context_after
+from baton.domain.runs.transcript import Message, MessageType
+from baton.domain.tasks.commands import Transfer, WaitFor
+from baton.domain.tasks.task import MAX_BRANCHES, Kind, Policy
+from baton.domain.tasks.trail import canonical_json
+from baton.ports import EntryKept, HandoffQuery
+from baton.steps.agents.resolve_agents import active_agent
+from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
+from baton.steps.handoffs.make_handoff import handoffs_counted, make_handoffs, transfer_output, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from baton.domain.agents.agent import Agent
+    from baton.domain.agents.tool import Tool
+    from baton.domain.runs.history import Conversation
+    from baton.domain.runs.run_profile import RunProfile
+    from baton.domain.runs.transcript import Entry
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, HandoffInputs, TaskDetails
+    from baton.run_ports import RunInput
+
+MAX_CALLS = MAX_BRANCHES
+_TIME = ("deadline", "fail_on_deadline")
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffCall:
+    """A model's call of a handoff tool, with arguments that match the tool's schema."""
+
+    call_id: str
+    tool: Tool
+    variables: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffSource:
+    """The run that hands off."""
+
+    deps: Deps
+    work: RunInput
+    conversation: Conversation
+    turns: int  # the turns of its transcript that a target may see
+
+    def request(self, verb: str, *call_ids: str) -> EndClaimRequest:
+        body_hash = hashlib.sha256(canonical_json(call_ids).encode()).hexdigest()
+        work = self.work
+        return EndClaimRequest(
+            by=work.by, task_id=work.details.task.id, claim_id=work.claim_id, verb=verb, body_hash=body_hash
+        )
+
+
+def transfer_by(
+    handing: HandoffSource, call: HandoffCall, entry: Callable[[HandoffCall, Task, Agent], Entry]
+) -> TaskDetails:
+    """Transfers the conversation to the tool's target. ``entry`` makes the transcript's entry from the call as it was
+    permitted (with its secrets masked if the workspace says so), the new task and its agent. Raises ``TargetInactive``,
+    ``LoopTripped`` and other ``InvalidInput``, which leave the task as it was, and ``StaleClaim``."""
+    deps, by = handing.deps, handing.work.by
+
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        draft, agent, permitted = _draft(handing, call, inputs, Kind.TRANSFER)
+        (child,) = make_handoffs(deps, by, [(draft, agent, call.tool.standing)], inputs.settings, now, None)
+        task = child.change.task
+        command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
+        extra = EntryKept(handing.work.details.task.id, entry(permitted, task, agent))
+        return ClaimOutcome(
+            verb=command,
+            output=transfer_output(child),
+            children=(child,),
+            extras=(extra, *handoffs_counted(draft, inputs.settings)),
+        )
+
+    return end_claim(deps, handing.request(Transfer.name, call.call_id), decide, _wanted([call]))
+
+
+def delegate_by(
+    handing: HandoffSource,
+    calls: Sequence[HandoffCall],
+    profile: RunProfile,
+    entry: Callable[[Sequence[tuple[HandoffCall, Task, Agent]]], Entry],
+) -> TaskDetails:
+    """Makes the task wait for its branches, one per call, each under its call's id. Raises the errors of
+    ``transfer_by``. All branches begin, or none."""
+
+    def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
+        drafts = [_draft(handing, call, inputs, Kind.DELEGATION) for call in calls]
+        planned = [(draft, agent, call.tool.standing) for draft, agent, call in drafts]
+        children = make_handoffs(handing.deps, handing.work.by, planned, inputs.settings, now, None)
+        quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
+        wait = wait_for(_task(inputs), children, profile.join, quorum, inputs.settings, now)
+        begun = zip(drafts, children, strict=True)
+        transcript_entry = entry([(call, child.change.task, agent) for (_, agent, call), child in begun])
+        return ClaimOutcome(
+            verb=WaitFor(by=handing.work.by, claim_id=handing.work.claim_id, wait=wait),
+            children=children,
+            extras=(
+                EntryKept(handing.work.details.task.id, transcript_entry),
+                *handoffs_counted(drafts[0][0], inputs.settings, len(drafts)),
+            ),
+        )
+
+    request = handing.request(WaitFor.name, *(call.call_id for call in calls))
+    return end_claim(handing.deps, request, decide, _wanted(calls))
+
+
+def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
+    """The message about a transfer, for readers of the conversation."""
+    data = {
+        "new_task_id": task.id,
+        "tool_name": call.tool.name,
+        "target_agent": agent.slug,
+        "target_agent_name": agent.name,
+        "variables": call.variables,
+    }
+    return Message(MessageType.HANDOFF, routed_text(agent), data)
+
+
+def delegation_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
+    """The message about a delegation, for readers of the conversation."""
+    data = {**transfer_message(call, task, agent).data, "call_id": call.call_id}
+    return Message(MessageType.SUBTASK, f"Asked {agent.name}", data)
+
+
+def routed_text(agent: Agent) -> str:
+    return f"Routed to {agent.name}"
+
+
+def _wanted(calls: Sequence[HandoffCall]) -> HandoffQuery:
+    return HandoffQuery(agents=frozenset(call.tool.target_agent for call in calls))
+
+
+def _task(inputs: HandoffInputs) -> Task:
+    """``end_claim`` has checked that there is one, and that it is claimed."""
+    if inputs.parent is None:
+        raise ValueError("no task was read")
+    return inputs.parent.task
+
+
+def _draft(
+    handing: HandoffSource, call: HandoffCall, inputs: HandoffInputs, kind: Kind
+) -> tuple[HandoffDraft, Agent, HandoffCall]:
+    task, body, tool = _task(inputs), (inputs.parent.body if inputs.parent else None) or {}, call.tool
+    source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
+    agent = active_agent(handing.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent")
+    # Read with the task in this very attempt: a change during the model's reply counts.
+    if suspension := tool.suspended_by(agent):
+        raise ToolSuspended(tool.name, suspension.reason)
+    variables = checked(call.variables, inputs.settings.guardrails, "arguments")
+    is_transfer = kind is Kind.TRANSFER
+    context = context_after(body.get("context"), source, tool, variables)
+    must_fit("context", context)
+    message = {
+        "source": {"agent": source},
+        "target": {"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"},
+        "summary": task.title,
+        "context": context,
+        "metadata": {"priority": str(task.priority)},
+        **handing.conversation.handed_on(
+            tool.history, task.id, handing.turns, source, tool.handoff_instructions
+        ).plain(),
+        **_expected(body, is_transfer=is_transfer),
+        # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
+        **({"rollback": {"on_failure": None}} if is_transfer else {}),
+    }
+    draft = HandoffDraft(
+        kind=kind,
+        source=source,
+        target=agent.slug,
+        message=message,
+        lineage=lineage_under(task, body),
+        join_parent=task.join_parent if is_transfer else task.id,
+        call_id=task.call_id if is_transfer else call.call_id,
+    )
+    return draft, agent, replace(call, variables=variables)
+
+
+def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:
+    """The successor of a transfer inherits the expectations; a branch only their times."""
+    expected = body.get("expectations") or {}
+    inherited = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
+    return {"expectations": inherited} if inherited else {}

@@ -1,0 +1,132 @@
+"""Writes a run's transcript under its claim, so that a worker without the claim can't write into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import Busy, Conflict, StaleClaim
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.reply import BrokenReply, kept_blocks
+from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Transcript, numbered
+from baton.ports import EntryKept, UnderClaim, UsageCounted
+from baton.run_ports import Reply, RunFailed, StopReason
+from baton.steps.retrying import retry_on_conflict
+from baton.steps.tracker.learn_from_page import apply_once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from baton.domain.runs.transcript import Block
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, ExtraWrite
+    from baton.run_ports import RunInput
+
+# A reply that was paid for isn't given up as long as there is time.
+SAVING_PAUSES = (1.0, 4.0, 10.0)
+
+
+@dataclass(slots=True)
+class TranscriptWriter:
+    """Writes the transcript of one run."""
+
+    deps: Deps
+    work: RunInput
+    transcript: Transcript  # as it is by now
+    has_progressed: bool = False  # since this run began
+
+    @property
+    def task(self) -> Task:
+        return self.work.details.task
+
+    def replied(self, reply: Reply) -> Entry:
+        """Saves the reply with its cost, before any of its calls is run. A reply that can't be stored is saved as
+        malformed. Raises ``StaleClaim``."""
+        turn, stop = self.transcript.turns + 1, reply.stop_reason
+        messages: tuple[Message, ...] = ()
+        try:
+            blocks = numbered(self.task.id, turn, kept_blocks(reply.blocks))
+        except BrokenReply as broken:
+            blocks, stop = (), StopReason.MALFORMED_MODEL_OUTPUT
+            messages = (Message(MessageType.ERROR, f"The model's reply can't be kept: {broken}."),)
+        if not blocks and not messages:
+            messages = (Message(MessageType.ERROR, f"The model answered nothing: {stop}."),)
+        fields = {"stop_reason": str(stop), "usage": reply.usage, "output": reply.output, "scripted": reply.scripted}
+        entry = replace(self._entry(EntryKind.REPLY, turn, blocks, messages), **fields)
+        spent = UsageCounted(self.task.workflow_id, self.task.id, replace(reply.usage, model_calls=0))
+        try:
+            self.keep(entry, spent)
+        except StaleClaim:
+            self._count_without_claim(spent, turn)
+            raise
+        return entry
+
+    def _count_without_claim(self, spent: UsageCounted, turn: int) -> None:
+        """Counts the cost of a reply that is useless without the claim; once, even if an attempt arrives late."""
+        idempotency_key = IdempotencyKey(self.work.by, "cost of a reply", f"{self.work.claim_id} {turn}", "")
+
+        def count() -> None:
+            apply_once(self.deps, idempotency_key, [spent])
+
+        self._persistently(count)
+
+    def results(self, reply: Entry, blocks: Sequence[Block], *more_messages: Message) -> Entry:
+        """The entry with the results of the reply's calls; the caller saves it."""
+        return self._entry(EntryKind.RESULTS, reply.turn, tuple(blocks), more_messages)
+
+    def failed(self, type: str, description: str, *, retryable: bool = False, **more_messages: Any) -> RunFailed:  # noqa: A002 - the field's word
+        """The end of this attempt, with the message for readers of the conversation as an extra write of the same
+        transaction."""
+        messages = (Message(MessageType.ERROR, description, {"type": type}),)
+        note = self._entry(EntryKind.NOTE, self.transcript.turns, (), messages)
+        return RunFailed(
+            {"type": type, "description": description, **more_messages}, retryable, (EntryKept(self.task.id, note),)
+        )
+
+    def keep(self, entry: Entry, *extras: ExtraWrite) -> None:
+        """Saves the entry. Raises ``StaleClaim``."""
+        self._persistently(lambda: self._keep_once(entry, extras))
+        self.transcript = self.transcript.with_(entry)
+        self.has_progressed = True
+
+    def _persistently(self, write: Callable[[], None]) -> None:
+        """Tries again as long as there is time."""
+        for pause in (*SAVING_PAUSES, None):
+            try:
+                return retry_on_conflict(self.deps.clock, write)
+            except Busy:
+                if pause is None or self.work.time_left() < pause:
+                    raise
+                self.deps.clock.sleep(pause)
+        return None
+
+    def under_claim(self, *extras: ExtraWrite) -> None:
+        """Commits the extra writes if the claim is still the current one. Raises ``StaleClaim``, and ``Conflict`` if
+        another condition fails."""
+        try:
+            self.deps.store.commit(self.task.workspace, UnderClaim(self.task.id, self.work.claim_id), *extras)
+        except Conflict:
+            task, _ = self.deps.store.load(self.task.workspace, self.task.id)
+            task.current_claim(self.work.claim_id, self.work.by)
+            raise
+
+    def _keep_once(self, entry: Entry, extras: Sequence[ExtraWrite]) -> None:
+        try:
+            self.under_claim(EntryKept(self.task.id, entry), *extras)
+        except Conflict:
+            stored = self.deps.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
+            if entry not in stored:  # else an earlier try was applied and its reply was lost
+                raise
+
+    def _entry(
+        self, kind: EntryKind, turn: int, blocks: tuple[Block, ...], more_messages: tuple[Message, ...]
+    ) -> Entry:
+        return Entry(
+            first=self.transcript.next,
+            kind=kind,
+            agent=self.work.agent.slug,
+            at=self.deps.clock.now(),
+            turn=turn,
+            blocks=blocks,
+            more_messages=more_messages,
+        )

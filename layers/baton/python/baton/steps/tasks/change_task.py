@@ -1,0 +1,179 @@
+"""The steps that every command on a task shares: load, let the domain decide, commit, notify."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.agents.agent import Runtime
+from baton.domain.alerts.alert import ALERT_RAISED, system_alert
+from baton.domain.errors import Busy
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind, inbox_item
+from baton.domain.ids import is_slug
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import State
+from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.domain.tasks.transitions import transition
+from baton.domain.tasks.wake import notice_delay
+from baton.ports import (
+    AlertRaised,
+    ClaimEndedByOther,
+    EndedClaim,
+    EscalationClosed,
+    ExtraWrite,
+    InboxPosted,
+    JobScheduled,
+    Output,
+    PageSyncBehind,
+    SaveResponse,
+    TaskDetails,
+)
+from baton.steps.retrying import run_idempotently
+from baton.steps.saved_refusals import raise_saved_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.commands import TaskCommand
+    from baton.domain.tasks.task import Task
+    from baton.domain.tracker.page_sync import PageSync
+    from baton.ports import Deps
+
+
+def change_task(
+    deps: Deps,
+    workspace: str,
+    task_id: str,
+    verb_for: Callable[[Task], TaskCommand],
+    idempotency_key: IdempotencyKey | None = None,
+    output: Any = None,
+    failure: dict[str, Any] | None = None,
+    also: Callable[[Change], list[ExtraWrite]] = lambda _: [],
+) -> TaskDetails:
+    """Returns the task after the command; for a repeat under ``idempotency_key``, as it was after the first call.
+    ``output`` and ``failure`` are the caller's, and part of the answer; ``also`` returns extra writes for the same
+    transaction. Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
+
+    def replay(saved: dict[str, Any]) -> TaskDetails:
+        raise_saved_refusal(saved)
+        return task_details(deps, from_snapshot(saved), output, failure)
+
+    def attempt() -> TaskDetails:
+        task, saved_response = deps.store.load(workspace, task_id, idempotency_key)
+        saved = idempotency_key.replay(saved_response) if idempotency_key else None
+        if saved is not None:
+            return replay(saved)
+        change = transition(task, verb_for(task), deps.clock.now())
+        extras = also(change)
+        if change.task.has_output:
+            extras.append(Output(output))
+        if idempotency_key:
+            extras.append(SaveResponse(idempotency_key, snapshot(change.task)))
+        commit_and_notify(deps, change, *extras)
+        return task_details(deps, change.task, output, failure)
+
+    return run_idempotently(deps, idempotency_key, replay, attempt)
+
+
+def commit_and_notify(deps: Deps, change: Change, *extras: ExtraWrite) -> None:
+    """Commits the change, then sends the dispatch notice. A crash between the two costs only time: the sweeper finds
+    the task by its ``wake_at``."""
+    commit(deps, change, *extras)
+    if change.notifies:
+        notify_agent(deps, change.task)
+
+
+def commit(deps: Deps, change: Change, *extras: ExtraWrite) -> None:
+    """Commits the change with every write that belongs to it. A dispatch notice that is lost here costs only time: the
+    work is due in the table."""
+    task = change.task
+    is_behind = task.mirrored and change.before is not None and bool(change.events)
+    joins = change.ends and task.has_branch_ended
+    behind = [PageSyncBehind(task.updated_at)] if is_behind else []
+    deps.store.commit(task.workspace, change, *extras, *_required_writes(deps, change, extras), *behind)
+    for event in change.events:
+        deps.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
+    if is_behind:
+        deps.tracker_queue.notify(task.workspace, task.id)
+    if joins and task.join_parent is not None:
+        deps.dispatch_queue.notify(task.workspace, task.source_agent, task.join_parent)
+    _notify_waiting_agent(deps, change)
+
+
+def _notify_waiting_agent(deps: Deps, change: Change) -> None:
+    """Sends a dispatch notice for an agent that was at its limit until this claim ended: an earlier notice may have
+    found no free slot."""
+    before, after = change.before and change.before.claim, change.task.claim
+    if before and before.slot is not None and after is None and change.task.runtime is Runtime.RUN:
+        deps.dispatch_queue.notify(change.task.workspace, before.agent, change.task.id)
+
+
+def _required_writes(deps: Deps, change: Change, extras: Sequence[ExtraWrite]) -> list[ExtraWrite]:
+    """The writes that no change of a task may go without."""
+    task, before = change.task, change.before
+    writes = _alerts(deps, change)
+    is_by_its_holder = any(isinstance(each, EndedClaim) for each in extras)
+    if before is not None and before.claim is not None and task.claim is None and not is_by_its_holder:
+        writes.append(ClaimEndedByOther(before.claim))
+    if change.ends:
+        writes += _end_writes(deps, change)
+    return writes
+
+
+def _end_writes(deps: Deps, change: Change) -> list[ExtraWrite]:
+    """Writes for the task's direction, the agent that it comes from, the task that waits for its branch, and its
+    descendants."""
+    task, at = change.task, change.task.updated_at
+    writes: list[ExtraWrite] = []
+    if task.is_escalation and task.target_agent is not None:
+        writes.append(EscalationClosed(task.source_agent, task.target_agent, task.id))
+    if is_slug(task.source_agent):
+        writes.append(InboxPosted(inbox_item(change, deps.ids.new("inbox", at))))
+    if task.has_branch_ended and task.join_parent is not None:
+        writes.append(JobScheduled(new_job(deps, JobKind.JOIN, task.join_parent, at)))
+    last = change.events[-1]
+    is_by_cascade = last.data.get("ancestor") is not None
+    if task.state is State.CANCELLED and task.fence > 0 and not task.successors and not is_by_cascade:
+        # Only a claimed task can have descendants. An ancestor's cascade reaches all levels by itself. A split task
+        # goes on in its parts.
+        by = {"kind": last.principal_kind, "id": last.principal_id}
+        writes.append(JobScheduled(new_job(deps, JobKind.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
+    return writes
+
+
+def new_job(deps: Deps, kind: JobKind, task_id: str, at: datetime, **data: Any) -> BackgroundJob:
+    return BackgroundJob(kind=kind, task_id=task_id, stamp=deps.ids.new("errand", at), at=at, data=data)
+
+
+def _alerts(deps: Deps, change: Change) -> list[ExtraWrite]:
+    """Alerts for humans, saved in the same transaction as their cause."""
+    raised = [event for event in change.events if event.type == ALERT_RAISED]
+    return [AlertRaised(system_alert(change.task, event, deps.ids.new("alert", event.at))) for event in raised]
+
+
+def notify_agent(deps: Deps, task: Task) -> None:
+    """Sends one dispatch notice for the task's agent, due when the task is."""
+    if task.target_agent is None:
+        return  # open work has no agent to notify
+    now = deps.clock.now()
+    delay = notice_delay(task.ready_at or now, now)
+    deps.dispatch_queue.notify(task.workspace, task.target_agent, task.id, delay)
+
+
+def task_details(deps: Deps, task: Task, output: Any = None, failure: dict[str, Any] | None = None) -> TaskDetails:
+    """Returns a command's answer. The failure of an earlier attempt is read from the store, as it is rare."""
+    if task.has_failure and not task.has_output and failure is None:
+        failure = deps.store.read(task.workspace, task.id).failure
+    return TaskDetails(
+        task=task, output=output if task.has_output else None, failure=failure, page_sync=page_sync_of(deps, task)
+    )
+
+
+def page_sync_of(deps: Deps, task: Task) -> PageSync | None:
+    """Returns the task's page synchronisation for an answer; None if it can't be read now. The commit is done, so the
+    answer isn't refused for that."""
+    try:
+        return deps.store.page_sync(task.workspace, task.id) if task.mirrored else None
+    except Busy:
+        return None

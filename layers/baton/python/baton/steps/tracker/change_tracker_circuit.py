@@ -1,0 +1,48 @@
+"""A workspace's tracker circuit: tripped when the tracker is in trouble, reset when it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.domain.tasks.wake import notice_delay
+from baton.ports import TrackerCircuitSaved
+from baton.steps.retrying import retry_on_conflict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.errors import TrackerTrouble
+    from baton.domain.tracker.tracker_circuit import TrackerCircuit
+    from baton.ports import Deps
+
+
+def change_tracker_circuit(
+    deps: Deps, workspace: str, change: Callable[[TrackerCircuit], TrackerCircuit | None]
+) -> TrackerCircuit:
+    """Returns the circuit in its next version, or as it is if ``change`` returns None."""
+
+    def attempt() -> TrackerCircuit:
+        before = deps.store.circuit(workspace)
+        after = change(before)
+        if after is None:
+            return before
+        deps.store.commit(workspace, TrackerCircuitSaved(after))
+        return after
+
+    return retry_on_conflict(deps.clock, attempt)
+
+
+def trip_tracker_circuit(deps: Deps, workspace: str, trouble: TrackerTrouble) -> TrackerCircuit:
+    """Trips the circuit, and sends a notice for the time when the tracker may be tried again. If that notice is lost,
+    the sweeper sends one."""
+    now = deps.clock.now()
+
+    def closed(circuit: TrackerCircuit) -> TrackerCircuit | None:
+        # A concurrent sender may have tripped it already: one trouble counts once.
+        return circuit.closed(trouble, now) if circuit.is_open(now) else circuit.extended(trouble, now)
+
+    circuit = change_tracker_circuit(deps, workspace, closed)
+    delay = notice_delay(circuit.closed_until or now, now)
+    deps.tracker_queue.notify(workspace, None, delay)
+    deps.log("the tracker is in trouble", action="tracker_trouble", reason=trouble.code, delay_seconds=delay)
+    return circuit

@@ -1,0 +1,95 @@
+"""The effect of a person's or bot's change of a page on its task (the rule: domain/tracker/page_changes.py)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from baton.domain.access.principal import SYNC_TRACKER, system, tracker_human
+from baton.domain.errors import KeyTaken, TaskEnded
+from baton.domain.escalations.marker import one_line
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.commands import Cancel, FlagClosedByBot, Resolve
+from baton.domain.tasks.task import Flag, State
+from baton.domain.times import rfc3339
+from baton.domain.tracker.page_changes import Ended
+from baton.domain.tracker.page_fields import plain
+from baton.domain.tracker.webhook import REPLAY_WINDOW
+from baton.ports import EscalationClosed, Note, SaveResponse
+from baton.steps.retrying import retry_on_conflict
+from baton.steps.tasks.change_task import change_task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.task import Task
+    from baton.domain.tracker.page_changes import Editor, PageChange, PageSnapshot
+    from baton.ports import Deps, ExtraWrite
+
+
+MAX_NAME = 100
+
+
+def end_task(deps: Deps, task: Task, news: Ended, seen: PageSnapshot, editor: Editor) -> None:
+    """Ends the task in the name of the person who closed the page. The first end stands."""
+    by = tracker_human(task.workspace, editor.id)
+    name = one_line(plain(editor.name)).strip()[:MAX_NAME]
+    reason = f"set to {seen.status!r} in Notion" + (f" by {name}" if name else "")
+    command = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
+    with suppress(TaskEnded):
+        change_task(deps, task.workspace, task.id, lambda _: command)
+
+
+def flag_closed_by_bot(deps: Deps, task: Task, news: Ended | PageChange) -> None:
+    """A bot's closing frees the direction, but doesn't end the task (docs/spec/lifecycle.md §1)."""
+    if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
+        return
+    command = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
+    freed: list[ExtraWrite] = _direction_freed(task)
+    with suppress(TaskEnded):
+        change_task(deps, task.workspace, task.id, lambda _: command, also=lambda _: freed)
+
+
+def _direction_freed(task: Task) -> list[ExtraWrite]:
+    """The extra write that frees the direction of an escalation with a target."""
+    if not task.is_escalation or task.target_agent is None:
+        return []
+    return [EscalationClosed(task.source_agent, task.target_agent, task.id)]
+
+
+def free_direction(deps: Deps, task: Task, seen: PageSnapshot) -> None:
+    """The escalation counts as closed, whoever closed it (docs/spec/marker.md §4), also if its author can't be
+    known."""
+    if task.is_escalation and not task.is_ended:
+        apply_once_per_edit(
+            deps, system(task.workspace, SYNC_TRACKER), "closings in doubt", seen, _direction_freed(task)
+        )
+
+
+def note_reopening(deps: Deps, task: Task, seen: PageSnapshot, editor: Editor) -> None:
+    """An ended task never changes again: the reopening is saved as a note."""
+    now = deps.clock.now()
+    by = tracker_human(task.workspace, editor.id)
+    note = Note(task.id, deps.ids.new("note", now), now, by.key, {"reopened_in_tracker": seen.status})
+    apply_once_per_edit(deps, system(task.workspace, SYNC_TRACKER), "reopenings", seen, [note])
+
+
+def apply_once_per_edit(deps: Deps, by: Principal, what: str, seen: PageSnapshot, extras: Sequence[ExtraWrite]) -> bool:
+    """Commits ``extras`` once per edit of a page, however often the edit is seen. False if that was done before."""
+    edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
+    return apply_once(deps, IdempotencyKey(by, what, edit, ""), extras)
+
+
+def apply_once(deps: Deps, idempotency_key: IdempotencyKey, extras: Sequence[ExtraWrite]) -> bool:
+    """Commits ``extras`` once, for as long as a repeat is possible. False if that was done before."""
+
+    def attempt() -> bool:
+        saved = SaveResponse(idempotency_key, {}, deps.clock.now() + 2 * REPLAY_WINDOW)
+        try:
+            deps.store.commit(idempotency_key.principal.workspace, *extras, saved)
+        except KeyTaken:
+            return False
+        return True
+
+    return retry_on_conflict(deps.clock, attempt)

@@ -1,0 +1,251 @@
+"""Another workspace's things answer exactly like things that don't exist (invariant 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from baton.domain.access.settings import Settings
+from baton.domain.alerts.alert import AlertState
+from baton.domain.errors import Conflict
+from baton.domain.escalations.direction import Direction
+from baton.domain.handoffs.workflow import JobKind
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.task import State
+from baton.domain.tracker.page_sync import Sync
+from baton.ports import (
+    Body,
+    EndedClaim,
+    EntryKept,
+    EscalationOpened,
+    HandoffQuery,
+    JobFinished,
+    Note,
+    Output,
+    PageLinked,
+    PageSyncOpened,
+    PageSyncSaved,
+    SaveResponse,
+    Store,
+    TrackerCircuitSaved,
+    UnderClaim,
+    WebhookSaved,
+)
+from support.clock import NOON
+from support.values.changes import claimed, new, queued, stored, then
+from support.values.records import PAGE_ID, a_circuit, a_page_sync, a_route, a_webhook, add_alert, add_review, add_token
+from support.values.runs import a_profile, a_tool, an_entry, fill_runs, spent
+from support.values.task_items import a_job, fill_task_items
+from support.values.tasks import an_agent
+from support.worlds.world import agent, human
+
+OURS, THEIRS = "acme", "acme-2"
+PAIR = ("scout", "auditor")
+DAY = date(2026, 11, 18)
+
+
+def fill(store: Store, workspace: str) -> None:
+    """One of everything, under the same ids in whatever workspace."""
+    idempotency_key = IdempotencyKey(human(workspace), "/x", "key", "hash")
+    change = new("task_1", workspace=workspace)
+    extras: list[Any] = [
+        Body({}),
+        EscalationOpened(Direction(workspace, *PAIR), "task_1", NOON),
+        SaveResponse(idempotency_key, {}),
+    ]
+    row = PageSyncOpened(a_page_sync(workspace=workspace))
+    store.commit(workspace, change, *extras, Note("task_1", "note_1", NOON, "x", {}), row)
+    add_review(store, 1, workspace)
+    task = claimed(store, "task_2", workspace=workspace)
+    ended = EndedClaim("clm_1", SavedResponse("h", {}))
+    store.commit(workspace, then(task, state=State.DONE, claim=None), ended, Output(1))
+    queued(store, "task_3", workspace=workspace)
+    fill_task_items(store, workspace)
+    store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
+    store.mark_contact(workspace, "auditor", NOON)
+    store.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
+    add_token(store, len(workspace), workspace)
+    add_alert(store, 1, workspace, task_id="task_1")
+    store.save_route(a_route(workspace=workspace), store.routes(workspace))
+    fill_runs(store, workspace)
+    dead = PageSyncSaved(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
+    about_tracker = [TrackerCircuitSaved(a_circuit(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
+    store.commit(workspace, dead, PageLinked(PAGE_ID, "task_2"), *about_tracker)
+
+
+# Handoffs' facts one by one, as one that leaks mustn't hide behind another.
+WANTED: dict[str, dict[str, Any]] = {
+    "settings": {},
+    "agent": {"agents": frozenset({"auditor"})},
+    "route": {"work_type": a_route().work_type},
+    "parent": {"parent_id": "task_1"},
+    "count": {"workflow_id": "wf_1"},
+    "roots": {"roots": PAIR},
+}
+
+
+def facts_of(wanted: dict[str, Any]) -> Callable[[Store, str], Any]:
+    return lambda store, w: store.handoff_inputs(w, HandoffQuery(**wanted))
+
+
+READINGS: dict[str, Callable[[Store, str], Any]] = {
+    "load": lambda store, w: store.load(w, "task_1"),
+    "load with key": lambda store, w: store.load(w, "task_1", IdempotencyKey(human(w), "/x", "key", "hash")),
+    "read": lambda store, w: store.read(w, "task_1", with_body=True),
+    "read output": lambda store, w: store.read(w, "task_2").output,
+    "read for claim": lambda store, w: store.read_for_claim(w, "task_1", "auditor"),
+    "ended claim": lambda store, w: store.ended_claim(w, "task_2", "clm_1"),
+    "saved_response": lambda store, w: store.saved_response(IdempotencyKey(human(w), "/x", "key", "hash")),
+    "ready": lambda store, w: list(store.ready(w, "auditor", NOON)[1]),
+    "skills": lambda store, w: store.ready(w, "auditor", NOON)[0],
+    "open work": lambda store, w: list(store.open_work(w, NOON)),
+    "read bell's task": lambda store, w: store.read_for_dispatch(w, "task_1", "nobody"),
+    "read bell's agent": lambda store, w: store.read_for_dispatch(w, "task_9", "auditor"),
+    "what was brought": lambda store, w: store.read(w, "task_5").resume_payload,
+    "latest checkpoint": lambda store, w: store.read(w, "task_1").checkpoint,
+    "checkpoints": lambda store, w: store.checkpoints(w, "wf_1", 10, None),
+    "completion": lambda store, w: store.outcomes(w, ["task_7"]),
+    "tasks": lambda store, w: store.tasks(w, ["task_1", "task_2"]),
+    "bodies": lambda store, w: store.bodies(w, ["task_1"]),
+    "workflow": lambda store, w: store.workflow(w, "wf_1"),
+    "held": lambda store, w: store.held(w, "auditor"),
+    "cut claim": lambda store, w: store.ended_claim(w, "task_5", "clm_1"),
+    "late results": lambda store, w: store.late_results(w, "task_5"),
+    "inbox": lambda store, w: store.inbox(w, "scout", 10, None),
+    "job": lambda store, w: store.job(w, JobKind.JOIN, "task_1"),
+    "retry": lambda store, w: store.retry_of(w, "task_1"),
+    "review request": lambda store, w: store.review_request(w, "review_01"),
+    **{f"handoff facts, {name}": facts_of(wanted) for name, wanted in WANTED.items()},
+    "needs": lambda store, w: store.needs(w, 10, None),
+    "events": lambda store, w: store.events(w, "task_1", 0, 10),
+    "notes": lambda store, w: store.notes(w, "task_1", 10),
+    "tasks of agent": lambda store, w: store.tasks_of_agent(w, "auditor", 10, None),
+    "tasks of day": lambda store, w: store.tasks_of_day(w, DAY, 10, None),
+    "marker facts": lambda store, w: store.marker_inputs(w, PAIR, IdempotencyKey(human(w), "/x", "key", "hash")),
+    "review": lambda store, w: store.review(w, "review_01"),
+    "reviews": lambda store, w: store.reviews(w, 10, None),
+    "roster": lambda store, w: store.roster(w),
+    "known roster": lambda store, w: store.known_roster(w),
+    "agent": lambda store, w: store.agent(w, "auditor"),
+    "last contact": lambda store, w: store.last_contact(w, "auditor"),
+    "last contacts": lambda store, w: store.last_contacts(w),
+    "dispatch facts": lambda store, w: store.dispatch_inputs(w, "auditor"),
+    "alert": lambda store, w: store.alert(w, "alert_01"),
+    "alerts": lambda store, w: store.alerts(w, 10, None),
+    "alerts of task": lambda store, w: store.alerts_of_task(w, "task_1", 10, None),
+    "unresolved alerts": lambda store, w: store.unresolved_alerts(w, AlertState.OPEN, 10, None),
+    "route": lambda store, w: store.route(w, "audit"),
+    "routes": lambda store, w: store.routes(w),
+    "toolbox": lambda store, w: store.toolbox(w),
+    "listed tools": lambda store, w: store.listed_tools(w, 10, None),
+    "tools": lambda store, w: store.tools(w, ["ask_auditor"]),
+    "profile": lambda store, w: store.profile(w, "run-1"),
+    "transcript": lambda store, w: store.transcript(w, "task_1"),
+    "what a task has spent": lambda store, w: store.usage(w, "wf_9", "task_1"),
+    "what a workflow has spent": lambda store, w: store.usage(w, "wf_1", "task_9"),
+    "settings": lambda store, w: store.settings(w),
+    "tokens": lambda store, w: store.tokens(w, 10, None),
+    "page_sync": lambda store, w: store.page_sync(w, "task_1"),
+    "page_syncs": lambda store, w: store.page_syncs(w, ["task_1", "task_2"]),
+    "mirrors due": lambda store, w: list(store.page_syncs_due(w, NOON)),
+    "mirrors waiting": lambda store, w: store.count_waiting_page_syncs(w, 10),
+    "dead mirrors": lambda store, w: store.dead_page_syncs(w, 10, None),
+    "page holders": lambda store, w: store.page_holders(w, [PAGE_ID]),
+    "circuit": lambda store, w: store.circuit(w),
+    "webhook": lambda store, w: store.webhook(w),
+}
+
+
+def answer(read: Callable[[Store, str], Any], store: Store, workspace: str) -> Any:
+    try:
+        return read(store, workspace)
+    except Exception as exc:  # noqa: BLE001 - whatever it says is what is compared
+        return type(exc), str(exc)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_full_neighbour_is_as_good_as_none(store: Store, name: str) -> None:
+    before = answer(READINGS[name], store, OURS)
+    fill(store, THEIRS)
+    assert answer(READINGS[name], store, OURS) == before
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_and_what_is_ours_is_found(store: Store, name: str) -> None:
+    before = answer(READINGS[name], store, OURS)
+    fill(store, OURS)
+    assert answer(READINGS[name], store, OURS) != before
+
+
+def test_the_same_ids_live_side_by_side(store: Store) -> None:
+    fill(store, OURS)
+    fill(store, THEIRS)
+    for workspace in (OURS, THEIRS):
+        assert store.load(workspace, "task_1")[0].workspace == workspace
+        assert len(store.tasks_of_agent(workspace, "auditor", 10, None).items) == 6
+
+
+def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
+    task = stored(store, workspace=THEIRS)
+    ours = stored(store, workspace=OURS)
+    store.commit(OURS, then(ours, title="ours"))
+    assert store.load(THEIRS, "task_1")[0] == task
+
+
+def test_a_page_may_be_a_tasks_in_each_of_two_workspaces(store: Store) -> None:
+    """Both keep their tasks in one database, say; neither learns of the other by being refused."""
+    fill(store, THEIRS)
+    store.commit(OURS, PageSyncSaved(a_page_sync("task_9", workspace=OURS)), PageLinked(PAGE_ID, "task_9"))
+    assert store.page_holders(OURS, [PAGE_ID]) == {PAGE_ID: "task_9"}
+    assert store.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
+
+
+def test_a_saved_row_gate_or_webhook_leaves_the_neighbours(store: Store) -> None:
+    fill(store, THEIRS)
+    before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
+    ours = [
+        PageSyncSaved(a_page_sync(workspace=OURS, message="ours")),
+        TrackerCircuitSaved(a_circuit(workspace=OURS, message="ours")),
+        WebhookSaved(a_webhook(workspace=OURS, digest="e" * 64)),
+    ]
+    store.commit(OURS, *ours)
+    assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
+    assert sorted(store.tracker_circuits_due(NOON)) == [OURS, THEIRS]
+
+
+def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
+    """Nor is it refused for what the neighbour has said, spent or defined under the same ids."""
+    fill(store, THEIRS)
+    before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
+    ours = replace(an_agent("run-1"), workspace=OURS)
+    store.save_agent(ours, store.roster(OURS), a_profile("run-1", workspace=OURS, max_turns=1))
+    store.save_tool(a_tool(workspace=OURS, description="ours"), store.toolbox(OURS))
+    store.commit(OURS, EntryKept("task_1", an_entry(says="ours")), spent(most_calls=1, most_tokens=1))
+    assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
+
+
+def test_no_principal_renews_over_the_border(store: Store) -> None:
+    task = claimed(store, workspace=THEIRS)
+    refused = answer(lambda s, w: s.renew(w, "task_1", "clm_1", agent("auditor", w), NOON, None), store, OURS)
+    unknown = answer(lambda s, w: s.renew(w, "task_9", "clm_1", agent("auditor", w), NOON, None), store, OURS)
+    assert (refused[0], refused[1]) == (unknown[0], unknown[1])
+    assert store.load(THEIRS, "task_1")[0] == task
+
+
+def test_what_is_done_in_one_workspace_is_not_done_in_the_other(store: Store) -> None:
+    """The same ids everywhere: an errand done, an inbox emptied, a permit given back, a claim that others rely on."""
+    fill(store, THEIRS)
+    before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
+    stored(store, workspace=OURS)
+    fill_task_items(store, OURS)
+    ours = store.load(OURS, "task_6")[0]
+    store.commit(OURS, then(ours, state=State.DONE, claim=None), JobFinished(a_job()))
+    store.acknowledge(OURS, "scout", ["inb_001"])
+    with pytest.raises(Conflict):
+        store.commit(OURS, new("task_9", workspace=OURS), UnderClaim("task_6", "clm_1"))
+    assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
+    assert list(store.due(NOON)) == [(THEIRS, "task_1", JobKind.JOIN)]

@@ -1,0 +1,184 @@
+"""Live claims are held by their agent, and a permit by one claim at a time: whatever begins or ends a claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import Conflict, KeyTaken, SlotTaken, Unknown
+from baton.domain.handoffs.workflow import HeldClaim
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.task import State
+from baton.domain.times import seconds
+from baton.ports import NotCancelled, OtherTaskChanged, SaveResponse, Store, UnderClaim
+from support.clock import NOON
+from support.values.changes import a_claim, claimed, looked_at, new, queued, stored, then
+from support.values.records import a_note
+from support.values.task_items import freed, holding, slotted
+from support.worlds.world import WORKSPACE, agent, human
+
+
+def held(store: Store, slug: str = "auditor") -> list[tuple[str, str, int | None]]:
+    return [(each.task_id, each.claim_id, each.slot) for each in store.held(WORKSPACE, slug)]
+
+
+def test_a_claim_is_held_from_its_beginning_to_its_end(store: Store) -> None:
+    task = queued(store, "task_1", workflow_id="wf_7")
+    assert store.held(WORKSPACE, "auditor") == ()
+    begun = then(task, state=State.CLAIMED, claim=a_claim(), fence=1)
+    store.commit(WORKSPACE, begun)
+    assert store.held(WORKSPACE, "auditor") == (HeldClaim("task_1", "clm_1", "wf_7"),)
+    freed(store, begun.task)
+    assert store.held(WORKSPACE, "auditor") == ()
+
+
+@pytest.mark.parametrize("slot", [None, 0, 1, 99])
+@pytest.mark.parametrize("state", [State.DONE, State.FAILED, State.CANCELLED, State.WAITING, State.NEEDS])
+def test_it_is_held_no_more_whatever_ends_it(store: Store, slot: int | None, state: State) -> None:
+    task = holding(store, "task_1", slot)
+    assert held(store) == [("task_1", "clm_1", slot)]
+    freed(store, task, state=state)
+    assert held(store) == []
+
+
+def test_a_change_under_a_claim_leaves_it_held(store: Store) -> None:
+    task = holding(store, "task_1", 3)
+    changed = then(task, checkpoints=1)
+    store.commit(WORKSPACE, changed)
+    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    store.commit(WORKSPACE, looked_at(store.load(WORKSPACE, "task_1")[0], rings=1))
+    assert held(store) == [("task_1", "clm_1", 3)]
+
+
+def test_permits_come_first_then_tasks(store: Store) -> None:
+    for task_id, slot in (("task_b", None), ("task_c", 10), ("task_d", 2), ("task_a", None)):
+        holding(store, task_id, slot)
+    assert held(store) == [
+        ("task_d", "clm_1", 2),
+        ("task_c", "clm_1", 10),
+        ("task_a", "clm_1", None),
+        ("task_b", "clm_1", None),
+    ]
+
+
+def test_whoever_made_the_claim_it_is_its_agents(store: Store) -> None:
+    claimed(store, "task_1", a_claim(by=human()))
+    claimed(store, "task_2", slotted(None, agent="auditor-2"))
+    assert held(store) == [("task_1", "clm_1", None)]
+    assert held(store, "auditor-2") == [("task_2", "clm_1", None)]
+
+
+def test_a_permit_is_taken_once(store: Store) -> None:
+    holding(store, "task_1", 1)
+    task = queued(store, "task_2")
+    with pytest.raises(SlotTaken):
+        store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1))
+    assert store.load(WORKSPACE, "task_2")[0] == task
+    store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(2), fence=1))
+    assert held(store) == [("task_1", "clm_1", 1), ("task_2", "clm_1", 2)]
+
+
+def test_a_permit_of_another_agent_is_another_permit(store: Store) -> None:
+    holding(store, "task_1", 1)
+    claimed(store, "task_2", slotted(1, agent="auditor-2"))
+    assert held(store, "auditor-2") == [("task_2", "clm_1", 1)]
+
+
+def test_a_permit_that_was_given_back_may_be_taken_by_any_task(store: Store) -> None:
+    task = holding(store, "task_1", 1)
+    task = freed(store, task)
+    holding(store, "task_2", 1)
+    with pytest.raises(SlotTaken):
+        store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1, fence=2), fence=2))
+    store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(2, fence=2), fence=2))
+    assert held(store) == [("task_2", "clm_1", 1), ("task_1", "clm_2", 2)]
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, None), (1, 1), (None, 1), (1, None), (1, 2)])
+def test_one_claim_in_the_place_of_another_is_the_one_that_is_held(
+    store: Store, before: int | None, after: int | None
+) -> None:
+    """No verb does it; nothing would be forgotten if one did."""
+    task = holding(store, "task_1", before)
+    store.commit(WORKSPACE, then(task, claim=slotted(after, fence=2), fence=2))
+    assert held(store) == [("task_1", "clm_2", after)]
+
+
+def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_is_taken(store: Store) -> None:
+    task = queued(store, "task_2")
+    store.commit(WORKSPACE, then(task, title="meanwhile"))
+    holding(store, "task_1", 1)
+    with pytest.raises(Conflict) as raised:
+        store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1))
+    assert type(raised.value) is Conflict
+    idempotency_key = IdempotencyKey(human(), "/x", "key", "hash")
+    store.commit(WORKSPACE, SaveResponse(idempotency_key, {}))
+    with pytest.raises(KeyTaken):
+        store.commit(
+            WORKSPACE, then(task, state=State.CLAIMED, claim=slotted(1), fence=1), SaveResponse(idempotency_key, {})
+        )
+
+
+def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: Store) -> None:
+    task = holding(store, "task_1")
+    store.commit(WORKSPACE, new("task_2"), UnderClaim("task_1", "clm_1"))
+    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    store.commit(WORKSPACE, new("task_3"), UnderClaim("task_1", "clm_1"))
+    freed(store, store.load(WORKSPACE, task.id)[0])
+    back = store.load(WORKSPACE, "task_1")[0]
+    store.commit(WORKSPACE, then(back, state=State.CLAIMED, claim=a_claim(fence=2), fence=2))
+    for under in (UnderClaim("task_1", "clm_1"), UnderClaim("task_2", "clm_1"), UnderClaim("task_9", "clm_1")):
+        with pytest.raises(Conflict):
+            store.commit(WORKSPACE, new("task_4"), under)
+        with pytest.raises(Unknown):
+            store.load(WORKSPACE, "task_4")
+
+
+def test_what_hangs_below_a_task_holds_while_that_is_not_cancelled(store: Store) -> None:
+    above = stored(store, "task_1")
+    store.commit(WORKSPACE, new("task_2"), NotCancelled("task_1"))
+    done = then(above, state=State.DONE)
+    store.commit(WORKSPACE, done)
+    store.commit(WORKSPACE, new("task_3"), NotCancelled("task_1"), NotCancelled("task_2"))
+    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_2")[0], state=State.CANCELLED))
+    for task_id in ("task_2", "task_9"):
+        with pytest.raises(Conflict):
+            store.commit(WORKSPACE, new("task_4"), NotCancelled("task_1"), NotCancelled(task_id))
+        with pytest.raises(Unknown):
+            store.load(WORKSPACE, "task_4")
+
+
+def test_claims_may_begin_and_end_in_one_write(store: Store) -> None:
+    one, other = holding(store, "task_1", 1), queued(store, "task_2")
+    ends = then(one, state=State.DONE, claim=None)
+    begins: dict[str, Any] = {"state": State.CLAIMED, "claim": slotted(2), "fence": 1}
+    store.commit(WORKSPACE, ends, OtherTaskChanged(then(other, **begins)))
+    assert held(store) == [("task_2", "clm_1", 2)]
+
+
+def test_an_agents_many_claims_are_all_told(store: Store) -> None:
+    for number in range(30):
+        stored(store, f"task_{number:02d}", state=State.CLAIMED, claim=slotted(number), fence=1)
+    assert [slot for _, _, slot in held(store)] == list(range(30))
+
+
+def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(store: Store) -> None:
+    task = holding(store, "task_1")
+    for size in (10, 5):
+        store.commit(WORKSPACE, a_note(size, "task_1"), UnderClaim("task_1", "clm_1", size))
+    counted = store.load(WORKSPACE, "task_1")[0]
+    assert counted.claim is not None
+    assert task.claim is not None
+    assert (counted.claim.kept_bytes, counted.version) == (15, task.version)
+    assert counted.changed(claim=task.claim) == task
+    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    renewed = store.load(WORKSPACE, "task_1")[0]
+    assert renewed.claim is not None
+    assert renewed.claim.kept_bytes == 15
+    store.commit(WORKSPACE, then(renewed, checkpoints=1, claim=renewed.claim.keeping(85, 100)))
+    kept = store.load(WORKSPACE, "task_1")[0].claim
+    assert kept is not None
+    assert kept.kept_bytes == 100
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, a_note(7, "task_1"), UnderClaim("task_1", "clm_2", 1))

@@ -1,0 +1,255 @@
+"""What the verbs of the handoff protocol cost: the calls at the choke point, and the bells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.agents.route import Mode
+from baton.domain.handoffs.callback import Callback
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.task import Policy
+from baton.services.agents.change_route import change_route
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.join_branches import join_branches
+from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.transfer_task import transfer_task
+from baton.services.claims.wait_for_callback import answer_callback, wait_for_callback
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.handoffs.retry_handoff import retry_handoff
+from baton.services.handoffs.workflow_chain import workflow_chain
+from baton.services.tasks.cancel_descendants import cancel_descendants
+from baton.services.tasks.end_task import cancel_task
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, agent, human, service
+
+AUDITOR = agent("auditor")
+ONE, READ, MANY, WRITE = "get_item", "query", "batch_get_item", "transact_write_items"
+
+
+def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
+    """Calls to the table, then bells."""
+    for slug in ("auditor", "scout", "runner"):
+        rig.store.mark_contact(WORKSPACE, slug, rig.clock.now())
+    notices = len(rig.world.dispatch_queue.notices)
+    calls = rig.count(act)
+    return calls + ["ring"] * (len(rig.world.dispatch_queue.notices) - notices)
+
+
+def asked(source: str, target: str | None, *, claim: Claimed | None = None, **more: Any) -> CreateHandoff:
+    work_type = more.pop("work_type", None)
+    message = {"source": {"agent": source}, "target": {"agent": target, "reason": "Look at it"}, **more}
+    return CreateHandoff(message=message, claim_id=claim.claim_id if claim else None, work_type=work_type)
+
+
+def held(rig: Rig) -> Claimed:
+    """The auditor's claim on a handoff of the human's."""
+    create_handoff(rig.world.deps, human(), asked("alice", "auditor"))
+    rig.clock.advance(3)
+    return rig.world.claim()
+
+
+def idempotency_key(by: Principal = AUDITOR) -> IdempotencyKey:
+    return IdempotencyKey(by, "/handoffs", "key", "hash")
+
+
+def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
+    create = create_handoff
+    root = spent(
+        rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout")))
+    )
+    assert root == [READ, MANY, WRITE]
+    rung = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
+    assert rung == [READ, MANY, WRITE, "ring"]
+    assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, ONE, WRITE]
+    for_it = spent(
+        rig, lambda: create(rig.world.deps, service(), asked("auditor", "runner"), idempotency_key(service()))
+    )
+    assert for_it == [READ, MANY, WRITE, "ring"]
+
+
+def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
+    claim = held(rig)
+    child = asked("auditor", "runner", claim=claim, context={"state": {"n": 1}})
+    assert spent(rig, lambda: create_handoff(rig.world.deps, AUDITOR, child, idempotency_key())) == [
+        READ,
+        MANY,
+        WRITE,
+        "ring",
+    ]
+
+
+def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
+    values = {"agent": "runner", "mode": Mode.DISPATCH}
+    change_route(rig.world.deps, human(), "audit", values)
+    routed = asked("scout", None, work_type="audit")
+    calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), routed, idempotency_key(agent("scout"))))
+    assert len(calls) <= 5, calls
+    assert calls[-2:] == [WRITE, "ring"]
+
+
+def test_an_open_handoff_reads_the_roster_too(rig: Rig) -> None:
+    calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), asked("scout", None)))
+    assert calls == [READ, MANY, ONE, WRITE]
+
+
+def test_a_target_by_its_name_costs_the_roster_and_its_direction(rig: Rig) -> None:
+    by_name = asked("scout", "Client Repo Auditor")
+    calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), by_name))
+    assert calls == [READ, MANY, ONE, MANY, WRITE]
+
+
+def test_a_repeat_writes_nothing(rig: Rig) -> None:
+    def create() -> Any:
+        return create_handoff(
+            rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout"))
+        )
+
+    create()
+    assert spent(rig, create) == [READ, MANY, MANY]
+
+
+@pytest.mark.parametrize("most", [None, 5])
+def test_claim_next_that_looks_at_open_work_takes_four(rig: Rig, most: int | None) -> None:
+    register_agent(rig.world.deps, human(), "auditor", {"accepts": ("code",), "max_concurrent": most})
+    register_agent(rig.world.deps, human(), "scout", {"accepts": ("text",)})
+    for type_ in ("text", "code"):
+        context = {"artifacts": [{"type": type_}]}
+        create_handoff(rig.world.deps, human(), asked("alice", None, context=context))
+    rig.clock.advance(3)
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == [READ, READ, MANY, WRITE]
+
+
+def test_an_agent_at_its_limit_learns_so_without_taking_anything(rig: Rig) -> None:
+    register_agent(rig.world.deps, human(), "auditor", {"max_concurrent": 1})
+    held(rig)
+    create_handoff(rig.world.deps, human(), asked("alice", "auditor"))
+    rig.clock.advance(3)
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    calls = spent(rig, lambda: claim_next(rig.world.deps, claimer))
+    assert calls.count(WRITE) == 1
+    assert len(calls) <= 6
+
+
+def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig) -> None:
+    deliverables = [{"type": "report", "description": "d", "acceptance_criteria": ["It is read"]}]
+    made = create_handoff(
+        rig.world.deps, human(), asked("alice", "auditor", expectations={"deliverables": deliverables})
+    )
+    rig.clock.advance(3)
+    claim = rig.world.claim()
+    report = {"verification": {"acceptance_criteria_met": [{"criterion": "It is read", "met": True}]}}
+
+    def complete(claim: Claimed, said: dict[str, Any]) -> Callable[[], Any]:
+        task_id = claim.details.task.id
+        return lambda: complete_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, None, "h", completion=said)
+
+    assert made.task.id == claim.details.task.id
+    assert spent(rig, complete(claim, report)) == [MANY, WRITE]
+    going_on = complete(held(rig), {"continuation": {"suggested_next": "runner", "reason": "Go on"}})
+    assert spent(rig, going_on) == [MANY, MANY, WRITE, "ring"]
+
+
+def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
+    for end in ("fail", "reject"):
+        claim = held(rig)
+        task_id, request = claim.details.task.id, {"target_agent": "runner", "reason": "Yours"}
+
+        def act(end: str = end, task_id: str = task_id, claim: Claimed = claim, request: Any = request) -> Any:
+            if end == "reject":
+                return reject_task(
+                    rig.world.deps, AUDITOR, task_id, claim.claim_id, "no", "h", rollback_request=request
+                )
+            failure = {"type": "error", "description": "no", "partial_progress": {"completed": ["a"]}}
+            return fail_task(
+                rig.world.deps,
+                AUDITOR,
+                task_id,
+                claim.claim_id,
+                failure,
+                "h",
+                retryable=False,
+                rollback_request=request,
+            )
+
+        assert spent(rig, act) == [MANY, MANY, WRITE, "ring"]
+
+
+def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
+    register_agent(rig.world.deps, human(), "runner", {"runtime": Runtime.PULL, "approval": Approval.AUTO})
+    claim = held(rig)
+    on = {"target": {"agent": "runner", "reason": "Yours"}}
+    task_id = claim.details.task.id
+    transfer = spent(rig, lambda: transfer_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, on, "h"))
+    assert transfer == [MANY, MANY, WRITE]
+    claim = held(rig)
+    branches = [{"call_id": f"c{n}", "target": {"agent": "runner", "reason": f"Part {n}"}} for n in range(10)]
+
+    def delegate() -> Any:
+        task_id = claim.details.task.id
+        return delegate_task(
+            rig.world.deps, AUDITOR, task_id, claim.claim_id, branches, Policy.ALL, None, "h", idempotency_key()
+        )
+
+    assert spent(rig, delegate) == [MANY, MANY, WRITE]
+    task_id = claim.details.task.id
+    assert len(spent(rig, lambda: join_branches(rig.world.deps, WORKSPACE, task_id))) <= 3
+
+
+def test_waiting_for_the_outside_takes_two_and_its_answer_two(rig: Rig) -> None:
+    claim = held(rig)
+    task_id = claim.details.task.id
+    wait = spent(rig, lambda: wait_for_callback(rig.world.deps, AUDITOR, task_id, claim.claim_id, "i", None, "h"))
+    assert wait == [MANY, WRITE]
+    token = Callback(WORKSPACE, task_id, 1).token(rig.world.deps.callback_key.get())
+    assert spent(rig, lambda: answer_callback(rig.world.deps, token, {"x": 1})) == ["get_item", WRITE]
+
+
+def test_a_checkpoint_takes_two(rig: Rig) -> None:
+    claim = held(rig)
+    task_id = claim.details.task.id
+    calls = spent(
+        rig,
+        lambda: save_checkpoint(rig.world.deps, AUDITOR, task_id, claim.claim_id, "half", {"n": 1}, idempotency_key()),
+    )
+    assert calls == [MANY, WRITE]
+
+
+def test_a_retry_takes_a_handful(rig: Rig) -> None:
+    claim = held(rig)
+    task_id = claim.details.task.id
+    failure = {"type": "error", "description": "no"}
+    fail_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, failure, "h", retryable=False)
+    assert len(spent(rig, lambda: retry_handoff(rig.world.deps, human(), task_id, idempotency_key(human())))) <= 6
+
+
+def test_what_cancelling_a_tree_costs_grows_with_what_is_open_and_nothing_else(rig: Rig) -> None:
+    claim = held(rig)
+    for number in range(3):
+        child = asked("auditor", "scout", claim=claim, summary=f"Part {number}")
+        child.message["target"]["reason"] = f"Part {number}"
+        create_handoff(rig.world.deps, AUDITOR, child)
+    task_id = claim.details.task.id
+    calls = spent(rig, lambda: cancel_task(rig.world.deps, human(), task_id, None))
+    assert calls.count(WRITE) == 4  # each of them
+    assert len(calls) <= 16, calls
+    assert spent(rig, lambda: cancel_descendants(rig.world.deps, WORKSPACE, task_id)) == ["get_item"]
+
+
+def test_a_chain_of_thirty_handoffs_is_read_in_two(rig: Rig) -> None:
+    claim = held(rig)
+    for number in range(29):
+        child = asked("auditor", "scout", claim=claim)
+        child.message["target"]["reason"] = f"Part {number}"
+        create_handoff(rig.world.deps, AUDITOR, child)
+    workflow_id = claim.details.task.workflow_id
+    assert len(spent(rig, lambda: workflow_chain(rig.world.deps, human(), workflow_id))) <= 2

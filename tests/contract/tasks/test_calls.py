@@ -1,0 +1,380 @@
+"""What each verb costs: the calls at the choke point, and the bells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.table import to_wire
+from baton.domain.access.principal import Kind
+from baton.domain.agents.agent import Runtime
+from baton.domain.handoffs.workflow import JobKind
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.task import State
+from baton.domain.times import seconds
+from baton.ports import Body, HandoffQuery, JobFinished, Store
+from baton.services.access.authenticate import authenticate
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.fail_task import fail_task
+from baton.services.claims.release_task import release_task
+from baton.services.claims.renew_claim import renew_claim
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.escalations.release_review import release_review
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tasks.sweep import sweep
+from support.clock import NOON
+from support.fakes.fake_dynamo.sizes import item_bytes as size
+from support.values.changes import a_claim, new, stored, then
+from support.values.runs import fill_runs
+from support.values.task_items import a_job, fill_task_items, freed
+from support.values.tasks import an_agent
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, agent, human, marker_body
+
+AUDITOR = agent("auditor")
+
+
+def idempotency_key(route: str = "/x", key: str = "key") -> IdempotencyKey:
+    return IdempotencyKey(human(), route, key, "hash")
+
+
+def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
+    """Calls to the table, then bells, in a process that heard of the auditor within the minute: the first claim of a
+    minute takes one more, as is said below."""
+    rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now())
+    notices = len(rig.world.dispatch_queue.notices)
+    calls = rig.count(act)
+    return calls + ["ring"] * (len(rig.world.dispatch_queue.notices) - notices)
+
+
+def marked(rig: Rig, **changes: Any) -> Callable[[], Any]:
+    return lambda: create_handoff_marker(rig.world.deps, human(), marker_body(**changes), idempotency_key())
+
+
+def test_a_marker_that_makes_a_task_takes_two_calls(rig: Rig) -> None:
+    assert spent(rig, marked(rig)) == ["batch_get_item", "transact_write_items"]
+
+
+def test_a_process_reads_the_agents_once_and_again_after_any_of_them_has_changed(rig: Rig) -> None:
+    rig.store.forget_rosters()
+    assert spent(rig, marked(rig)) == ["get_item", "query", "batch_get_item", "transact_write_items"]
+    assert spent(rig, marked(rig)) == ["batch_get_item"]
+    register_agent(rig.other().deps, human(), "scout", {"description": "Watches."})
+    assert spent(rig, marked(rig)) == ["batch_get_item", "get_item", "query", "batch_get_item"]
+    assert spent(rig, marked(rig)) == ["batch_get_item"]
+
+
+def test_a_marker_for_an_agent_that_is_run_takes_three_with_its_bell(rig: Rig) -> None:
+    def standing() -> Any:
+        return create_handoff_marker(
+            rig.world.deps, agent("scout"), marker_body(target_agent="runner"), idempotency_key()
+        )
+
+    assert spent(rig, standing) == ["batch_get_item", "transact_write_items", "ring"]
+
+
+def test_a_prevented_duplicate_takes_two(rig: Rig) -> None:
+    rig.world.mark()
+    assert len(spent(rig, marked(rig))) == 2
+
+
+def test_a_text_takes_two(rig: Rig) -> None:
+    assert len(spent(rig, marked(rig, create_task=False))) == 2
+
+
+def test_a_repeat_takes_one(rig: Rig) -> None:
+    marked(rig)()
+    assert spent(rig, marked(rig)) == ["batch_get_item"]
+
+
+def capped(rig: Rig) -> None:
+    for _ in range(2):
+        task_id = rig.world.mark().task_id
+        assert task_id
+        cancel_task(rig.world.deps, human(), task_id, None)
+
+
+def test_a_capped_marker_takes_two_and_the_next_knocks_three(rig: Rig) -> None:
+    capped(rig)
+    assert len(spent(rig, marked(rig))) == 2
+    again = IdempotencyKey(human(), "/x", "key-2", "hash")
+    knock = spent(rig, lambda: create_handoff_marker(rig.world.deps, human(), marker_body(), again))
+    assert knock == ["batch_get_item", "get_item", "transact_write_items"]
+
+
+def test_a_released_review_takes_five_with_its_bell(rig: Rig) -> None:
+    capped(rig)
+    review_id = rig.world.mark().review_id
+    assert review_id
+    assert len(spent(rig, lambda: release_review(rig.world.deps, human(), review_id, idempotency_key()))) <= 5
+
+
+@pytest.mark.parametrize("key", [None, idempotency_key()])
+@pytest.mark.parametrize(("runtime", "most"), [(Runtime.PULL, 3), (Runtime.RUN, 4)])
+def test_an_approval_takes_three_and_a_bell(rig: Rig, key: IdempotencyKey | None, runtime: Runtime, most: int) -> None:
+    register_agent(rig.world.deps, human(), "auditor", {"runtime": runtime})
+    task_id = rig.world.needing()
+    calls = spent(rig, lambda: approve_task(rig.world.deps, human(), task_id, 1, key))
+    assert len(calls) == most
+    assert ("ring" in calls) == (runtime is Runtime.RUN)
+
+
+@pytest.mark.parametrize("key", [None, idempotency_key()])
+def test_claim_next_takes_three(rig: Rig, key: IdempotencyKey | None) -> None:
+    rig.world.ready()
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    calls = spent(rig, lambda: claim_next(rig.world.deps, claimer, key))
+    assert calls == ["query", "batch_get_item", "transact_write_items"]
+
+
+def test_claim_next_that_finds_nothing_takes_three(rig: Rig) -> None:
+    """Its own queue, open work, and the agent, which may have been switched off."""
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert spent(rig, lambda: claim_next(rig.world.deps, claimer)) == ["query", "query", "get_item"]
+
+
+def test_an_agents_first_claim_in_a_minute_marks_its_contact_too(rig: Rig) -> None:
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    task_id = rig.world.ready()
+    claims = {
+        "by id": lambda: claim_task(rig.world.deps, claimer, task_id),
+        "next": lambda: claim_next(rig.world.deps, claimer),
+    }
+    for claim in claims.values():
+        assert rig.count(claim)[-1:] == ["update_item"]
+        rig.clock.advance(59)
+        assert "update_item" not in rig.count(lambda: claim_next(rig.world.deps, claimer))
+        rig.clock.advance(1)
+
+
+def test_a_claim_of_a_task_that_came_back_reads_why_too(rig: Rig) -> None:
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    told = []
+
+    def claim() -> None:
+        claimed = claim_next(rig.world.deps, claimer)
+        assert claimed is not None
+        told.append([recovery.number for recovery in claimed.details.recoveries])
+
+    rig.world.ready()
+    for came_back in range(5):
+        assert len(spent(rig, claim)) == (3 if came_back < 3 else 4)
+        rig.clock.advance(301)
+        sweep(rig.world.deps)
+        (task,) = rig.world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
+        if task.state == "needs":
+            approve_task(rig.world.deps, human(), task.id, None)
+            rig.clock.advance(3)
+    assert told == [[], [1], [1, 2], [1, 2, 3], [1, 2, 3, 4]]
+
+
+def test_a_claim_by_id_takes_two(rig: Rig) -> None:
+    task_id = rig.world.ready()
+    claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
+    assert len(spent(rig, lambda: claim_task(rig.world.deps, claimer, task_id))) == 2
+
+
+@pytest.mark.parametrize("lease_seconds", [None, 600])
+def test_a_heartbeat_is_one_call(rig: Rig, lease_seconds: int | None) -> None:
+    claim = rig.world.claimed()
+    rig.clock.advance(60)
+    task_id = claim.details.task.id
+    act = lambda: renew_claim(rig.world.deps, AUDITOR, task_id, claim.claim_id, lease_seconds)  # noqa: E731
+    assert spent(rig, act) == ["update_item"]
+
+
+END = {
+    "complete": lambda w, c, k: complete_task(w.deps, AUDITOR, c.details.task.id, c.claim_id, {"x": 1}, "h", k),
+    "fail": lambda w, c, k: fail_task(
+        w.deps, AUDITOR, c.details.task.id, c.claim_id, {"type": "e"}, "h", retryable=True, idempotency_key=k
+    ),
+    "release": lambda w, c, k: release_task(w.deps, AUDITOR, c.details.task.id, c.claim_id, None, "h", k),
+}
+
+
+@pytest.mark.parametrize("verb", END)
+@pytest.mark.parametrize("key", [None, idempotency_key()])
+def test_ending_a_claim_takes_two(rig: Rig, verb: str, key: IdempotencyKey | None) -> None:
+    claim: Claimed = rig.world.claimed()
+    assert len(spent(rig, lambda: END[verb](rig.world, claim, key))) == 2
+
+
+def test_the_authorizer_makes_one_call(rig: Rig) -> None:
+    _, text = issue_token(rig.world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))
+    calls = spent(rig, lambda: authenticate(rig.store, rig.clock, f"Bearer {text}"))
+    assert calls == ["get_item"]
+    assert spent(rig, lambda: authenticate(rig.store, rig.clock, "Bearer nonsense")) == []
+
+
+def page(rig: Rig) -> int:
+    """The readings of the due pages alone: tasks, and workspaces whose tracker is due."""
+    now = rig.clock.now()
+    return len(rig.count(lambda: (list(rig.store.tracker_circuits_due(now)), list(rig.store.due(now)))))
+
+
+def test_a_swept_task_takes_four_beside_the_page(rig: Rig) -> None:
+    rig.world.ready(target_agent="runner")
+    claim = Claimer(by=agent("runner"), agent="runner", worker="w", lease_seconds=60)
+    assert claim_next(rig.world.deps, claim)
+    rig.clock.advance(61)
+    base = page(rig)
+    calls = spent(rig, lambda: sweep(rig.world.deps))
+    assert calls[-1] == "ring"
+    assert len(calls) - base <= 4
+
+
+def test_more_swept_tasks_of_an_agent_take_two_each(rig: Rig) -> None:
+    rig.plant(new(f"task_{n:02d}", state=State.DELEGATED, ready_at=NOON, wake_at=NOON) for n in range(20))
+    base = page(rig)
+    assert len(spent(rig, lambda: sweep(rig.world.deps))) - base <= 1 + 20 * 2
+
+
+MANY = [f"task_{number:03d}" for number in range(100)]
+EVERYTHING = HandoffQuery(
+    agents=frozenset({"auditor", "scout"}),
+    work_type="audit",
+    idempotency_key=idempotency_key(),
+    parent_id="task_1",
+    workflow_id="wf_1",
+    roots=("scout", "*"),
+)
+ONE_READING: dict[str, Callable[[Store], Any]] = {
+    "a task and the first answer": lambda store: store.load(WORKSPACE, "task_1", idempotency_key()),
+    "what a handoff is decided on": lambda store: store.handoff_inputs(WORKSPACE, EVERYTHING),
+    "a bell": lambda store: store.read_for_dispatch(WORKSPACE, "task_1", "auditor"),
+    "a claim": lambda store: store.read_for_claim(WORKSPACE, "task_1", "auditor"),
+    "claims held": lambda store: store.held(WORKSPACE, "auditor"),
+    "skills and work": lambda store: list(store.ready(WORKSPACE, "auditor", NOON)[1]),
+    "open work": lambda store: list(store.open_work(WORKSPACE, NOON)),
+    "a hundred tasks": lambda store: store.tasks(WORKSPACE, MANY),
+    "thirty tasks' papers": lambda store: store.outcomes(WORKSPACE, MANY[:33]),
+    "forty bodies": lambda store: store.bodies(WORKSPACE, MANY[:40]),
+    "a workflow": lambda store: store.workflow(WORKSPACE, "wf_1"),
+    "checkpoints": lambda store: store.checkpoints(WORKSPACE, "wf_1", 50, None),
+    "an inbox": lambda store: store.inbox(WORKSPACE, "scout", 50, None),
+    "an errand": lambda store: store.job(WORKSPACE, JobKind.JOIN, "task_1"),
+    "late results": lambda store: store.late_results(WORKSPACE, "task_1"),
+    "a retry": lambda store: store.retry_of(WORKSPACE, "task_1"),
+    "all tools": lambda store: store.toolbox(WORKSPACE),
+    "thirty tools": lambda store: store.tools(WORKSPACE, MANY[:30]),
+    "a profile": lambda store: store.profile(WORKSPACE, "run-1"),
+    "a transcript": lambda store: store.transcript(WORKSPACE, "task_1", 1),
+    "what was spent": lambda store: store.usage(WORKSPACE, "wf_1", "task_1"),
+}
+
+
+@pytest.mark.parametrize("name", ONE_READING)
+def test_each_of_these_is_one_reading(rig: Rig, name: str) -> None:
+    stored(rig.store)
+    fill_task_items(rig.store)
+    fill_runs(rig.store)
+    assert len(rig.count(lambda: ONE_READING[name](rig.store))) == 1
+
+
+def test_acknowledging_is_one_call_and_an_errand_done_is_one_beside_the_rest(rig: Rig) -> None:
+    stored(rig.store)
+    fill_task_items(rig.store)
+    assert rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", MANY)) == ["transact_write_items"]
+    done = JobFinished(a_job())
+    assert rig.count(lambda: rig.store.commit(WORKSPACE, done)) == ["update_item"]
+    both = rig.count(lambda: rig.store.commit(WORKSPACE, new("task_9"), done))
+    assert both == ["transact_write_items", "update_item"]
+
+
+def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
+    """HEAD, its event, the body, the listings of its agent and its day, its workflow; then HEAD, event, and who holds
+    it."""
+    task = new("task_1", state=State.DELEGATED, ready_at=NOON).task
+    sizes = []
+    for act in (
+        lambda: rig.store.commit(WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), Body({})),
+        lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
+        lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
+    ):
+        rig.raw.largest_transaction = 0
+        act()
+        sizes.append(rig.raw.largest_transaction)
+    assert sizes == [6, 3, 3]
+
+
+class Meter:
+    """Counts what readings cost: the bytes of what was looked at, in units of 4 KB a call."""
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.units, self.looked_at = client, 0, 0
+
+    def __getattr__(self, operation: str) -> Any:
+        call = getattr(self.client, operation)
+
+        def metered(**request: Any) -> Any:
+            answer = call(**request)
+            found = answer.get("Items") or [answer[name] for name in ("Item",) if name in answer]
+            if operation == "batch_get_item":  # each of its items is rounded up by itself, those that aren't there too
+                found = [item for items in answer["Responses"].values() for item in items]
+                asked = sum(len(each["Keys"]) for each in request["RequestItems"].values())
+                self.units += sum(-(-size(item) // 4_096) for item in found) + asked - len(found)
+            elif operation != "transact_write_items":
+                self.units += max(1, -(-sum(map(size, found)) // 4_096))
+            self.looked_at += answer.get("ScannedCount", len(found))
+            return answer
+
+        return metered
+
+
+def sweep_cost(tasks: int) -> tuple[list[str], int, int]:
+    """Calls, capacity and items of sweeping three due tasks among ``tasks`` of all kinds that aren't."""
+    rig = Rig().settle()
+    kinds: list[dict[str, Any]] = [
+        {"state": State.DONE},
+        {"state": State.DELEGATED, "ready_at": NOON, "wake_at": NOON + seconds(60)},
+        {"state": State.NEEDS},
+        {"state": State.CLAIMED, "wake_at": NOON + seconds(1)},
+    ]
+    rig.plant(new(f"task_{n:05d}", **kinds[n % len(kinds)]) for n in range(tasks))
+    rig.plant(new(f"task_due_{n}", state=State.DELEGATED, ready_at=NOON, wake_at=NOON) for n in range(3))
+    meter = Meter(rig.choked.client)
+    rig.choked.client = meter
+    calls = spent(rig, lambda: sweep(rig.world.deps))
+    return calls, meter.units, meter.looked_at
+
+
+def test_sweeping_costs_the_same_in_a_small_and_in_a_big_table() -> None:
+    small, big = sweep_cost(100), sweep_cost(10_000)
+    assert small == big
+    assert small[2] <= 3 * 3, "due entries, their HEADs, their agent: nothing else was looked at"
+
+
+def test_a_marker_costs_as_few_readings_among_five_hundred_agents_as_among_three(rig: Rig) -> None:
+    """Those that take long to read: hundreds of units of capacity, were they all read each time."""
+    marked(rig)()
+    types = tuple(f"type-{number}-{'x' * 40}" for number in range(40))
+    for number in range(497):
+        slug = f"agent-{number:03d}"
+        rig.raw.put(to_wire(items.agent_item(an_agent(slug, name=slug, accepts=types, produces=types))))
+    version = rig.other_store.roster(WORKSPACE).version + 1
+    rig.raw.put(to_wire({**keys.roster(WORKSPACE)._asdict(), "version": version}))
+    rig.choked.client = meter = Meter(rig.choked.client)
+    marked(rig)()
+    assert meter.units > 400
+    meter.units = 0
+    assert len(rig.store.roster(WORKSPACE).agents) == 500
+    assert meter.units == 1
+    marked(rig)()
+    assert meter.units == 1 + 4, "settings, the version of the agents, the direction, the key"
+
+
+def test_no_transaction_comes_near_the_limit(rig: Rig) -> None:
+    """The longest: a human releases a capped escalation. (A Scan is refused by the client that counts.)"""
+    rig.raw.largest_transaction = 0
+    capped(rig)
+    review_id = rig.world.mark().review_id
+    assert review_id
+    release_review(rig.world.deps, human(), review_id, idempotency_key())
+    assert rig.raw.largest_transaction == 10

@@ -1,0 +1,314 @@
+"""One write for many tasks, with the counts that they share: all of it holds, or nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
+from baton.domain.handoffs.workflow import RootHandoffs, WorkflowMember
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.task import Recovery, State
+from baton.domain.times import seconds
+from baton.ports import (
+    MAX_ITEMS,
+    Body,
+    CheckpointKept,
+    ExtraWrite,
+    HandoffQuery,
+    HandoffsCounted,
+    InboxPosted,
+    JobFinished,
+    JobScheduled,
+    LateResultKept,
+    OtherTaskChanged,
+    Output,
+    PageSyncOpened,
+    RetryOpened,
+    ReviewChanged,
+    RootsCounted,
+    SaveResponse,
+    Store,
+    UnderClaim,
+)
+from support.clock import NOON
+from support.values.changes import claimed, looked_at, new, queued, stored, then
+from support.values.records import a_note, a_page_sync, a_review
+from support.values.task_items import a_checkpoint, a_job, a_late_result, a_message, holding, slotted
+from support.worlds.world import WORKSPACE, human
+
+ONCE = IdempotencyKey(human(), "/x", "key", "hash")
+
+
+def count(store: Store, workflow_id: str = "wf_1") -> int | None:
+    return store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id=workflow_id)).handoffs
+
+
+def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store: Store) -> None:
+    parent = claimed(store, "task_1")
+    child = new("task_2", parent_id="task_1", wake_at=NOON)
+    grandchild = new("task_3", parent_id="task_2")
+    nested = OtherTaskChanged(grandchild, (Body({"n": 3}),))
+    done = then(parent, state=State.DONE, claim=None)
+    store.commit(
+        WORKSPACE,
+        done,
+        Output("x", {"completion_id": "comp_1"}),
+        OtherTaskChanged(child, (Body({"n": 2}), PageSyncOpened(a_page_sync("task_2")), nested)),
+    )
+    assert store.load(WORKSPACE, "task_1")[0] == done.task
+    read = store.read(WORKSPACE, "task_2", with_body=True)
+    assert (read.task, read.body, read.page_sync) == (child.task, {"n": 2}, a_page_sync("task_2"))
+    assert store.read(WORKSPACE, "task_3", with_body=True).body == {"n": 3}
+    assert store.events(WORKSPACE, "task_2", 0, 10) == child.events
+    assert store.read(WORKSPACE, "task_1").completion == {"completion_id": "comp_1"}
+    members = (WorkflowMember("task_1", None), WorkflowMember("task_2", "task_1"), WorkflowMember("task_3", "task_2"))
+    assert store.workflow(WORKSPACE, "wf_1") == members
+
+
+def moved_on(store: Store) -> ExtraWrite:
+    task = stored(store, "task_2")
+    store.commit(WORKSPACE, then(task, title="moved on"))
+    return OtherTaskChanged(then(task, title="late"))
+
+
+def there_already(store: Store) -> ExtraWrite:
+    stored(store, "task_2")
+    return OtherTaskChanged(new("task_2"))
+
+
+def deep_inside(store: Store) -> ExtraWrite:
+    return OtherTaskChanged(new("task_5"), (OtherTaskChanged(new("task_6"), (there_already(store),)),))
+
+
+def under_no_claim(store: Store) -> ExtraWrite:
+    holding(store, "task_2", fence=2)
+    return OtherTaskChanged(new("task_5"), (UnderClaim("task_2", "clm_1"),))
+
+
+def permit_taken(store: Store) -> ExtraWrite:
+    holding(store, "task_2", 1)
+    return OtherTaskChanged(new("task_5", state=State.CLAIMED, claim=slotted(1), fence=1))
+
+
+def full(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, new("task_2"), HandoffsCounted("wf_1", 1, 49, 50))
+    return HandoffsCounted("wf_1", 1, 0, 50)
+
+
+def too_many_from_the_start(_: Store) -> ExtraWrite:
+    return HandoffsCounted("wf_1", 2, 49, 50)
+
+
+def roots_moved_on(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, new("task_2"), RootsCounted(RootHandoffs("scout", "*", (NOON,), 1)))
+    return RootsCounted(RootHandoffs("scout", "*", (NOON,), 1))
+
+
+def late_already(store: Store) -> ExtraWrite:
+    stored(store, "task_2")
+    store.commit(WORKSPACE, LateResultKept("task_2", "clm_1", a_late_result()))
+    return LateResultKept("task_2", "clm_1", a_late_result())
+
+
+def retried_meanwhile(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", None))
+    return RetryOpened("task_0", "task_1", None)
+
+
+def another_retry_seen(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", None))
+    return RetryOpened("task_0", "task_1", "task_7")
+
+
+def never_retried(_: Store) -> ExtraWrite:
+    return RetryOpened("task_0", "task_1", "task_7")
+
+
+def reviewed_already(store: Store) -> ExtraWrite:
+    store.commit(WORKSPACE, ReviewChanged(a_review()), a_note(7))
+    return ReviewChanged(a_review())
+
+
+@pytest.mark.parametrize(
+    ("prepare", "error"),
+    [
+        (moved_on, Conflict),
+        (there_already, Conflict),
+        (deep_inside, Conflict),
+        (under_no_claim, Conflict),
+        (permit_taken, Conflict),
+        (full, Conflict),
+        (too_many_from_the_start, Conflict),
+        (roots_moved_on, Conflict),
+        (late_already, KeyTaken),
+        (retried_meanwhile, Conflict),
+        (another_retry_seen, Conflict),
+        (never_retried, Conflict),
+        (reviewed_already, Conflict),
+    ],
+)
+def test_what_does_not_hold_refuses_all_of_it(
+    store: Store, prepare: Callable[[Store], ExtraWrite], error: type[BatonError]
+) -> None:
+    refused = prepare(store)
+    seen = (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0"))
+    along: list[ExtraWrite] = [
+        CheckpointKept(a_checkpoint()),
+        InboxPosted(a_message()),
+        JobScheduled(a_job()),
+        OtherTaskChanged(new("task_8"), (Body({}), HandoffsCounted("wf_8", 1, 0, 50))),
+        SaveResponse(ONCE, {}),
+    ]
+    with pytest.raises(error):
+        store.commit(WORKSPACE, new("task_1"), *along, refused)
+    assert store.tasks(WORKSPACE, ["task_1", "task_5", "task_6", "task_8"]) == {}
+    assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == ()
+    assert store.inbox(WORKSPACE, "scout", 10, None).items == ()
+    assert list(store.due(NOON + seconds(10_000))) == [
+        each for each in store.due(NOON + seconds(10_000)) if not each[2]
+    ]
+    assert store.saved_response(ONCE) is None
+    assert count(store, "wf_8") is None
+    assert (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0")) == seen
+
+
+def test_a_workflows_handoffs_are_counted_to_their_limit_and_no_further(store: Store) -> None:
+    assert count(store) is None
+    store.commit(WORKSPACE, new("task_1"), HandoffsCounted("wf_1", 1, 1, 5))
+    assert count(store) == 2
+    store.commit(WORKSPACE, new("task_2"), HandoffsCounted("wf_1", 2, 99, 5))
+    assert count(store) == 4
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 2, 0, 5))
+    store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 1, 0, 5))
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, new("task_4"), HandoffsCounted("wf_1", 1, 0, 5))
+    assert (count(store), count(store, "wf_10")) == (5, None)
+
+
+@pytest.mark.parametrize(("start", "number", "most", "holds"), [(0, 5, 5, True), (1, 5, 5, False), (0, 1, 0, False)])
+def test_the_first_count_may_already_be_the_last(
+    store: Store, start: int, number: int, most: int, *, holds: bool
+) -> None:
+    extras = [HandoffsCounted("wf_1", number, start, most)]
+    if holds:
+        store.commit(WORKSPACE, new(), *extras)
+        assert count(store) == start + number
+    else:
+        with pytest.raises(Conflict):
+            store.commit(WORKSPACE, new(), *extras)
+        assert count(store) is None
+
+
+def test_roots_are_counted_by_direction(store: Store) -> None:
+    first = RootHandoffs("human:a#b", "*", (NOON,), 1)
+    store.commit(WORKSPACE, new("task_1"), RootsCounted(first))
+    second = replace(first, times=(NOON, NOON + seconds(1)), version=2)
+    store.commit(WORKSPACE, new("task_2"), RootsCounted(second))
+    assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=("human:a#b", "*"))).roots == second
+    for pair in (("human:a", "*"), ("*", "human:a#b"), ("scout", "auditor")):
+        assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=pair)).roots == RootHandoffs(*pair)
+
+
+def in_one(store: Store, *, items: int) -> None:
+    """A write of so many items: a new open task without events takes three, each note one."""
+    bare = replace(new("task_1", target_agent=None), events=())
+    store.commit(WORKSPACE, bare, *[a_note(number) for number in range(items - 3)])
+
+
+def test_a_hundred_items_are_written_at_once(store: Store) -> None:
+    in_one(store, items=MAX_ITEMS)
+    assert len(store.notes(WORKSPACE, "task_1", 200)) == MAX_ITEMS - 3
+
+
+def test_one_more_is_refused_before_anything_is_sent(store: Store) -> None:
+    with pytest.raises(ValueError, match="101 items"):
+        in_one(store, items=MAX_ITEMS + 1)
+    with pytest.raises(Unknown):
+        store.load(WORKSPACE, "task_1")
+
+
+def test_what_is_written_along_counts_too(store: Store) -> None:
+    extras = [
+        OtherTaskChanged(new(f"task_{number}"), (Body({}), PageSyncOpened(a_page_sync(f"task_{number}"))))
+        for number in range(15)
+    ]
+    with pytest.raises(ValueError, match="105 items"):
+        store.commit(WORKSPACE, *extras)
+    assert store.workflow(WORKSPACE, "wf_1") == ()
+
+
+RECOVERY = Recovery(
+    number=1,
+    at=NOON,
+    reason="x",
+    prior_agent="auditor",
+    prior_worker="w",
+    prior_fence=1,
+    last_checkpoint_id=None,
+    action="x",
+)
+
+
+@pytest.mark.parametrize("room", [0, 1])
+def test_both_stores_count_alike(store: Store, room: int) -> None:
+    """All that a change and its extras may write, beside as many notes as still fit, or one more."""
+    task = holding(store, "task_1", 1)
+    change = replace(
+        then(task, state=State.WAITING, claim=None), recovery=RECOVERY, failure={"type": "x"}, resume_payload={"x": 1}
+    )
+    extras: list[ExtraWrite] = [
+        Output(1, {"x": 1}),
+        CheckpointKept(a_checkpoint()),
+        InboxPosted(a_message()),
+        JobScheduled(a_job()),
+        JobFinished(a_job(stamp="another")),
+        LateResultKept("task_1", "clm_1", a_late_result()),
+        RetryOpened("task_1", "task_2", None),
+        ReviewChanged(a_review()),
+        RootsCounted(RootHandoffs("scout", "*", (NOON,), 1)),
+        HandoffsCounted("wf_1", 1, 0, 50),
+        OtherTaskChanged(
+            new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1), (Body({}), SaveResponse(ONCE, {}))
+        ),
+    ]
+    taken = 6 + 10 + 8  # of task_1's change, of the extras, of task_2
+    notes = [a_note(number) for number in range(MAX_ITEMS - taken + 1 - room)]
+    if room:
+        store.commit(WORKSPACE, change, *extras, *notes)
+    else:
+        with pytest.raises(ValueError, match="101 items"):
+            store.commit(WORKSPACE, change, *extras, *notes)
+
+
+def twice(store: Store) -> list[tuple[Any, ...]]:
+    task = holding(store, "task_1")
+    return [
+        (then(task, title="x"), UnderClaim("task_1", "clm_1")),
+        (then(task, title="x"), OtherTaskChanged(looked_at(task))),
+        (OtherTaskChanged(new("task_2")), OtherTaskChanged(new("task_2"))),
+        (
+            new("task_2"),
+            HandoffsCounted("wf_1", 1, 0, 9),
+            OtherTaskChanged(new("task_3"), (HandoffsCounted("wf_1", 1, 0, 9),)),
+        ),
+        (CheckpointKept(a_checkpoint(1)), CheckpointKept(a_checkpoint(2))),
+        (InboxPosted(a_message()), InboxPosted(a_message())),
+    ]
+
+
+def test_one_item_is_not_written_twice_at_once(store: Store) -> None:
+    for writes in twice(store):
+        with pytest.raises(ValueError, match="twice"):
+            store.commit(WORKSPACE, *writes)
+    assert len(store.workflow(WORKSPACE, "wf_1")) == 1
+
+
+def test_a_write_may_begin_with_nothing_but_what_is_written_along(store: Store) -> None:
+    store.commit(WORKSPACE, OtherTaskChanged(new("task_1"), (Body({"x": 1}),)), HandoffsCounted("wf_1", 1, 0, 5))
+    assert store.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
+    queued(store, "task_2")

@@ -1,0 +1,601 @@
+"""The outbox to the tracker: its rows, whose page is whose, gates and webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from baton.adapters.dynamodb.table import from_wire
+from baton.adapters.dynamodb.tracker.tracker_reads import ROWS_PAGE
+from baton.domain.access.principal import SYNC_TRACKER, system
+from baton.domain.errors import Conflict, KeyTaken, PageHeld
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.commands import Cancel
+from baton.domain.tasks.task import Task
+from baton.domain.times import from_ms, seconds, to_ms
+from baton.domain.tracker.page_sync import MAX_MESSAGE, PageSync, Sync
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.ports import (
+    Body,
+    ExtraWrite,
+    PageLinked,
+    PageReported,
+    PageSyncBehind,
+    PageSyncOpened,
+    PageSyncSaved,
+    SaveResponse,
+    Store,
+    TrackerCircuitSaved,
+    WebhookSaved,
+)
+from baton.steps.tasks.change_task import change_task
+from support.clock import NOON
+from support.fakes.fake_dynamo.sizes import item_bytes as size
+from support.values.changes import new, then
+from support.values.records import PAGE_ID, a_circuit, a_page, a_page_sync, a_webhook, add_page_syncs
+from support.values.tasks import MS
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, human
+
+LATER = NOON + seconds(60)
+UNDASHED = PAGE_ID.replace("-", "")
+OTHER_PAGE = "0" * 32
+REPORT = IdempotencyKey(system(WORKSPACE, SYNC_TRACKER), "edits of pages", "edit-1", "")
+
+
+def opened(store: Store, task_id: str = "task_1", **values: Any) -> tuple[Task, PageSync]:
+    """A task and its row, as one commit."""
+    change, row = new(task_id, mirrored=True), a_page_sync(task_id, **values)
+    store.commit(WORKSPACE, change, Body({"text": "x"}), PageSyncOpened(row))
+    return change.task, row
+
+
+def save(store: Store, row: PageSync, *extras: ExtraWrite, **changes: Any) -> PageSync:
+    after = replace(row, version=row.version + 1, **changes)
+    store.commit(WORKSPACE, PageSyncSaved(after), *extras)
+    return after
+
+
+def report(store: Store, task_id: str = "task_1", key: str = "edit-1", forget_at: Any = None) -> None:
+    store.commit(WORKSPACE, PageReported(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at))
+
+
+# Rows
+
+
+def test_a_row_opens_with_its_task(store: Store) -> None:
+    task, row = opened(store)
+    assert store.load(WORKSPACE, "task_1")[0] == task
+    assert store.page_sync(WORKSPACE, "task_1") == row
+    assert store.read(WORKSPACE, "task_1").page_sync == row
+    assert store.read(WORKSPACE, "task_1", with_body=True).page_sync == row
+
+
+def test_a_task_without_a_tracker_has_no_row(store: Store) -> None:
+    store.commit(WORKSPACE, new())
+    assert store.page_sync(WORKSPACE, "task_1") is None
+    assert store.read(WORKSPACE, "task_1").page_sync is None
+    assert store.page_sync(WORKSPACE, "unknown") is None
+
+
+def test_the_rows_of_many_tasks_are_read_at_once(store: Store) -> None:
+    ids = [f"task_{n:03d}" for n in range(100)]
+    rows = list(map(a_page_sync, ids[::2]))
+    add_page_syncs(store, *rows)
+    assert store.page_syncs(WORKSPACE, ids) == {row.task_id: row for row in rows}
+    assert store.page_syncs(WORKSPACE, ["task_000", "task_000", "unknown"]) == {"task_000": rows[0]}
+    assert store.page_syncs(WORKSPACE, []) == {}
+
+
+def test_a_claimer_is_told_nothing_of_the_row(store: Store) -> None:
+    """It is read with the answer, where it may have changed again."""
+    opened(store)
+    assert store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].page_sync is None
+
+
+def test_a_task_that_isnt_made_opens_no_row(store: Store) -> None:
+    opened(store)
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, new(), PageSyncOpened(a_page_sync(message="second")))
+    assert store.page_sync(WORKSPACE, "task_1") == a_page_sync()
+
+
+FULL: dict[str, Any] = {
+    "shown": 3,
+    "looks": 2,
+    "looked": 1,
+    "page": a_page(),
+    "page_status": "Not started",
+    "shown_state": "delegated",
+    "is_settled": True,
+    "status": Sync.DENIED,
+    "message": "ä" * MAX_MESSAGE,
+    "sender": "send_1",
+    "held_until": LATER,
+    "attempts": 4,
+    "failures": 3,
+    "unclear": True,
+    "happened_by": LATER,
+}
+
+
+def test_everything_of_a_row_is_kept(store: Store) -> None:
+    _, row = opened(store)
+    after = save(store, row, **FULL)
+    assert store.page_sync(WORKSPACE, "task_1") == after
+    emptied = save(store, after, **{f: getattr(a_page_sync(), f) for f in FULL}, due_at=None)
+    assert store.page_sync(WORKSPACE, "task_1") == emptied
+
+
+def test_a_change_of_the_task_puts_its_row_behind(store: Store) -> None:
+    task, row = opened(store, **FULL, due_at=None)
+    change = then(task, title="y")
+    store.commit(WORKSPACE, change, PageSyncBehind(LATER))
+    assert store.page_sync(WORKSPACE, "task_1") == replace(row, wanted=change.task.seq, due_at=LATER, version=2)
+    assert change.task.seq == 2
+
+
+def test_a_change_that_is_refused_puts_nothing_behind(store: Store) -> None:
+    task, row = opened(store)
+    store.commit(WORKSPACE, then(task, title="y"))
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, then(task, title="z"), PageSyncBehind(LATER))
+    assert store.page_sync(WORKSPACE, "task_1") == row
+
+
+def test_a_reported_page_is_to_be_looked_at(store: Store) -> None:
+    _, row = opened(store, **FULL, due_at=None)
+    report(store)
+    assert store.page_sync(WORKSPACE, "task_1") == replace(row, looks=3, due_at=LATER, version=2)
+
+
+def test_the_same_report_counts_once(store: Store) -> None:
+    _, row = opened(store)
+    report(store)
+    with pytest.raises(KeyTaken):
+        report(store)
+    report(store, key="edit-2")
+    assert store.page_sync(WORKSPACE, "task_1") == replace(row, looks=2, due_at=LATER, version=3)
+
+
+def test_of_two_savers_the_second_is_refused_and_writes_nothing(store: Store) -> None:
+    _, row = opened(store)
+    first = save(store, row, sender="one")
+    with pytest.raises(Conflict):
+        save(store, row, PageLinked(PAGE_ID, "task_1"), TrackerCircuitSaved(a_circuit()), sender="two")
+    assert store.page_sync(WORKSPACE, "task_1") == first
+    assert store.page_holders(WORKSPACE, [PAGE_ID]) == {}
+    assert store.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
+
+
+def test_a_row_that_isnt_there_has_no_next_version(store: Store) -> None:
+    with pytest.raises(Conflict):
+        save(store, a_page_sync("unknown"))
+    assert store.page_sync(WORKSPACE, "unknown") is None
+
+
+@pytest.mark.parametrize("kind", ["behind", "reported"])
+def test_whoever_saves_learns_what_was_written_beside_them(store: Store, kind: str) -> None:
+    task, row = opened(store)
+    held = save(store, row, sender="one", held_until=LATER)
+    if kind == "behind":
+        store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
+    else:
+        report(store)
+    with pytest.raises(Conflict):
+        save(store, held, sender=None, shown=1)
+    found = store.page_sync(WORKSPACE, "task_1")
+    assert found is not None
+    assert (found.sender, found.held_until, found.shown) == ("one", LATER, 0)
+    assert (found.wanted, found.looks) == ((2, 0) if kind == "behind" else (1, 1))
+    assert save(store, found, sender=None, shown=1) == store.page_sync(WORKSPACE, "task_1")
+
+
+@pytest.mark.parametrize("kind", ["behind", "reported"])
+def test_who_only_tells_of_a_change_is_never_refused_for_a_saver(store: Store, kind: str) -> None:
+    """Decided before the row was saved, written after."""
+    task, row = opened(store)
+    change = then(task, title="y")
+    held = save(store, row, sender="one", held_until=LATER)
+    if kind == "behind":
+        store.commit(WORKSPACE, change, PageSyncBehind(LATER))
+    else:
+        report(store)
+    found = store.page_sync(WORKSPACE, "task_1")
+    assert found is not None
+    assert (found.sender, found.version) == ("one", held.version + 1)
+
+
+# Whose page is whose
+
+
+def test_a_page_is_one_tasks_and_no_others(store: Store) -> None:
+    _, one = opened(store, "task_1")
+    _, two = opened(store, "task_2")
+    one = save(store, one, PageLinked(PAGE_ID, "task_1"), page=a_page())
+    with pytest.raises(PageHeld):
+        save(store, two, PageLinked(PAGE_ID, "task_2"), page=a_page())
+    assert store.page_sync(WORKSPACE, "task_2") == two
+    assert store.page_holders(WORKSPACE, [PAGE_ID]) == {PAGE_ID: "task_1"}
+    save(store, one, PageLinked(PAGE_ID, "task_1"))
+    save(store, two, PageLinked(OTHER_PAGE, "task_2"))
+
+
+@pytest.mark.parametrize("again", [UNDASHED, UNDASHED.upper(), PAGE_ID.upper()])
+def test_a_page_is_the_same_however_its_id_is_written(store: Store, again: str) -> None:
+    _, one = opened(store, "task_1")
+    _, two = opened(store, "task_2")
+    one = save(store, one, PageLinked(PAGE_ID, "task_1"))
+    with pytest.raises(PageHeld):
+        save(store, two, PageLinked(again, "task_2"))
+    save(store, one, PageLinked(again, "task_1"))
+    assert store.page_holders(WORKSPACE, [again]) == {again: "task_1"}
+    assert store.page_holders(WORKSPACE, [PAGE_ID, again]) == {PAGE_ID: "task_1", again: "task_1"}
+
+
+def test_holders_are_asked_for_a_hundred_pages_at_once(store: Store) -> None:
+    _, row = opened(store)
+    asked = [PAGE_ID, *(f"{n:032x}" for n in range(1, 100))]
+    save(store, row, PageLinked(PAGE_ID, "task_1"))
+    assert store.page_holders(WORKSPACE, asked) == {PAGE_ID: "task_1"}
+    assert store.page_holders(WORKSPACE, []) == {}
+
+
+# What is due
+
+
+def due(store: Store, at: Any = NOON) -> list[str]:
+    return list(store.page_syncs_due(WORKSPACE, at))
+
+
+def test_due_rows_come_the_longest_due_first_and_none_early(store: Store) -> None:
+    number = ROWS_PAGE + 5
+    ids = [f"task_{n:03d}" for n in range(number)]
+    # The ids run against the times, so that neither stands in for the other.
+    add_page_syncs(store, *(a_page_sync(ids[number - 1 - n], due_at=NOON + n * MS) for n in range(number)))
+    assert due(store, NOON - MS) == []
+    assert due(store) == [ids[-1]]
+    assert due(store, NOON + (number - 2) * MS) == ids[:0:-1]
+    assert due(store, NOON + (number - 1) * MS) == ids[::-1]
+    assert store.count_waiting_page_syncs(WORKSPACE, number) == number
+    assert store.count_waiting_page_syncs(WORKSPACE, 70) == 70
+
+
+def test_due_rows_of_one_moment_are_all_found_at_the_end_of_a_page(store: Store) -> None:
+    ids = [f"task_{n:03d}" for n in range(ROWS_PAGE)]
+    add_page_syncs(store, *map(a_page_sync, ids))
+    assert due(store) == ids
+
+
+def test_rows_may_be_let_go_while_due_ones_are_read(store: Store) -> None:
+    ids = [f"task_{n:03d}" for n in range(ROWS_PAGE + 10)]
+    add_page_syncs(store, *map(a_page_sync, ids))
+    sent = []
+    for task_id in store.page_syncs_due(WORKSPACE, NOON):
+        sent.append(task_id)
+        if len(sent) <= 10:
+            row = store.page_sync(WORKSPACE, task_id)
+            assert row is not None
+            save(store, row, due_at=None, status=Sync.OK)
+    assert sent == ids
+    assert due(store) == ids[10:]
+
+
+def test_a_row_is_due_again_once_its_hold_is_over(store: Store) -> None:
+    _, row = opened(store)
+    held = save(store, row, sender="one", held_until=LATER, due_at=LATER)
+    assert due(store) == []
+    assert due(store, LATER) == ["task_1"]
+    assert store.count_waiting_page_syncs(WORKSPACE, 10) == 1
+    rested = save(store, held, sender=None, held_until=None, due_at=None, status=Sync.OK)
+    assert due(store, LATER) == []
+    assert store.count_waiting_page_syncs(WORKSPACE, 10) == 0
+    assert not rested.is_due(LATER)
+
+
+def test_a_row_that_is_held_may_be_named_and_says_so(store: Store) -> None:
+    task, row = opened(store)
+    save(store, row, sender="one", held_until=LATER, due_at=LATER)
+    store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(NOON))
+    assert due(store) == ["task_1"]
+    found = store.page_sync(WORKSPACE, "task_1")
+    assert found is not None
+    assert not found.is_due(NOON)
+
+
+# What was given up
+
+
+def dead(store: Store, limit: int = 10) -> list[list[str]]:
+    """Page by page."""
+    pages, cursor = [], None
+    while True:
+        page = store.dead_page_syncs(WORKSPACE, limit, cursor)
+        pages.append([row.task_id for row in page.items])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def test_rows_that_were_given_up_are_listed_whole_page_by_page(store: Store) -> None:
+    assert dead(store) == [[]]
+    rows = [a_page_sync(f"task_{n}", due_at=None, status=Sync.DEAD, since=NOON + (9 - n) * MS) for n in range(5)]
+    add_page_syncs(store, *rows, a_page_sync("task_5"), a_page_sync("task_6", due_at=None, status=Sync.OK))
+    assert dead(store) == [["task_4", "task_3", "task_2", "task_1", "task_0"]]
+    assert dead(store, 2) == [["task_4", "task_3"], ["task_2", "task_1"], ["task_0"]]
+    assert dead(store, 5) == [["task_4", "task_3", "task_2", "task_1", "task_0"]]
+    assert store.dead_page_syncs(WORKSPACE, 10, None).items == tuple(rows[::-1])
+    assert store.count_waiting_page_syncs(WORKSPACE, 10) == 1
+
+
+@pytest.mark.parametrize("kind", ["revived", "behind", "reported"])
+def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> None:
+    task, row = opened(store)
+    row = save(store, row, due_at=None, status=Sync.DEAD)
+    assert dead(store) == [["task_1"]]
+    if kind == "revived":
+        save(store, row, status=Sync.PENDING, due_at=LATER)
+    elif kind == "behind":
+        store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
+    else:
+        report(store)
+    assert dead(store) == [[]]
+    assert due(store, LATER) == ["task_1"]
+    found = store.page_sync(WORKSPACE, "task_1")
+    assert found is not None
+    save(store, found, due_at=None, status=Sync.DEAD)
+    assert dead(store) == [["task_1"]]
+
+
+# Gates and webhooks
+
+
+def test_a_gate_that_nobody_saved_is_open(store: Store) -> None:
+    assert store.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
+    assert list(store.tracker_circuits_due(NOON)) == []
+
+
+def test_a_gate_is_saved_by_version(store: Store) -> None:
+    full = a_circuit(
+        closed_until=LATER, failures=2, status=Sync.DENIED, message="no", reconciled_at=NOON, wake_at=LATER
+    )
+    store.commit(WORKSPACE, TrackerCircuitSaved(full))
+    assert store.circuit(WORKSPACE) == full
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, TrackerCircuitSaved(a_circuit()))
+    assert store.circuit(WORKSPACE) == full
+    after = replace(a_circuit(version=2), wake_at=None)
+    store.commit(WORKSPACE, TrackerCircuitSaved(after))
+    assert store.circuit(WORKSPACE) == after
+
+
+def test_gates_are_due_by_their_times_and_without_one_never(store: Store) -> None:
+    for n, workspace in enumerate(["w-c", "w-b", "w-a"]):
+        store.commit(workspace, TrackerCircuitSaved(a_circuit(workspace=workspace, wake_at=NOON + n * MS)))
+    assert list(store.tracker_circuits_due(NOON - MS)) == []
+    assert list(store.tracker_circuits_due(NOON + MS)) == ["w-c", "w-b"]
+    assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-b", "w-a"]
+    store.commit("w-b", TrackerCircuitSaved(store.circuit("w-b").waking(None)))
+    assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-a"]
+    store.commit("w-b", TrackerCircuitSaved(store.circuit("w-b").waking(NOON)))
+    assert list(store.tracker_circuits_due(LATER)) == ["w-b", "w-c", "w-a"]
+
+
+def test_a_webhook_is_saved_by_version_and_stays_when_it_is_taken_down(store: Store) -> None:
+    assert store.webhook(WORKSPACE) is None
+    first = a_webhook()
+    store.commit(WORKSPACE, WebhookSaved(first))
+    assert store.webhook(WORKSPACE) == first
+    with pytest.raises(Conflict):
+        store.commit(WORKSPACE, WebhookSaved(a_webhook(digest="e" * 64)))
+    full = first.installed("secret_1", NOON).verified(NOON + MS)
+    store.commit(WORKSPACE, WebhookSaved(replace(full, version=2)))
+    assert store.webhook(WORKSPACE) == replace(full, version=2)
+    gone = replace(full, version=2).taken_down()
+    store.commit(WORKSPACE, WebhookSaved(gone))
+    assert store.webhook(WORKSPACE) == gone
+
+
+# What only the table has
+
+
+@pytest.fixture
+def rig() -> Rig:
+    """On an empty table: nothing here needs an agent."""
+    return Rig()
+
+
+def test_what_may_be_forgotten_is_so_in_whole_seconds(rig: Rig) -> None:
+    opened(rig.store)
+    forget_at = NOON + seconds(5) + 999 * MS
+    report(rig.store, forget_at=forget_at)
+    report(rig.store, key="edit-2")
+    items = [item for item in rig.items() if item["sk"] == {"S": "ONCE"}]
+    assert len(items) == 2
+    (ttl,) = [item["ttl"] for item in items if "ttl" in item]
+    assert ttl == {"N": str(to_ms(NOON) // 1_000 + 5)}
+    assert not [item for item in rig.items() if "ttl" in item and item["sk"] != {"S": "ONCE"}]
+
+
+def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
+    task, row = opened(rig.store)
+    save(rig.store, row, PageLinked(PAGE_ID, "task_1"), TrackerCircuitSaved(a_circuit()), WebhookSaved(a_webhook()))
+    rig.store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
+    about = [item for item in rig.items() if item["sk"]["S"] in {"MIRROR", "PAGE", "GATE", "WEBHOOK"}]
+    assert len(about) == 4
+    for item in about:
+        assert not any("NULL" in value for value in item.values()), item
+        assert size(item) < 800
+        assert "workspace" not in from_wire(item) or item["sk"]["S"] == "WEBHOOK"
+
+
+# A reply is lost, or a call fails: one success, and one effect
+
+
+def behind(store: Store) -> None:
+    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_1")[0], title="y"), PageSyncBehind(LATER))
+
+
+def row_of(store: Store) -> PageSync:
+    row = store.page_sync(WORKSPACE, "task_1")
+    assert row is not None
+    return row
+
+
+COMMITS: dict[str, Callable[[Store], Any]] = {
+    "opened": lambda store: opened(store, "task_2"),
+    "behind": behind,
+    "reported": report,
+    "saved": lambda store: save(store, row_of(store), sender="one"),
+    "saved with its page": lambda store: save(store, row_of(store), PageLinked(PAGE_ID, "task_1"), page=a_page()),
+    "gate": lambda store: store.commit(WORKSPACE, TrackerCircuitSaved(store.circuit(WORKSPACE).waking(NOON))),
+    "webhook": lambda store: store.commit(WORKSPACE, WebhookSaved(a_webhook())),
+}
+
+
+def everything(store: Store) -> list[Any]:
+    rows = [store.page_sync(WORKSPACE, task_id) for task_id in ("task_1", "task_2")]
+    heads = [row and store.load(WORKSPACE, row.task_id)[0] for row in rows]
+    known = store.page_holders(WORKSPACE, [PAGE_ID]), store.circuit(WORKSPACE), store.webhook(WORKSPACE)
+    return [
+        rows,
+        heads,
+        known,
+        due(store, LATER),
+        list(store.tracker_circuits_due(LATER)),
+        store.saved_response(REPORT),
+    ]
+
+
+@pytest.mark.parametrize("fault", ["timeout_after", "timeout_before"])
+@pytest.mark.parametrize("name", COMMITS)
+def test_one_fault_at_any_call_is_not_noticed(rig: Rig, name: str, fault: str) -> None:
+    opened(rig.store)
+    again = rig.keep()
+    again()
+    COMMITS[name](rig.store)
+    calls, expected = list(rig.choked.calls), everything(rig.other_store)
+    for number in range(1, len(calls) + 1):
+        again()
+        rig.choked.plan = lambda n, _op, at=number: fault if n == at else None
+        COMMITS[name](rig.store)
+        assert everything(rig.other_store) == expected, f"{fault} at call {number}, {calls[number - 1]}"
+
+
+class After:
+    """Wraps a client: after its first write, before anybody hears of it, somebody else does something."""
+
+    def __init__(self, client: Any, act: Callable[[], Any]) -> None:
+        self.client, self.act = client, act
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self.client, operation)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        answer = self.client.transact_write_items(**request)
+        act, self.act = self.act, lambda: None
+        act()
+        return answer
+
+
+def first_reply_lost(rig: Rig) -> Callable[[int, str], str | None]:
+    def plan(_number: int, operation: str) -> str | None:
+        is_first = operation == "transact_write_items" and rig.choked.calls.count(operation) == 1
+        return "timeout_after" if is_first else None
+
+    return plan
+
+
+@pytest.mark.parametrize("name", ["saved", "saved with its page", "behind", "reported", "opened"])
+def test_a_lost_reply_is_a_success_though_the_row_has_moved_on(rig: Rig, name: str) -> None:
+    """What others write beside a row leaves its last saver's token there."""
+    opened(rig.store)
+
+    def meanwhile() -> None:
+        for task_id in ("task_1", "task_2"):
+            if rig.other_store.page_sync(WORKSPACE, task_id) is not None:
+                report(rig.other_store, task_id, "meanwhile-" + task_id)
+
+    again = rig.keep()
+    again()
+    COMMITS[name](rig.store)
+    meanwhile()
+    expected = everything(rig.other_store)
+    again()
+    rig.choked.client, client = After(rig.choked.client, meanwhile), rig.choked.client
+    rig.choked.plan = first_reply_lost(rig)
+    COMMITS[name](rig.store)
+    rig.choked.client = client
+    assert everything(rig.other_store) == expected
+
+
+class Colliding:
+    """Refuses the first transactions as DynamoDB does when another is just writing one of their items."""
+
+    def __init__(self, client: Any, times: int = 1) -> None:
+        self.client, self.left = client, times
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self.client, operation)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        if self.left == 0:
+            return self.client.transact_write_items(**request)
+        self.left -= 1
+        codes = ["None"] * (len(request["TransactItems"]) - 1) + ["TransactionConflict"]
+        response = {
+            "Error": {"Code": "TransactionCanceledException", "Message": "injected"},
+            "CancellationReasons": [{"Code": code} for code in codes],
+            "ResponseMetadata": {"HTTPStatusCode": 400},
+        }
+        raise ClientError(response, "TransactWriteItems")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", COMMITS)
+def test_a_write_that_meets_another_one_is_a_conflict_and_leaves_nothing(rig: Rig, name: str) -> None:
+    opened(rig.store)
+    before = everything(rig.other_store)
+    rig.choked.client = Colliding(rig.choked.client)
+    with pytest.raises(Conflict):
+        COMMITS[name](rig.store)
+    assert everything(rig.other_store) == before
+    COMMITS[name](rig.store)
+    assert everything(rig.other_store) != before
+
+
+def test_a_change_that_meets_the_saving_of_its_row_is_decided_again(rig: Rig) -> None:
+    """The transaction holds the row too, so it can collide with whoever saves that. The caller doesn't learn of it."""
+    opened(rig.store)
+    rig.choked.client = Colliding(rig.choked.client, times=3)
+    details = change_task(rig.world.deps, WORKSPACE, "task_1", lambda _: Cancel(by=human(), reason=None))
+    assert details.task.state == "cancelled"
+    row = row_of(rig.other_store)
+    assert (row.wanted, row.due_at) == (details.task.seq, rig.clock.now())
+
+
+def test_a_saver_that_loses_its_reply_and_then_its_row_is_told_of_a_conflict(rig: Rig) -> None:
+    """Its token is gone with its saving: it must read again, and finds another holder."""
+    _, row = opened(rig.store)
+
+    def taken_over() -> None:
+        save(rig.other_store, row_of(rig.other_store), sender="two")
+
+    rig.choked.client = After(rig.choked.client, taken_over)
+    rig.choked.calls.clear()
+    rig.choked.plan = first_reply_lost(rig)
+    with pytest.raises(Conflict):
+        save(rig.store, row, sender="one")
+    assert row_of(rig.store).sender == "two"
+
+
+def test_times_are_kept_to_the_millisecond(store: Store) -> None:
+    _, row = opened(store)
+    odd = from_ms(to_ms(NOON) + 1)
+    after = save(store, row, held_until=odd, due_at=odd)
+    assert store.page_sync(WORKSPACE, "task_1") == after
+    assert due(store, NOON) == []
+    assert due(store, odd) == ["task_1"]

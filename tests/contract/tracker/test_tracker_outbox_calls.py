@@ -1,0 +1,276 @@
+"""What a tracker costs: the calls to the table, and what is asked of Notion. Without a tracker everything costs what
+``test_calls`` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import TrackerAway
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.times import seconds
+from baton.ports import TrackerCircuitSaved
+from baton.services.access.change_settings import change_settings
+from baton.services.claims.claim_task import Claimer, claim_next
+from baton.services.claims.complete_task import complete_task
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.escalations.release_review import release_review
+from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tasks.sweep import sweep
+from baton.services.tracker.receive_webhook import Received
+from baton.services.tracker.sync_tracker import sync_tracker
+from fake_notion import Fault
+from support.worlds.notion_world import NotionWorld
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, agent, human, marker_body
+
+AUDITOR = agent("auditor")
+ENOUGH_SECONDS = 120.0
+
+
+class Office(NotionWorld):
+    """On the table, with everything counted."""
+
+    def __init__(self, rig: Rig) -> None:
+        super().__init__(store=rig.store, clock=rig.clock)
+        self.rig = rig
+        self.settle()
+        self.quiet()
+
+    def quiet(self) -> None:
+        self.tracker_queue.notices.clear()
+        self.dispatch_queue.notices.clear()
+        self.notion.clear_requests()
+
+    def spent(self, act: Callable[[], Any]) -> tuple[list[str], list[str], int]:
+        """Calls to the table, requests to Notion, and bells for the tracker."""
+        self.quiet()
+        self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
+        calls = self.rig.count(act)
+        return (
+            calls,
+            [f"{call.method} {kind(call.path)}" for call in self.notion.requests],
+            len(self.tracker_queue.notices),
+        )
+
+    def sent(self, task_id: str | None) -> Any:
+        return sync_tracker(self.deps, WORKSPACE, task_id, lambda: ENOUGH_SECONDS)
+
+    def rested(self) -> None:
+        """Nothing is due, and people were just listened to."""
+        self.sent(None)
+        self.clock.advance(1)
+
+
+def kind(path: str) -> str:
+    """Without ids."""
+    return "/".join(part for part in path.removeprefix("/v1/").split("/") if "-" not in part)
+
+
+@pytest.fixture
+def processes() -> Office:
+    return Office(Rig())
+
+
+def idempotency_key(key: str = "key") -> IdempotencyKey:
+    return IdempotencyKey(human(), "/x", key, "hash")
+
+
+def marked(processes: Office, key: str = "key", **changes: Any) -> Callable[[], Any]:
+    return lambda: create_handoff_marker(processes.deps, human(), marker_body(**changes), idempotency_key(key))
+
+
+MARKER = ["batch_get_item", "get_item", "transact_write_items", "transact_write_items"]
+
+
+def test_a_marker_with_its_page_takes_two_calls_more_and_one_request(processes: Office) -> None:
+    """It reads the gate, and notes the page. A process's first page needs the database's columns too."""
+    calls, asked, notices = processes.spent(marked(processes))
+    assert calls == MARKER
+    assert asked == ["GET databases", "GET data_sources", "POST pages"]
+    assert notices == 0
+    calls, asked, notices = processes.spent(marked(processes, "key-2", target_agent="runner"))
+    assert calls == MARKER
+    assert asked == ["POST pages"]
+    assert notices == 0
+
+
+def test_a_marker_behind_a_closed_gate_asks_the_tracker_for_nothing(processes: Office) -> None:
+    closed(processes)
+    assert processes.spent(marked(processes)) == (MARKER[:-1], [], 1)
+
+
+def test_a_marker_whose_tracker_fails_notes_that_and_closes_the_gate(processes: Office) -> None:
+    processes.notion.fault = lambda _method, _path: Fault(status=429, retry_after=30)
+    calls, _, notices = processes.spent(marked(processes))
+    assert calls == [*MARKER[:-1], "get_item", "transact_write_items", "transact_write_items"]
+    assert notices == 1
+
+
+def test_a_repeat_and_a_prevented_duplicate_read_the_page_too(processes: Office) -> None:
+    marked(processes)()
+    assert processes.spent(marked(processes)) == (["batch_get_item", "get_item"], [], 0)
+    duplicate = ["batch_get_item", "get_item", "transact_write_items"]
+    assert processes.spent(marked(processes, "key-2")) == (duplicate, [], 0)
+
+
+def test_a_text_costs_what_it_costs_without_a_tracker(processes: Office) -> None:
+    assert processes.spent(marked(processes, create_task=False)) == (["batch_get_item", "transact_write_items"], [], 0)
+
+
+def steps(world: Any) -> dict[str, Callable[[], Any]]:
+    """A task's life after the marker."""
+    (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
+    claims: list[Any] = []
+
+    def claim() -> None:
+        world.clock.advance(3)
+        claims.append(claim_next(world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w")))
+
+    return {
+        "approve": lambda: approve_task(world.deps, human(), task.id, 1),
+        "claim": claim,
+        "complete": lambda: complete_task(world.deps, AUDITOR, task.id, claims[0].claim_id, {"x": 1}, "h"),
+    }
+
+
+def test_a_change_of_a_task_takes_no_write_more_and_a_bell() -> None:
+    """What goes to the tracker is in the transaction of the change. The answer tells of the row, so that is read."""
+    bare = Rig().settle()
+    bare.world.mark(agent("scout"))
+    bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now())
+    without = [bare.count(step) for step in steps(bare.world).values()]
+    processes = Office(Rig())
+    processes.mark(agent("scout"))
+    found = [processes.spent(step) for step in steps(processes).values()]
+    assert found == [([*calls, "get_item"], [], 1) for calls in without]
+
+
+def test_a_sweep_of_a_task_takes_no_call_more() -> None:
+    def spent(world: Any, rig: Rig) -> list[str]:
+        world.ready(target_agent="runner")
+        assert claim_next(world.deps, Claimer(by=agent("runner"), agent="runner", worker="w", lease_seconds=60))
+        world.clock.advance(61)
+        return sorted(rig.count(lambda: sweep(world.deps)))  # its shard, and so the order, is a matter of chance
+
+    bare = Rig().settle()
+    without = spent(bare.world, bare)
+    processes = Office(Rig())
+    assert spent(processes, processes.rig) == without
+
+
+def test_sending_a_changed_row_takes_three_calls_and_two_requests(processes: Office) -> None:
+    """Reads it, holds it, notes it; looks before it writes. The other three are a sync's own: settings, gate, and what
+    else is due. (A process's first request asks who it is, too.)"""
+    task_id = processes.needing()
+    processes.rested()
+    approve_task(processes.deps, human(), task_id, None)
+    processes.clock.advance(3)
+    processes.claim()
+    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+    send = ["query", "transact_write_items", "transact_write_items"]
+    assert calls == ["get_item", "get_item", *send, "query"]
+    assert asked == ["GET pages", "PATCH pages"]
+
+
+def test_telling_the_end_takes_a_reading_and_two_requests_more(processes: Office) -> None:
+    task_id = processes.needing()
+    processes.rested()
+    cancel_task(processes.deps, human(), task_id, "not needed")
+    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+    # Who ended it is read once: for whether the page is theirs, and for what is said of it.
+    send = ["query", "transact_write_items", "query", "transact_write_items"]
+    assert calls == ["get_item", "get_item", *send, "query"]
+    assert asked == ["GET pages", "PATCH pages", "GET comments", "POST comments"]
+
+
+def test_a_change_that_the_page_need_not_show_asks_for_nothing(processes: Office) -> None:
+    task_id = processes.needing()
+    processes.rested()
+    approve_task(processes.deps, human(), task_id, None)
+    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+    assert len(calls) == 5
+    assert asked == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(processes: Office, named: bool) -> None:
+    task_id = processes.needing()
+    cancel_task(processes.deps, human(), task_id, None)
+    closed(processes)
+    assert processes.spent(lambda: processes.sent(task_id if named else None)) == (["get_item"] * 2, [], 0)
+
+
+def test_a_sync_with_nothing_to_send_reads_three_times(processes: Office) -> None:
+    processes.rested()
+    assert processes.spent(lambda: processes.sent(None)) == (["get_item", "get_item", "query"], [], 0)
+
+
+def test_a_bell_for_a_row_that_was_sent_reads_it_and_leaves_it(processes: Office) -> None:
+    task_id = processes.needing()
+    processes.rested()
+    assert processes.spent(lambda: processes.sent(task_id)) == (["get_item", "get_item", "query", "query"], [], 0)
+
+
+def test_a_sync_where_no_tracker_is_reads_twice() -> None:
+    rig = Rig().settle()
+    assert rig.count(lambda: sync_tracker(rig.world.deps, WORKSPACE, None, lambda: ENOUGH_SECONDS)) == ["get_item"] * 2
+
+
+def test_listening_to_people_costs_two_gates_and_one_report_each(processes: Office) -> None:
+    """Besides one reading of whose pages they are. After ten minutes the database's columns are read again."""
+    task_id = processes.needing()
+    processes.rested()
+    base = processes.spent(lambda: processes.sent(None))[0]
+    processes.clock.advance(601)
+    quiet = processes.spent(lambda: processes.sent(None))
+    reconciled, rest = ["get_item", "transact_write_items"], ["query", "get_item", "transact_write_items"]
+    assert quiet == ([*base, *reconciled, *rest], ["GET databases", "GET data_sources", "POST data_sources/query"], 0)
+    processes.clock.advance(601)
+    processes.notion.edit(processes.page(task_id).id, status="Blocked")
+    heard = processes.spent(lambda: processes.sent(None))
+    assert heard[0] == [*base, "batch_get_item", "transact_write_items", *reconciled, *rest]
+    assert (heard[1], heard[2]) == (quiet[1], 1)
+
+
+def test_a_sweep_rings_for_three_trackers_without_a_call_more() -> None:
+    rig = Rig().settle()
+    without = rig.count(lambda: sweep(rig.world.deps))
+    processes = Office(Rig())
+    for workspace in ("acme", "beta", "gamma"):
+        change_settings(processes.deps, human(workspace), {"tracker": {"database": processes.tasks.id}})
+    processes.clock.advance(1)
+    assert processes.spent(lambda: sweep(processes.deps)) == (without, [], 3)
+
+
+def test_a_delivery_of_the_webhook_takes_three_calls_and_a_bell(processes: Office) -> None:
+    """The webhook, whose page it is, and the report. The first one is noted besides."""
+    task_id = processes.needing()
+    hook = processes.hook()
+    processes.notion.edit(processes.page(task_id).id, title="first")
+    calls, _, notices = processes.spent(lambda: processes.notion.edit(processes.page(task_id).id, status="Blocked"))
+    assert calls == ["get_item", "batch_get_item", "transact_write_items"]
+    assert notices == 1
+    assert hook.received[-1] is Received.REPORTED
+
+
+def test_no_transaction_comes_near_the_limit(processes: Office) -> None:
+    """The longest: a human releases a capped escalation. Its row comes along."""
+    processes.rig.raw.largest_transaction = 0
+    for number in range(2):
+        task_id = processes.mark(human()).task_id
+        assert task_id
+        cancel_task(processes.deps, human(), task_id, f"{number}")
+    review_id = processes.mark(human()).review_id
+    assert review_id
+    release_review(processes.deps, human(), review_id, idempotency_key())
+    assert processes.rig.raw.largest_transaction == 11
+
+
+def closed(processes: Office) -> None:
+    circuit = processes.store.circuit(WORKSPACE).closed(TrackerAway("silence", retry_after=300), processes.clock.now())
+    processes.store.commit(WORKSPACE, TrackerCircuitSaved(circuit))
+    assert not circuit.is_open(processes.clock.now() + seconds(299))

@@ -1,0 +1,237 @@
+"""Every operation of docs/openapi.json, called by everybody there is: what they are answered is decided by hand in
+``support/models/authorization.py``, and an operation without a decision is a failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import pytest
+
+from baton.domain.access.principal import CONVERSE, Kind, Principal
+from baton.services.access.authenticate import authenticate
+from baton.services.tasks.sweep import sweep
+from support.gateway import Gateway, Reply, gateway_event, route_of
+from support.models.authorization import DECISIONS, PUBLIC, Row
+from support.values.bodies import BODIES, IDS
+from support.worlds.operations import OPERATIONS, WITH_TOKEN, WORKER_VERBS, Operation
+from support.worlds.world import WORKSPACE, World, human, marker_body, service
+
+WORD = "zanzibar"
+ALICE = human()
+# The agent that an operation is about, where that isn't the task's target.
+SCOUT_S = {
+    *("retry_a_handoff", "cancel", "create_marker", "create_a_handoff", "list_inbox", "acknowledge_inbox"),
+    *("get_manual_review", "list_manual_reviews", "create_alert", "list_all_alerts", "get_alert"),
+    *("create_conversation", "create_message"),
+}
+CALLERS = [each.name for each in fields(Row)]
+
+
+def agent(slug: str) -> Principal:
+    """With the one scope that an agent may have."""
+    return Principal(WORKSPACE, Kind.AGENT, slug, frozenset({CONVERSE}))
+
+
+@dataclass
+class Scene:
+    """One of everything, in the state that the operation asks for; the word is in all that somebody wrote."""
+
+    world: World
+    of: Operation
+
+    def __post_init__(self) -> None:
+        self.gateway = Gateway(self.world.deps)
+        self.world.settle()
+        self.asked("PUT", "/agents/stranger", {"name": "Stranger"})
+        self.tool = self.asked("PUT", "/tools/to_runner", {"description": WORD, "config": {"target_agent": "runner"}})
+        self.asked("PUT", "/agents/auditor", {"system_prompt": WORD, "tools": ["to_runner"]})
+        self.asked("PUT", "/workspace/settings", {"guardrails": {"forbidden_patterns": [f"{WORD}?forbidden"]}})
+        self.asked("PUT", "/routes/audits", {"agent": "auditor", "mode": "manual"})
+        self.conversation = self.talked()
+        self.failed = self.ended("fail", failure={"type": "error", "description": WORD})
+        self.review = self.capped()
+        self.held, self.claim_id = self.worked_on()
+        said = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": WORD}}
+        self.needing = self.asked("POST", "/handoffs", said, agent("scout"))["task"]
+        about = {"kind": "odd", "severity": "info", "message": WORD, "task_id": self.needing["id"]}
+        self.alert = self.asked("POST", "/alerts", about)["id"]
+        self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
+        if of_now := {"undo": self.approved, "claim": self.ready, "claim_the_next": self.ready}.get(self.of.id):
+            of_now()
+        if self.of.id == "wait_for_a_claim":
+            self.ready()
+
+    # What there is
+
+    def talked(self) -> str:
+        made = self.asked("POST", "/conversations", {"agent": "auditor", "message": WORD}, agent("scout"))
+        self.asked("POST", f"/tasks/{made['task']['id']}/approve", {})
+        self.world.clock.advance(5)
+        claim = self.asked("POST", f"/tasks/{made['task']['id']}/claim", {}, agent("auditor"))
+        path = f"/tasks/{made['task']['id']}/complete"
+        self.asked("POST", path, {"claim_id": claim["claim_id"], "output": WORD}, agent("auditor"))
+        return str(made["conversation_id"])
+
+    def handed(self) -> dict[str, Any]:
+        """To the auditor, and taken by it."""
+        said = {
+            "source": {"agent": "scout"},
+            "target": {"agent": "auditor", "reason": WORD},
+            "context": {"state": {"said": WORD}},
+        }
+        made = self.asked("POST", "/handoffs", said)
+        self.world.clock.advance(5)
+        claimed: dict[str, Any] = self.asked("POST", f"/tasks/{made['task']['id']}/claim", {}, agent("auditor"))
+        return claimed
+
+    def ended(self, verb: str, **said: Any) -> dict[str, Any]:
+        claim = self.handed()
+        task_id = claim["task"]["id"]
+        done: dict[str, Any] = self.asked(
+            "POST", f"/tasks/{task_id}/{verb}", {"claim_id": claim["claim_id"], **said}, agent("auditor")
+        )
+        return done
+
+    def worked_on(self) -> tuple[dict[str, Any], str]:
+        """Lost by a worker that answers late, taken again; with a note."""
+        first = self.handed()
+        path = f"/tasks/{first['task']['id']}"
+        self.world.clock.advance(301)
+        assert sweep(self.world.deps).failed == 0
+        late = {"claim_id": first["claim_id"], "output": WORD}
+        assert self.gateway.post(agent("auditor"), f"{path}/complete", late).code == "stale_claim"
+        self.world.clock.advance(600)
+        claim = self.asked("POST", f"{path}/claim", {}, agent("auditor"))
+        self.asked("POST", f"{path}/notes", {"claim_id": claim["claim_id"], "text": WORD}, agent("auditor"))
+        return claim["task"], str(claim["claim_id"])
+
+    def marked(self, by: Principal, target: str) -> str:
+        body = marker_body(target_agent=target, escalation_reason=WORD, source_digest_url=f"https://{WORD}.example/1")
+        made: dict[str, Any] = self.asked("POST", "/handoff-markers", body, by)
+        return str(made["task_id"])
+
+    def capped(self) -> str:
+        for _ in range(2):
+            self.asked("POST", f"/tasks/{self.marked(agent('scout'), 'runner')}/cancel", {})
+        self.marked(agent("scout"), "runner")
+        return str(self.asked("GET", "/manual-reviews")["items"][0]["id"])
+
+    def approved(self) -> None:
+        self.asked("POST", f"/tasks/{self.needing['id']}/approve", {})
+
+    def ready(self) -> None:
+        self.approved()
+        self.world.clock.advance(5)
+
+    def asked(self, method: str, path: str, body: Any = None, by: Principal = ALICE) -> Any:
+        reply = self.gateway.send(by, method, path, body)
+        assert reply.status in {200, 201}, f"{method} {path}: {reply.text}"
+        return reply.json
+
+    # Who calls
+
+    @property
+    def own(self) -> str:
+        return "scout" if self.of.id in SCOUT_S else "auditor"
+
+    def caller(self, name: str) -> Principal:
+        if name == "off":
+            self.asked("PUT", f"/agents/{self.own}", {"active": False})
+        return {
+            "elsewhere": human("globex"),
+            "own": agent(self.own),
+            "other": agent("stranger"),
+            "off": agent(self.own),
+            "act_as": service(),
+            "service": Principal(WORKSPACE, Kind.SERVICE, "narrow"),
+            "human": ALICE,
+        }[name]
+
+    # What is sent
+
+    def ids(self) -> dict[str, str]:
+        is_about_held = self.of.id in WORKER_VERBS or self.of.method == "GET"
+        task = self.held if is_about_held else self.needing
+        return IDS | {
+            "task_id": task["id"],
+            "slug": self.own,
+            "review_id": self.review,
+            "token_id": self.token,
+            "alert_id": self.alert,
+            "work_type": "audits",
+            "handoff_id": (self.failed if self.of.method == "POST" else self.held)["handoff_id"],
+            "workflow_id": self.held["workflow_id"],
+            "conversation_id": self.conversation,
+            "name": "to_runner",
+        }
+
+    @cached_property
+    def body(self) -> Any:
+        said = BODIES.get(self.of.id)
+        said = {**said, "claim_id": self.claim_id} if self.of.id in WORKER_VERBS else said
+        asked = {
+            "create_alert": {**BODIES["create_alert"], "task_id": self.needing["id"]},
+            "approve_several": {"items": [{"task_id": self.needing["id"]}]},
+            "create_a_handoff": {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "look"}},
+            "create_marker": marker_body(target_agent="stranger"),
+            "put_tool": {"config": {"target_agent": "runner"}},
+            "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},
+        }
+        return asked.get(self.of.id, said)
+
+    def send(self, by: Principal, ids: dict[str, str]) -> Reply:
+        query = "timeout=0" if "timeout" in self.of.parameters("query") else ""
+        path = self.of.path.format_map(ids)
+        return self.gateway.send(by, self.of.method, path, self.body, query=query)
+
+
+def outcome(reply: Reply) -> str:
+    return f"{reply.status} {reply.code}" if reply.status >= 400 else str(reply.status)
+
+
+def test_every_operation_has_a_decision_and_every_decision_an_operation() -> None:
+    assert {each.id for each in OPERATIONS} == set(DECISIONS) | set(PUBLIC)
+    assert {each.id for each in OPERATIONS if not each.needs_token} == set(PUBLIC)
+
+
+@pytest.mark.parametrize("operation", WITH_TOKEN, ids=lambda each: each.id)
+def test_everybody_is_answered_as_decided(operation: Operation) -> None:
+    row = DECISIONS[operation.id]
+    for name in CALLERS:
+        decision: str = getattr(row, name)
+        scene = Scene(World(), operation)
+        by = scene.caller(name)
+        never = scene.send(by, IDS | {"slug": scene.own}) if decision.startswith("404") else None
+        reply = scene.send(by, scene.ids())
+        assert outcome(reply) == decision.rstrip("+-"), f"{operation.id} by {name}: {reply.text}"
+        if decision[-1] in "+-":
+            assert (WORD in reply.text) == decision.endswith("+"), f"{operation.id} by {name}: {reply.text}"
+        if never is not None and operation.has_ids:
+            assert reply.text == never.text, f"{operation.id} by {name} is told from what doesn't exist"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.id)
+def test_nobody_gets_in_without_a_token_of_the_workspace(world: World, operation: Operation) -> None:
+    """The gateway asks the authorizer, and an event that came past it all the same has no principal."""
+    gateway = Gateway(world.deps)
+    path = operation.path.format_map(IDS)
+    answer = gateway.handle(
+        route_of(operation.method, path), gateway_event(None, operation.method, path, BODIES.get(operation.id))
+    )
+    assert answer["statusCode"] == int(PUBLIC.get(operation.id, "401")[:3]), answer
+
+
+def test_malformed_and_revoked_tokens_are_nobodys(world: World) -> None:
+    gateway = Gateway(world.deps)
+    made = gateway.post(ALICE, "/tokens", {"kind": "human", "subject": "bob"}).json
+
+    def who(header: str) -> Principal | None:
+        return authenticate(world.store, world.clock, header)
+
+    assert who(f"Bearer {made['token']}") == Principal(WORKSPACE, Kind.HUMAN, "bob")
+    for malformed in ("", "Bearer", "nonsense", "Bearer nonsense", f"Bearer {made['token'][:-1]}", "Bearer baton__"):
+        assert who(malformed) is None, malformed
+    gateway.delete(ALICE, f"/tokens/{made['id']}")
+    assert who(f"Bearer {made['token']}") is None

@@ -1,0 +1,200 @@
+"""What one caller may ask for in a minute, at every function; and nobody pays for another's haste."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from baton.domain.access.metering import HUMAN_FACTOR, LEAST_BYTES, LEAST_REQUESTS, SAMPLED
+from baton.domain.access.settings import Settings
+from baton.domain.errors import Busy
+from support.fakes.store import InMemoryStore
+from support.gateway import Gateway, Reply
+from support.worlds.world import World, agent, human, marker_body, service
+
+ALICE, AUDITOR, SCOUT = human(), agent("auditor"), agent("scout")
+PER_MINUTE = Settings().requests_per_minute
+LARGE = 255_000
+
+
+class Counting(InMemoryStore):
+    """What is asked of it about settings and counts. ``breaks``: it doesn't answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.settings_read = self.counted = 0
+        self.breaks = False
+
+    def settings(self, workspace: str) -> Settings:
+        self.settings_read += 1
+        return super().settings(workspace)
+
+    def count_use(self, *args: Any) -> tuple[int, int]:
+        self.counted += 1
+        if self.breaks:
+            raise Busy
+        return super().count_use(*args)
+
+
+@pytest.fixture(autouse=True)
+def drawn_alike() -> Iterator[None]:
+    random.seed(22)
+    yield
+    random.seed()
+
+
+@pytest.fixture
+def world() -> World:
+    return World(store=Counting()).settle()
+
+
+def another_process(world: World) -> Gateway:
+    return Gateway(World(store=world.store, clock=world.clock).deps)
+
+
+def checkpoint(gateway: Gateway, claim: Any, size: int = LARGE) -> Reply:
+    body = {"claim_id": claim.claim_id, "step_name": "s", "state": {"x": "y" * size}}
+    return gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/checkpoints", body)
+
+
+def asked(gateway: Gateway, by: Any = SCOUT, count: int = 100) -> list[int]:
+    return [gateway.get(by, "/agents/scout").status for _ in range(count)]
+
+
+def limited(gateway: Gateway, by: Any = SCOUT, most: int = 7_000) -> int:
+    """How many requests are answered before one is refused."""
+    for number in range(most):
+        reply = gateway.get(by, "/agents/scout")
+        if reply.status == 429:
+            assert reply.code == "rate_limited"
+            assert int(reply.headers["Retry-After"]) >= 1
+            return number
+    raise AssertionError(most)
+
+
+def test_so_many_requests_and_no_more_and_again_as_time_goes_by(world: World, gateway: Gateway) -> None:
+    world.store.breaks = True  # type: ignore[attr-defined]
+    assert limited(gateway) == PER_MINUTE
+    reply = gateway.get(SCOUT, "/agents/scout")
+    assert (reply.status, reply.json["limit"], reply.headers["Retry-After"]) == (429, "requests_per_minute", "1")
+    world.clock.advance(1)
+    assert limited(gateway) == PER_MINUTE // 60
+    world.clock.advance(60)
+    assert limited(gateway) == PER_MINUTE
+
+
+def test_thirty_large_checkpoints_in_two_seconds_are_too_many(world: World, gateway: Gateway) -> None:
+    claim = world.claimed()
+    replies = [checkpoint(gateway, claim) for _ in range(30)]
+    kept = [reply.status for reply in replies].count(201)
+    assert (kept + 1) * LARGE > Settings().kept_bytes_per_minute - LARGE >= (kept - 2) * LARGE
+    last = replies[-1]
+    assert (last.status, last.code) == (429, "rate_limited")
+    assert world.task(claim.details.task.id).checkpoints == kept
+    assert gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/heartbeat", {"claim_id": claim.claim_id}).status in {
+        200,
+        429,
+    }
+    world.clock.advance(60)
+    assert checkpoint(gateway, claim).status == 201
+
+
+def test_a_human_approves_whatever_an_agent_asks_for(world: World, gateway: Gateway) -> None:
+    task_id = world.needing()
+    limited(gateway)
+    assert gateway.get(AUDITOR, "/agents/scout").status == 200
+    assert gateway.get(agent("scout", "other"), "/agents").status == 200
+    assert gateway.post(ALICE, f"/tasks/{task_id}/approve").status == 200
+
+
+def test_a_human_may_do_five_times_as_much(world: World, gateway: Gateway) -> None:
+    world.store.breaks = True  # type: ignore[attr-defined]
+    assert limited(gateway, ALICE) == HUMAN_FACTOR * PER_MINUTE
+    assert limited(gateway, service()) == PER_MINUTE
+
+
+def test_every_function_refuses(world: World, gateway: Gateway) -> None:
+    task_id = world.needing()
+    gateway.put(ALICE, "/workspace/settings", {"requests_per_minute": 60})
+    refusals: list[Reply] = []
+    for ask in (
+        lambda: gateway.get(SCOUT, f"/tasks/{task_id}"),
+        lambda: gateway.post(SCOUT, "/handoff-markers", marker_body(create_task=False)),
+        lambda: gateway.get(SCOUT, f"/tasks/{task_id}/await", query="timeout=0"),
+    ):
+        world.clock.advance(120)
+        # Each function has processes of its own; here they share one.
+        statuses = [ask().status for _ in range(LEAST_REQUESTS + 1)]
+        assert set(statuses[:-1]) == {200}
+        refusals.append(ask())
+    assert {reply.status for reply in refusals} == {429}
+    assert refusals[1].json["success"] is False, "as callers of this route know it"
+
+
+def test_a_refused_request_costs_nothing(world: World, gateway: Gateway) -> None:
+    class Untouchable:
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+    limited(gateway)
+    object.__setattr__(world.deps, "store", Untouchable())
+    for body in ("{not json", b"\xff" * 300_000, {"x": "y" * 200_000}):
+        assert gateway.post(SCOUT, "/handoffs", body).status == 429
+
+
+def test_ordinary_callers_cost_no_further_reading_and_no_write(world: World, gateway: Gateway) -> None:
+    store: Any = world.store
+    store.settings_read = 0
+    asked(gateway, count=LEAST_REQUESTS)
+    assert (store.settings_read, store.counted) == (0, 0)
+    asked(gateway, count=200)
+    assert store.settings_read == 1
+    assert 0 < store.counted < 3 * 200 / SAMPLED
+
+
+def test_processes_that_know_nothing_of_each_other_let_through_little_more_than_one(world: World) -> None:
+    """Ten of them, in turn: each lets its first sixty through, and its next ones until a sample tells it."""
+    gateways = [another_process(world) for _ in range(10)]
+    answered = sum(asked(gateway, count=1).count(200) for _ in range(300) for gateway in gateways)
+    assert PER_MINUTE / 2 < answered <= PER_MINUTE * 1.4 + 10 * (LEAST_REQUESTS + 2 * SAMPLED)
+    reply = gateways[0].get(SCOUT, "/agents/scout")
+    assert (reply.status, reply.json["limit"]) == (429, "all")
+    assert 1 <= int(reply.headers["Retry-After"]) <= 60
+    world.clock.advance(60)
+    assert gateways[0].get(SCOUT, "/agents/scout").status == 200
+
+
+def test_large_bodies_are_counted_across_processes(world: World) -> None:
+    claim = world.claimed()
+    gateways = [another_process(world) for _ in range(10)]
+    kept = [checkpoint(gateway, claim).status for _ in range(10) for gateway in gateways].count(201)
+    assert kept * LARGE <= Settings().kept_bytes_per_minute + 10 * (LEAST_BYTES + LARGE)
+
+
+def test_a_count_that_cannot_be_had_is_in_nobodys_way(world: World, gateway: Gateway) -> None:
+    world.store.breaks = True  # type: ignore[attr-defined]
+    assert set(asked(gateway, count=500)) == {200}
+    assert any(line.get("action") == "use_not_counted" for line in world.logged)
+
+
+def test_limits_are_settings_that_only_humans_change(world: World, gateway: Gateway) -> None:
+    shown = gateway.get(ALICE, "/workspace/settings").json
+    assert (shown["requests_per_minute"], shown["kept_bytes_per_minute"]) == (1_200, 6_000_000)
+    changed = {"requests_per_minute": 100, "kept_bytes_per_minute": 300_000}
+    assert gateway.put(service(), "/workspace/settings", changed).status == 403
+    assert gateway.put(ALICE, "/workspace/settings", changed).status == 200
+    assert limited(gateway) == 100
+    for name in changed:
+        for wrong in (0, 59, 10**10):
+            reply = gateway.put(ALICE, "/workspace/settings", {name: wrong})
+            assert (reply.status, reply.fields) == (422, [name])
+
+
+def test_a_changed_limit_holds_within_a_minute(world: World, gateway: Gateway) -> None:
+    asked(gateway, count=100)
+    gateway.put(ALICE, "/workspace/settings", {"requests_per_minute": 60_000})
+    world.clock.advance(60)
+    assert set(asked(gateway, count=2_000)) == {200}

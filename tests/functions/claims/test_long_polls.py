@@ -1,0 +1,106 @@
+"""Waiting is bounded: five long polls of one principal at once, whatever they wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.domain.access.polls import MAX_POLLS
+from baton.domain.times import seconds
+from support.clock import FakeClock
+from support.gateway import Gateway, Reply
+from support.worlds.world import World, agent, human
+
+AUDITOR, SCOUT = agent("auditor"), agent("scout")
+
+
+class Watched(FakeClock):
+    """``meanwhile``: happens once, as soon as somebody waits."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    def sleep(self, seconds: float) -> None:
+        step, self.meanwhile = self.meanwhile, None
+        if step is not None:
+            step()
+        super().sleep(seconds)
+
+
+@pytest.fixture
+def world() -> World:
+    return World(clock=Watched()).settle()
+
+
+def busy(world: World, by: Any = AUDITOR, count: int = MAX_POLLS) -> None:
+    """So many polls of it wait elsewhere."""
+    now = world.clock.now()
+    for number in range(count):
+        world.store.begin_poll(by, f"elsewhere_{number}", now, now + seconds(25))
+
+
+def polls(gateway: Gateway, task_id: str, timeout: int = 2) -> dict[str, Callable[[], Reply]]:
+    of_claims = f"/agents/auditor/claims/wait?timeout={timeout}".split("?")
+    return {
+        "await": lambda: gateway.get(AUDITOR, f"/tasks/{task_id}/await", query=f"timeout={timeout}"),
+        "events": lambda: gateway.get(AUDITOR, f"/tasks/{task_id}/events/wait", query=f"after=9&timeout={timeout}"),
+        "claims": lambda: gateway.post(AUDITOR, of_claims[0], {}, query=of_claims[1]),
+    }
+
+
+@pytest.mark.parametrize("route", ["await", "events", "claims"])
+def test_a_sixth_poll_is_refused_until_another_ends(world: World, gateway: Gateway, route: str) -> None:
+    task_id = world.needing()
+    busy(world)
+    reply = polls(gateway, task_id)[route]()
+    assert (reply.status, reply.code, reply.json["limit"]) == (429, "too_many_polls", MAX_POLLS)
+    assert 1 <= int(reply.headers["Retry-After"]) <= 25
+    assert world.clock.slept == []
+    world.clock.advance(25)
+    assert polls(gateway, task_id)[route]().status in {200, 204}
+
+
+def test_all_three_routes_count_together(world: World, gateway: Gateway) -> None:
+    task_id = world.needing()
+    busy(world, count=MAX_POLLS - 1)
+    statuses = []
+    for inner in ("await", "events", "claims"):
+        world.clock.meanwhile = lambda inner=inner: statuses.append(polls(gateway, task_id)[inner]().status)
+        outer = polls(gateway, task_id)["events"]()
+        assert outer.status == 200
+    assert statuses == [429, 429, 429]
+
+
+@pytest.mark.parametrize("route", ["await", "events", "claims"])
+def test_a_poll_gives_its_place_back_however_it_ends(world: World, gateway: Gateway, route: str) -> None:
+    task_id = world.needing()
+    busy(world, count=MAX_POLLS - 1)
+    for _ in range(3):
+        assert polls(gateway, task_id)[route]().status in {200, 204}
+
+    def breaks() -> None:
+        raise RuntimeError("the table is gone")
+
+    world.clock.meanwhile = breaks
+    assert polls(gateway, task_id)[route]().status == 500
+    assert polls(gateway, task_id)[route]().status in {200, 204}
+
+
+def test_whoever_finds_at_once_what_it_waits_for_needs_no_place(world: World, gateway: Gateway) -> None:
+    task_id = world.ready()
+    busy(world)
+    assert gateway.get(AUDITOR, f"/tasks/{task_id}/await", query="state=delegated").status == 200
+    assert gateway.get(AUDITOR, f"/tasks/{task_id}/events/wait").json["events"]
+    assert gateway.post(AUDITOR, "/agents/auditor/claims/wait").status == 200
+    assert gateway.post(AUDITOR, "/agents/auditor/claims/wait", query="timeout=0").status == 204
+
+
+def test_others_wait_and_work_as_before(world: World, gateway: Gateway) -> None:
+    task_id = world.needing()
+    busy(world)
+    for by in (SCOUT, human()):
+        assert gateway.get(by, f"/tasks/{task_id}/await", query="timeout=1").status == 200
+    assert gateway.post(human(), f"/tasks/{task_id}/approve").status == 200
+    world.clock.advance(3)
+    assert gateway.post(AUDITOR, "/agents/auditor/claims").status == 200

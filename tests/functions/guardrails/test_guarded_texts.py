@@ -1,0 +1,278 @@
+# ruff: noqa: ARG005 - each gets both
+"""No text of any request escapes the workspace's guardrails: every operation of the document is walked through, every
+text in it takes its turn to hold a secret, and what is let through is listed here with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from baton.domain.access.principal import Principal
+from support.gateway import Gateway, Reply
+from support.values.schema import DOCUMENT, resolved
+from support.worlds.http_agents import ALICE, HttpAgents
+from support.worlds.world import World, agent
+
+SECRET = "gh" + "p_" + "Zk3Q9vT1xW7bR5mN2cJ8Zk3Q9vT1xW7bR5mN2cJ8"
+WORKER = agent("auto-code")
+
+# Operations whose texts nobody hands to anybody: what humans and services set up, and what is no content.
+SET_UP = {
+    "put_agent": "an agent's profile",
+    "import_capabilities": "what agents accept and produce",
+    "put_tool": "a tool's description",
+    "put_route": "whose work a type is",
+    "put_settings": "the rules themselves, and the tracker's words",
+    "create_token": "whose a token is",
+    "put_tracker_token": "a secret is what it takes",
+    "check_the_tracker": "the tracker's words, tried out",
+    "retry_the_tracker": "ids",
+    "import_from_the_tracker": "ids and words of the tracker",
+    "receive_delivery": "signed by the tracker, and none of it is kept",
+}
+# Texts that are found again by what they are, and are kept nowhere.
+NAMED = {
+    "claim_id": "a claim's id is a secret itself, and has to be there",
+    "agent": "a name that has to be an agent's",
+    "target_agent": "a name that has to be an agent's",
+    "source_agent": "a name that has to be an agent's",
+    "on_failure": "a name that has to be an agent's",
+    "task_id": "has to be a task's",
+    "ids": "have to be those of an inbox",
+    "kind": "a word of a small alphabet, without room for a secret",
+    "completion_id": "computed: what is given is ignored",
+    "failure_id": "computed: what is given is ignored",
+    "handoff_id": "computed, or has to be the task's",
+    "source_digest_url": "has to be an address; one with a secret in it is refused (test_guardrails.py)",
+    "client_relation_ids": "have to be ids of the tracker's pages",
+    "project_relation_ids": "have to be ids of the tracker's pages",
+    "arguments": "of a dry run, which keeps nothing; those that are an object are checked",
+    "timestamp": "computed: what is given is ignored",
+    "parent_handoff": "computed: what is given is ignored",
+    "depth": "computed: what is given is ignored",
+    "checkpoint_id": "computed with a failure: what is given is ignored",
+}
+
+
+def operations() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Method, path, id and the body's schema of all that take JSON."""
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {})
+            if "application/json" in content:
+                yield method.upper(), path, operation["operationId"], content["application/json"]["schema"]
+
+
+def texts(schema: Any, levels: int = 6) -> Iterator[tuple[str, ...]]:
+    """Where a body may have a text of one's own: by name; ``*`` for an item or any name."""
+    schema = resolved(schema)
+    for each in schema.get("anyOf", ()):
+        yield from texts(each, levels)
+    if not schema or set(schema) <= {"title", "description"}:
+        yield ()
+    elif schema.get("type") == "string" and not {"enum", "const", "format"} & set(schema):
+        if "pattern" not in schema or len(schema.get("pattern", "")) > 40 or "A-Z" in schema["pattern"]:
+            yield ()
+    elif schema.get("type") == "array" and levels:
+        yield from (("*", *rest) for rest in texts(schema.get("items", {}), levels - 1))
+    elif schema.get("type") == "object" and levels:
+        for name, below in schema.get("properties", {}).items():
+            yield from ((name, *rest) for rest in texts(below, levels - 1))
+        others = schema.get("additionalProperties", not schema.get("properties"))
+        if others is not False:
+            yield from (("anything", *rest) for rest in texts({} if others is True else others, levels - 1))
+
+
+def with_text(body: Any, path: tuple[str, ...], schema: Any) -> Any:
+    """``body`` with the secret at ``path``, and with what has to stand beside it."""
+    if not path:
+        return SECRET
+    schema = resolved(schema)
+    if "anyOf" in schema:
+        schema = next(each for each in map(resolved, schema["anyOf"]) if each.get("type") in {"object", "array"})
+    if path[0] == "*":
+        below = schema.get("items", {})
+        first = body[0] if isinstance(body, list) and body else least(below)
+        return [with_text(first, path[1:], below), *(body[1:] if isinstance(body, list) else ())]
+    body = deepcopy(body) if isinstance(body, dict) else least(schema)
+    below = schema.get("properties", {}).get(path[0], {})
+    return {**body, path[0]: with_text(body.get(path[0]), path[1:], below)}
+
+
+def least(schema: Any) -> Any:
+    """The smallest value that a schema takes."""
+    schema = resolved(schema)
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            return {name: least(schema["properties"][name]) for name in schema.get("required", ())}
+        case "array":
+            return [least(schema.get("items", {}))] * schema.get("minItems", 0)
+        case "boolean":
+            return True
+        case "integer":
+            return 1
+        case _:
+            return "x"
+
+
+Said = tuple[Principal | None, str, Any]
+
+
+def claimed(http_agents: HttpAgents, world: World, verb: str, body: dict[str, Any]) -> Said:
+    claim = http_agents.begun()
+    return WORKER, f"/tasks/{claim['task']['id']}/{verb}", {"claim_id": claim["claim_id"], **body}
+
+
+def addressed(http_agents: HttpAgents, world: World) -> Said:
+    asked = http_agents.say(http_agents.begun(), "wait-callback", interaction_id="review")
+    return None, asked.json["callback"]["url"].removeprefix("https://baton.example"), {}
+
+
+def raised(http_agents: HttpAgents, verb: str) -> Said:
+    alert = http_agents.gateway.post(WORKER, "/alerts", {"kind": "odd", "severity": "info", "message": "Look"}).json
+    return ALICE, f"/alerts/{alert['id']}/{verb}", {}
+
+
+def talking(http_agents: HttpAgents) -> Said:
+    begun = http_agents.gateway.post(ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}).json
+    http_agents.gateway.post(ALICE, f"/tasks/{begun['task']['id']}/resolve", {"output": {"message": "Hi"}})
+    return ALICE, f"/conversations/{begun['conversation_id']}/messages", {"message": "And?"}
+
+
+def defined(http_agents: HttpAgents, world: World) -> Said:
+    config = {"target_agent": "qa", "context_variables": [{"name": "lead", "type": "string"}]}
+    made = http_agents.gateway.put(ALICE, "/tools/handoff_to_qa", {"description": "To QA", "config": config})
+    assert made.status == 201, made.text
+    return ALICE, "/tools/handoff_to_qa/dry-run", {"arguments": {}}
+
+
+BRANCH = {"target": {"agent": "ciso", "reason": "Look"}}
+MARKER = {
+    "source_agent": "architect",
+    "target_agent": "qa",
+    "escalation_reason": "Unsigned",
+    "source_digest_url": "https://notes.example/1",
+    "task_priority": "high",
+}
+SAID: dict[str, Callable[[HttpAgents, World], Said]] = {
+    "create_marker": lambda http_agents, world: (agent("architect"), "/handoff-markers", MARKER),
+    "claim_the_next": lambda http_agents, world: (WORKER, "/agents/auto-code/claims", http_agents.hand_off() and {}),
+    "wait_for_a_claim": lambda http_agents, world: (
+        WORKER,
+        "/agents/auto-code/claims/wait",
+        http_agents.hand_off() and {},
+    ),
+    "claim": lambda http_agents, world: (WORKER, f"/tasks/{http_agents.hand_off()['task']['id']}/claim", {}),
+    "checkpoint": lambda http_agents, world: claimed(
+        http_agents, world, "checkpoints", {"step_name": "half", "state": {}}
+    ),
+    "note": lambda http_agents, world: claimed(http_agents, world, "notes", {"text": "Look"}),
+    "release": lambda http_agents, world: claimed(http_agents, world, "release", {}),
+    "heartbeat": lambda http_agents, world: claimed(http_agents, world, "heartbeat", {}),
+    "complete": lambda http_agents, world: claimed(http_agents, world, "complete", {}),
+    "fail": lambda http_agents, world: claimed(
+        http_agents, world, "fail", {"failure": {"type": "error", "description": "No"}}
+    ),
+    "reject": lambda http_agents, world: claimed(http_agents, world, "reject", {"reason": "No"}),
+    "transfer": lambda http_agents, world: claimed(http_agents, world, "transfer", BRANCH),
+    "delegate": lambda http_agents, world: claimed(http_agents, world, "delegate", {"branches": [BRANCH]}),
+    "wait_for_a_callback": lambda http_agents, world: claimed(
+        http_agents, world, "wait-callback", {"interaction_id": "x"}
+    ),
+    "answer_a_callback": addressed,
+    "create_a_handoff": lambda http_agents, world: (
+        ALICE,
+        "/handoffs",
+        {"source": {"agent": "architect"}, "target": {"agent": "ciso", "reason": "Look"}},
+    ),
+    "cancel": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/cancel", {}),
+    "dismiss": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/dismiss", {"reason": "No"}),
+    "resolve": lambda http_agents, world: (ALICE, f"/tasks/{world.needing()}/resolve", {}),
+    "split": lambda http_agents, world: (
+        ALICE,
+        f"/tasks/{world.needing()}/split",
+        {"parts": [{"summary": "One"}, {"summary": "Two"}]},
+    ),
+    "create_alert": lambda http_agents, world: (
+        WORKER,
+        "/alerts",
+        {"kind": "odd", "severity": "info", "message": "Look"},
+    ),
+    "acknowledge_an_alert": lambda http_agents, world: raised(http_agents, "acknowledge"),
+    "resolve_an_alert": lambda http_agents, world: raised(http_agents, "resolve"),
+    "create_conversation": lambda http_agents, world: (ALICE, "/conversations", {"agent": "ciso", "message": "Hello"}),
+    "create_message": lambda http_agents, world: talking(http_agents),
+    "dry_run_tool": defined,
+    "approve_several": lambda http_agents, world: (ALICE, "/approvals", {"items": [{"task_id": world.needing()}]}),
+    "acknowledge_inbox": lambda http_agents, world: (WORKER, "/agents/auto-code/inbox/ack", {"ids": ["x"]}),
+}
+OPERATIONS = {operation: (method, path, schema) for method, path, operation, schema in operations()}
+WITH_TEXTS = {name: list(dict.fromkeys(texts(schema))) for name, (_, _, schema) in OPERATIONS.items()}
+
+
+@pytest.fixture
+def http_agents(gateway: Gateway) -> HttpAgents:
+    return HttpAgents(gateway).hire()
+
+
+def test_every_operation_that_takes_a_text_is_decided_on() -> None:
+    with_texts = {name for name, found in WITH_TEXTS.items() if found}
+    assert with_texts <= SAID.keys() | SET_UP.keys()
+    assert OPERATIONS.keys() >= SAID.keys() | SET_UP.keys()
+    assert not SAID.keys() & SET_UP.keys()
+
+
+@pytest.mark.parametrize(
+    ("operation", "path"), [(name, path) for name in SAID for path in WITH_TEXTS.get(name, ())], ids=str
+)
+def test_a_secret_in_any_text_is_refused_by_the_guardrail(
+    world: World, http_agents: HttpAgents, operation: str, path: tuple[str, ...]
+) -> None:
+    method, _, schema = OPERATIONS[operation]
+    by, address, body = SAID[operation](http_agents, world)
+    reply: Reply = http_agents.gateway.send(by, method, address, json.dumps(with_text(body, path, schema)))
+    if set(path) & NAMED.keys():
+        kept = "".join(repr(value) for name, value in vars(world.store).items() if name != "_lock")
+        assert SECRET not in kept or reply.code == "guardrail"
+        return
+    assert (reply.status, reply.code) == (422, "guardrail"), reply.text
+    assert SECRET not in reply.text
+    assert reply.json["rule"] == "secrets.github_token"
+
+
+def test_a_text_only_marker_is_held_to_the_rules_too(http_agents: HttpAgents) -> None:
+    body = {**MARKER, "create_task": False, "escalation_reason": SECRET}
+    assert http_agents.gateway.post(agent("architect"), "/handoff-markers", body).code == "guardrail"
+
+
+@pytest.mark.parametrize("path", ["/agents/auto-code/claims", "/agents/auto-code/claims/wait"])
+def test_a_worker_is_held_to_the_rules_before_there_is_work_for_it(http_agents: HttpAgents, path: str) -> None:
+    reply = http_agents.gateway.post(WORKER, path, {"worker": SECRET})
+    assert (reply.status, reply.code, reply.fields) == (422, "guardrail", ["worker"])
+    assert http_agents.gateway.post(WORKER, path, {"worker": "laptop-1"}).status == 204
+
+
+def test_a_callback_of_any_shape_is_held_to_the_rules(http_agents: HttpAgents, world: World) -> None:
+    _, address, _ = addressed(http_agents, world)
+    for content, field in [(SECRET, "body"), ([1, SECRET], "body[1]"), ({"a": {"b": SECRET}}, "a.b")]:
+        reply = http_agents.gateway.send(None, "POST", address, json.dumps(content))
+        assert (reply.status, reply.code, reply.fields) == (422, "guardrail", [field])
+    assert http_agents.gateway.send(None, "POST", address, "{}").status == 200
+
+
+def test_secrets_of_a_callback_are_masked_where_the_rules_say_so_and_its_repeat_is_taken(
+    http_agents: HttpAgents, world: World
+) -> None:
+    http_agents.gateway.put(ALICE, "/workspace/settings", {"guardrails": {"secrets": "mask"}})
+    _, address, _ = addressed(http_agents, world)
+    assert http_agents.gateway.send(None, "POST", address, json.dumps({"a": SECRET})).status == 200
+    assert http_agents.gateway.send(None, "POST", address, json.dumps({"a": SECRET})).status == 200
+    resume_payload = json.dumps(http_agents.take("auto-code")["callback"])
+    assert "[masked: github_token]" in resume_payload
+    assert SECRET not in resume_payload

@@ -1,0 +1,317 @@
+"""The tracker's function: what a bell sends, what is told of it, and what comes again."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import boto3
+import pytest
+from aws_lambda_powertools.metrics import Metrics
+from moto import mock_aws
+
+from baton.adapters.system import RandomIds
+from baton.bootstrap import forget_all, wire
+from baton.domain.errors import Busy, TrackerAway
+from baton.ports import Deps
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.tracker.set_tracker_token import set_tracker_token
+from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
+from fake_notion import FakeNotion, Fault
+from fake_notion.server import serve
+from support.context import FakeContext
+from support.fakes.dynamo import create_table
+from support.fakes.ports import FakeDeadLetters
+from support.worlds.notion_world import NotionWorld
+from support.worlds.world import WORKSPACE, human, marker_body
+from sync_tracker.handler import Answering, MalformedMessage, TrackerNotice, answer_all, lambda_handler, notice_of
+
+EVENTS = Path(__file__).parents[3] / "events"
+DEMO = "demo"
+
+
+@dataclass
+class Silent:
+    """A store that doesn't answer for some workspaces."""
+
+    store: Any
+    silent: frozenset[str]
+
+    def settings(self, workspace: str) -> Any:
+        if workspace in self.silent:
+            raise Busy
+        return self.store.settings(workspace)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+@dataclass
+class Desk:
+    """Where the tracker's bells are answered."""
+
+    world: NotionWorld = field(default_factory=lambda: NotionWorld().settle())
+    dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
+    silent: frozenset[str] = frozenset()
+    time_left: Callable[[], float] = lambda: 110.0
+
+    def answer(self, bodies: list[str]) -> list[str]:
+        """The message ids that come again."""
+        deps: Deps = replace(self.world.deps, store=Silent(self.world.store, self.silent))
+        answering = Answering(deps, self.dead_letters, self.time_left, Metrics())
+        result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
+        return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
+
+    def waiting(self) -> str:
+        """A task whose page couldn't be made at once."""
+        self.world.notion.fault = lambda _method, _path: Fault(status=503)
+        task_id = self.world.needing()
+        self.world.notion.fault = None
+        self.world.clock.advance(120)
+        return task_id
+
+
+@pytest.fixture
+def http_agents() -> Desk:
+    return Desk()
+
+
+def notice(task_id: str | None = None, workspace: str = WORKSPACE) -> str:
+    return json.dumps({"workspace": workspace, "task_id": task_id})
+
+
+def batch(bodies: list[str]) -> dict[str, Any]:
+    return {
+        "Records": [
+            {
+                "messageId": f"message-{number}",
+                "receiptHandle": "handle",
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "md5OfBody": "",
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:baton-tracker",
+                "awsRegion": "us-east-1",
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
+    """What was emitted as embedded metrics, added up."""
+    (blob,) = [line for line in logged if "_aws" in line]
+    return {each["Name"]: sum(blob[each["Name"]]) for each in blob["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+
+
+def test_bell_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer([notice(task_id)]) == []
+    assert http_agents.world.page(task_id).task_id == task_id
+    logged = lines(capsys)
+    (told,) = [line for line in logged if line.get("action") == "tracker_synced"]
+    assert (told["message_id"], told["workspace"], told["task_id"]) == ("message-0", WORKSPACE, task_id)
+    assert (told["sent"], told["failed"], told["gate_open"], told["complete"]) == (1, 0, True, True)
+    assert metrics(logged) == {"TrackerSent": 1, "TrackerFailed": 0, "TrackerGateClosed": 0}
+
+
+def test_bell_of_no_task_sends_whatever_waits(http_agents: Desk) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer([notice()]) == []
+    assert http_agents.world.page(task_id).task_id == task_id
+
+
+def test_bell_that_comes_twice_makes_one_page(http_agents: Desk) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer([notice(task_id), notice(task_id)]) == []
+    assert http_agents.answer([notice(task_id)]) == []
+    assert http_agents.world.page(task_id).task_id == task_id
+
+
+def test_bell_of_a_workspace_without_a_tracker_is_acknowledged(http_agents: Desk) -> None:
+    assert http_agents.answer([notice(workspace="other"), notice("task_none", "other")]) == []
+
+
+def test_a_tracker_that_does_not_answer_is_told_and_the_message_may_go(
+    http_agents: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The outbox tries again by itself: what comes back over and over would end among the dead letters."""
+    task_id = http_agents.waiting()
+    http_agents.world.notion.fault = lambda _method, _path: Fault(status=503)
+    assert http_agents.answer([notice(task_id)]) == []
+    told = metrics(lines(capsys))
+    assert (told["TrackerFailed"], told["TrackerGateClosed"]) == (1, 1)
+
+
+def test_closed_gate_is_counted(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    http_agents.world.notion.fault = lambda _method, _path: Fault(status=503)
+    assert http_agents.answer([notice(task_id), notice(task_id)]) == []
+    assert metrics(lines(capsys))["TrackerGateClosed"] == 2
+
+
+def test_nothing_is_begun_when_time_is_short(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    http_agents.time_left = lambda: 12.0
+    assert http_agents.answer([notice(task_id)]) == []
+    (told,) = [line for line in lines(capsys) if line.get("action") == "tracker_synced"]
+    assert (told["sent"], told["complete"]) == (0, False)
+    assert http_agents.world.row(task_id).page is None
+
+
+def test_only_the_message_that_failed_comes_again(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    task_id = http_agents.waiting()
+    http_agents.silent = frozenset({"silent"})
+    assert http_agents.answer([notice(workspace="silent"), notice(task_id)]) == ["message-0"]
+    assert http_agents.world.page(task_id).task_id == task_id
+    failed = [line for line in lines(capsys) if line.get("action") == "tracker_bell_failed"]
+    assert [(line["message_id"], line["error"]) for line in failed] == [("message-0", "Busy")]
+
+
+def test_batch_that_fails_as_a_whole_is_no_error_of_the_function(http_agents: Desk) -> None:
+    http_agents.silent = frozenset({WORKSPACE})
+    assert http_agents.answer([notice()]) == ["message-0"]
+
+
+MALFORMED = [
+    "",
+    "not json",
+    "[]",
+    "null",
+    "[" * 100_000,
+    "{}",
+    '{"workspace": "acme"}',
+    '{"workspace": "acme", "task_id": null, "extra": 1}',
+    '{"workspace": "acme", "agent": "runner", "task_id": "t"}',
+    '{"workspace": "acme", "task_id": 1}',
+    '{"workspace": "acme", "task_id": ""}',
+    '{"workspace": "acme", "task_id": "a b"}',
+    '{"workspace": null, "task_id": null}',
+    '{"workspace": "a/b", "task_id": null}',
+]
+
+
+@pytest.mark.parametrize("body", MALFORMED)
+def test_malformed_message_is_refused(body: str) -> None:
+    with pytest.raises(MalformedMessage):
+        notice_of(body)
+
+
+def test_a_bell_names_a_workspace_and_maybe_a_task() -> None:
+    assert notice_of(notice("task_1")) == TrackerNotice(workspace=WORKSPACE, task_id="task_1")
+    assert notice_of(notice()) == TrackerNotice(workspace=WORKSPACE, task_id=None)
+
+
+def test_malformed_message_is_given_up_visibly_and_stops_nothing(
+    http_agents: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task_id = http_agents.waiting()
+    assert http_agents.answer(["not json", notice(task_id)]) == []
+    assert http_agents.dead_letters.letters == [("not json", "not JSON")]
+    assert http_agents.world.page(task_id).task_id == task_id
+    logged = lines(capsys)
+    assert metrics(logged)["MalformedMessage"] == 1
+    assert [line["message_id"] for line in logged if line.get("action") == "message_given_up"] == ["message-0"]
+
+
+def test_malformed_message_comes_again_while_it_cannot_be_given_up(http_agents: Desk) -> None:
+    http_agents.dead_letters = Deaf()
+    assert http_agents.answer(["not json"]) == ["message-0"]
+
+
+class Deaf(FakeDeadLetters):
+    def give_up(self, body: str, reason: str) -> None:
+        raise Busy
+
+
+def test_no_payload_is_logged(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    http_agents.answer(['{"hush": 1}', notice(http_agents.waiting())])
+    logged = capsys.readouterr().out
+    assert logged
+    assert "hush" not in logged
+    assert "Stale spike" not in logged
+    assert "ntn_" not in logged
+
+
+# The event files, through the handler, on the real adapters and the stand-in for Notion
+
+
+class KnownIds(RandomIds):
+    """``task_example1`` is the task, as the event files name it."""
+
+    def new(self, prefix: str, at: datetime) -> str:
+        return "task_example1" if prefix == "task" else super().new(prefix, at)
+
+
+@dataclass
+class Account:
+    notion: FakeNotion
+    dead_letters_url: str
+
+    def handle(self, name: str) -> Any:
+        event = json.loads((EVENTS / f"sync_tracker-{name}.json").read_text(encoding="utf-8"))
+        return lambda_handler(event, FakeContext())  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Account]:
+    """With a task whose row in the outbox was just put back, and a tracker that answers again."""
+    notion = FakeNotion(any_token=True)
+    database = notion.add_database()
+    with mock_aws(), serve(notion) as server:
+        create_table(boto3.client("dynamodb"), "baton-test")
+        urls = [boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"] for name in ("tracker", "dead")]
+        monkeypatch.setenv("BATON_TRACKER_QUEUE_URL", urls[0])
+        monkeypatch.setenv("BATON_TRACKER_DLQ_URL", urls[1])
+        monkeypatch.setenv("BATON_NOTION_URL", server.url)
+        forget_all()
+        deps = replace(wire(), ids=KnownIds())
+        for slug in ("scout", "auditor"):
+            register_agent(deps, human(DEMO), slug, {"name": slug})
+        set_tracker_token(deps, human(DEMO), "ntn_secret")
+        change_settings(deps, human(DEMO), {"tracker": {"database": database.id}})
+        trip_tracker_circuit(deps, DEMO, TrackerAway("It is away."))
+        create_handoff_marker(deps, human(DEMO), marker_body())
+        change_tracker_circuit(deps, DEMO, lambda circuit: circuit.opened(deps.clock.now()))
+        yield Account(notion, urls[1])
+    forget_connections()
+
+
+def forget_connections() -> None:
+    """Those to the tracker are never closed: they end with their process."""
+    with catch_warnings():
+        simplefilter("ignore", ResourceWarning)
+        forget_all()
+        gc.collect()
+
+
+@pytest.mark.parametrize("name", ["bell", "bell_of_no_task"])
+def test_event_of_a_bell_sends_the_page(account: Account, name: str) -> None:
+    assert account.notion.pages == {}
+    assert account.handle(name) == {"batchItemFailures": []}
+    (page,) = account.notion.pages.values()
+    assert page.task_id == "task_example1"
+    assert account.handle(name) == {"batchItemFailures": []}
+    assert len(account.notion.pages) == 1
+
+
+def test_event_of_a_malformed_message_goes_to_the_dead_letters(account: Account) -> None:
+    assert account.handle("malformed") == {"batchItemFailures": []}
+    sqs = boto3.client("sqs")
+    (letter,) = sqs.receive_message(QueueUrl=account.dead_letters_url, MessageAttributeNames=["All"])["Messages"]
+    assert letter["Body"] == '{"task_id": "task_example1"}'
+    assert letter["MessageAttributes"]["reason"]["StringValue"] == "not exactly the fields task_id, workspace"
+    assert account.notion.pages == {}

@@ -1,0 +1,1 @@
+"""Fakes of the outside: DynamoDB, models, the tracker, queues."""

@@ -1,0 +1,46 @@
+"""The table as template.yaml describes it, on whatever engine a client talks to."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+TEMPLATE = Path(__file__).parents[3] / "template.yaml"
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads CloudFormation's short tags as what they are applied to."""
+
+
+def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return loader.construct_scalar(node)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    assert isinstance(node, yaml.MappingNode)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_multi_constructor("!", _untagged)
+
+
+@cache
+def table_definition() -> dict[str, Any]:
+    """Keys and indexes of the only table that the template has."""
+    resources = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _Loader)["Resources"]
+    (table,) = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::DynamoDB::Table"]
+    wanted = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
+    return {name: table[name] for name in wanted}
+
+
+def create_table(client: Any, name: str) -> None:
+    client.create_table(TableName=name, **table_definition())
+
+
+def all_items(client: Any, name: str) -> list[dict[str, Any]]:
+    """Every item of a test's table (tests may scan; Baton never does)."""
+    pages = client.get_paginator("scan").paginate(TableName=name, ConsistentRead=True)
+    return [item for page in pages for item in page["Items"]]

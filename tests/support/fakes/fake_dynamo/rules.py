@@ -1,0 +1,250 @@
+"""What DynamoDB refuses with a ValidationException before it looks at any item."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from support.fakes.fake_dynamo.sizes import MAX_ITEM_BYTES, MAX_TRANSACTION_BYTES, item_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Item = dict[str, Any]
+
+# Each of Baton's calls, with the parameters that it may have.
+CALLS = {
+    "get_item": {"TableName", "Key", "ConsistentRead"},
+    "batch_get_item": {"RequestItems"},
+    "query": {
+        "TableName",
+        "IndexName",
+        "KeyConditionExpression",
+        "ExpressionAttributeNames",
+        "ExpressionAttributeValues",
+        "ConsistentRead",
+        "ScanIndexForward",
+        "Limit",
+        "ExclusiveStartKey",
+    },
+    "update_item": {
+        "TableName",
+        "Key",
+        "UpdateExpression",
+        "ConditionExpression",
+        "ExpressionAttributeNames",
+        "ExpressionAttributeValues",
+        "ReturnValues",
+        "ReturnValuesOnConditionCheckFailure",
+    },
+    "transact_write_items": {"TransactItems", "ClientRequestToken"},
+}
+_CONDITION = {
+    "TableName",
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "ReturnValuesOnConditionCheckFailure",
+}
+_MEMBERS = {
+    "Put": {"Item", *_CONDITION},
+    "Update": {"Key", "UpdateExpression", *_CONDITION},
+    "Delete": {"Key", *_CONDITION},
+    "ConditionCheck": {"Key", *_CONDITION},
+}
+KEYS = {None: ("pk", "sk"), "queue": ("queue_pk", "queue_sk"), "wake": ("wake_pk", "wake_sk")}
+MAX_ITEMS = 100
+MAX_EXPRESSION_BYTES = 4_096
+MAX_OPERATORS = 300
+MAX_NESTING = 32
+MAX_DIGITS = 38
+EXPRESSIONS = ("KeyConditionExpression", "ConditionExpression", "UpdateExpression", "FilterExpression")
+_WORDS = {"SET", "REMOVE", "ADD", "DELETE", "AND", "OR", "NOT", "BETWEEN", "IN"}
+_FUNCTIONS = {"attribute_exists", "attribute_not_exists", "begins_with", "contains", "size", "if_not_exists"}
+_PLACEHOLDER = re.compile(r"[#:][A-Za-z0-9_]+")
+_OPERATOR = re.compile(r"<=|>=|<>|[=<>+\-]|\b(?:AND|OR|NOT|BETWEEN|IN|[a-z_]+(?=\())")
+_BARE_WORD = re.compile(r"(?<![#:\w])[A-Za-z_]\w*")
+_PATH = r"#\w+(?:\.#\w+)*"
+_KEY_CONDITION = re.compile(r"(#\w+) = (:\w+)(?: AND (#\w+) (?:(=|<|<=|>|>=) (:\w+)|BETWEEN (:\w+) AND (:\w+)))?")
+
+
+class Unlawful(AssertionError):
+    """DynamoDB would answer with a ValidationException."""
+
+
+def check(operation: str, request: Item) -> None:
+    """Raises ``Unlawful``."""
+    _must(operation in CALLS, f"{operation} isn't one of Baton's calls")
+    _check_parameters(operation, request, CALLS[operation])
+    if operation == "batch_get_item":
+        for asked in request["RequestItems"].values():
+            names = [(key["pk"]["S"], key["sk"]["S"]) for key in asked["Keys"]]
+            _must(0 < len(names) <= MAX_ITEMS, f"{len(names)} keys at once")
+            _must(len(set(names)) == len(names), "a key twice in one batch")
+            _must(asked.get("ConsistentRead") is True, "a reading that may be old")
+            for key in asked["Keys"]:
+                _check_key(key)
+    elif operation == "transact_write_items":
+        _check_transaction(request)
+    else:
+        _check_one(request)
+
+
+def check_item(item: Item) -> int:
+    """An item as it is put, or as an update makes it. Answers with its bytes. Raises ``Unlawful``."""
+    _check_keys(item)
+    _check_values(item.values())
+    size = item_bytes(item)
+    _must(size <= MAX_ITEM_BYTES, f"an item of {size} bytes")
+    return size
+
+
+def _check_parameters(what: str, request: Item, known: set[str]) -> None:
+    if not request.keys() <= known:
+        raise Unlawful(f"{what} with {sorted(request.keys() - known)}")
+
+
+def _check_transaction(request: Item) -> None:
+    writes = [(kind, inner) for each in request["TransactItems"] for kind, inner in each.items()]
+    _must(0 < len(writes) <= MAX_ITEMS, f"{len(writes)} items in one transaction")
+    _must(1 <= len(request["ClientRequestToken"]) <= 36, "a token of a wrong length")
+    keys = Counter((key["pk"]["S"], key["sk"]["S"]) for _, w in writes for key in [w.get("Key") or w["Item"]])
+    _must(max(keys.values()) == 1, f"two operations on one item: {keys.most_common(1)}")
+    put_bytes = 0
+    for kind, write in writes:
+        _must(kind in _MEMBERS, f"{kind} in a transaction")
+        _check_parameters(kind, write, _MEMBERS[kind])
+        _must(kind != "ConditionCheck" or "ConditionExpression" in write, "a check without a condition")
+        _check_one(write)
+        put_bytes += check_item(write["Item"]) if kind == "Put" else 0
+    _must(put_bytes <= MAX_TRANSACTION_BYTES, "more than 4 MB")
+
+
+def _check_one(request: Item) -> None:
+    _check_expressions(request)
+    if "KeyConditionExpression" in request:
+        _check_query(request)
+    if "UpdateExpression" in request:
+        _check_update(request)
+    if "Key" in request:
+        _check_key(request["Key"])
+    _check_values(request.get("ExpressionAttributeValues", {}).values())
+
+
+def _check_expressions(request: Item) -> None:
+    used = frozenset[str]().union(*(_placeholders(name, request[name]) for name in EXPRESSIONS if name in request))
+    for field, mark in (("ExpressionAttributeNames", "#"), ("ExpressionAttributeValues", ":")):
+        given = request.get(field, {}).keys()
+        _must(field not in request or bool(given), f"{field} is empty")
+        if given != (wanted := {each for each in used if each[0] == mark}):
+            raise Unlawful(f"{field}: not used {sorted(given - wanted)}, not given {sorted(wanted - given)}")
+
+
+@cache
+def _placeholders(kind: str, text: str) -> frozenset[str]:
+    """Those of an expression that keeps to the rules."""
+    _must(0 < len(text.encode()) <= MAX_EXPRESSION_BYTES, f"{kind} of {len(text)} bytes")
+    _must(len(_OPERATOR.findall(text)) <= MAX_OPERATORS, f"{kind} with more than {MAX_OPERATORS} operators")
+    bare = set(_BARE_WORD.findall(text)) - _WORDS - _FUNCTIONS
+    _must(not bare, f"{kind}: {sorted(bare)} without a placeholder")
+    return frozenset(_PLACEHOLDER.findall(text))
+
+
+def _check_query(request: Item) -> None:
+    index, names, values = (
+        request.get("IndexName"),
+        request["ExpressionAttributeNames"],
+        request["ExpressionAttributeValues"],
+    )
+    match = _KEY_CONDITION.fullmatch(request["KeyConditionExpression"])
+    _must(match is not None, f"{request['KeyConditionExpression']} isn't a key condition")
+    assert match is not None
+    partition, equals, sort, _, _, low, high = match.groups()
+    pk, sk = KEYS[index]
+    _must(names[partition] == pk and (sort is None or names[sort] == sk), f"{names} aren't the keys of {index}")
+    _must(bool(values[equals].get("S")), "an empty partition key")
+    _must(low is None or values[low]["S"] <= values[high]["S"], f"nothing is between {values}")
+    _must(index is None or not request.get("ConsistentRead"), "a consistent reading of an index")
+    _must(index is not None or request.get("ConsistentRead") is True, "a reading that may be old")
+    _must(request.get("Limit", 1) >= 1, "a limit below 1")
+    start = request.get("ExclusiveStartKey")
+    _must(start is None or set(start) == {"pk", "sk", pk, sk}, f"{start} is no place of {index}")
+
+
+def _check_update(request: Item) -> None:
+    names, values = request["ExpressionAttributeNames"], request.get("ExpressionAttributeValues", {})
+    actions = _actions(request["UpdateExpression"])
+    for verb, _, given in actions:
+        kinds = {kind for name in given for kind in values[name]}
+        _must(verb != "ADD" or kinds <= {"N", "NS", "SS"}, f"ADD of {kinds}")
+        _must(verb != "DELETE" or kinds <= {"NS", "SS"}, f"DELETE of {kinds}")
+    _check_paths(tuple(tuple(names[name] for name in path) for _, path, _ in actions))
+
+
+@cache
+def _actions(expression: str) -> list[tuple[str, list[str], list[str]]]:
+    """Each action of an update: its verb, the names on its path, and its values."""
+    clauses = re.split(r"\b(SET|REMOVE|ADD|DELETE)\b", expression)
+    _must(clauses[0].strip() == "", "something before the first clause")
+    verbs = clauses[1::2]
+    _must(len(set(verbs)) == len(verbs), f"a clause twice: {verbs}")
+    found = []
+    for verb, clause in zip(verbs, clauses[2::2], strict=True):
+        for action in re.split(r",(?![^(]*\))", clause):
+            match = re.match(rf"\s*({_PATH})", action)
+            _must(match is not None, f"{verb} {action.strip()!r} writes nothing")
+            assert match is not None
+            found.append((verb, match[1].split("."), re.findall(r":\w+", action)))
+    return found
+
+
+@cache
+def _check_paths(paths: tuple[tuple[str, ...], ...]) -> None:
+    _must(not {path[0] for path in paths} & {"pk", "sk"}, "a key is rewritten")
+    for one, other in combinations(paths, 2):
+        shorter = min(len(one), len(other))
+        _must(one[:shorter] != other[:shorter], f"paths overlap: {one} and {other}")
+
+
+def _check_key(key: Item) -> None:
+    _must(set(key) == {"pk", "sk"}, f"the key {key}")
+    _check_keys(key)
+
+
+def _check_keys(item: Item) -> None:
+    for pk, sk in KEYS.values():
+        if pk not in item and sk not in item:
+            continue
+        for name, most in ((pk, 2_048), (sk, 1_024)):
+            text = item.get(name, {}).get("S", "")
+            if not 0 < len(text.encode()) <= most:
+                raise Unlawful(f"{name} is {item.get(name)}")
+
+
+def _check_values(values: Collection[Item], depth: int = 1) -> None:
+    _must(depth <= MAX_NESTING or not values, "nested too deeply")
+    for value in values:
+        if "S" not in value:
+            ((kind, inner),) = value.items()
+            _check_value(kind, inner, depth)
+
+
+def _check_value(kind: str, inner: Any, depth: int) -> None:
+    if kind in {"SS", "NS", "BS"}:
+        _must(len(inner) > 0, "an empty set")
+        _must(len(set(inner)) == len(inner), "a set with an element twice")
+    elif kind == "N":
+        digits = inner.lstrip("-").replace(".", "").strip("0")
+        _must(len(digits) <= MAX_DIGITS, f"{inner} has too many digits")
+    elif kind == "M":
+        _check_values(inner.values(), depth + 1)
+    elif kind == "L":
+        _check_values(inner, depth + 1)
+
+
+def _must(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Unlawful(otherwise)

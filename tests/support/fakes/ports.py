@@ -1,0 +1,80 @@
+"""Baton's ports to the outside, in memory: each keeps what it was given, for a test to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baton.domain.events.bus_events import BusEvent
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports import PublishResult, Tracker
+
+
+class FakeDispatchQueue:
+    """Keeps its bells for a test to look at or deliver."""
+
+    def __init__(self) -> None:
+        self.notices: list[tuple[str, str, str, int]] = []
+
+    def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+        self.notices.append((workspace, agent, task_id, delay_seconds))
+
+
+class FakeDeadLetters:
+    def __init__(self) -> None:
+        self.letters: list[tuple[str, str]] = []
+
+    def give_up(self, body: str, reason: str) -> None:
+        self.letters.append((body, reason))
+
+
+class FakeCallbackKey:
+    """Always the same."""
+
+    def get(self) -> bytes:
+        return b"callbacks of a deployment that isn't one"
+
+
+class FakeTrackerQueue:
+    """Keeps its bells for a test to look at or deliver."""
+
+    def __init__(self) -> None:
+        self.notices: list[tuple[str, str | None, int]] = []
+
+    def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
+        self.notices.append((workspace, task_id, delay_seconds))
+
+
+class NoTrackers:
+    """Where no workspace has a tracker, nobody may ask for one."""
+
+    def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
+        raise ValueError(workspace)
+
+
+class FakeSecrets:
+    def __init__(self) -> None:
+        self.tokens: dict[str, str] = {}
+
+    def put(self, workspace: str, token: str) -> None:
+        self.tokens[workspace] = token
+
+    def get(self, workspace: str, *, afresh: bool = False) -> str | None:
+        return self.tokens.get(workspace)
+
+
+class FakeBus:
+    """Keeps what it took for a test to look at. ``is_away``: nothing gets through; ``refuses``: ids of those that it
+    won't take."""
+
+    def __init__(self) -> None:
+        self.took: list[BusEvent] = []
+        self.is_away = False
+        self.refuses: set[str] = set()
+
+    def publish(self, notices: Sequence[BusEvent]) -> PublishResult:
+        if self.is_away:
+            return PublishResult()
+        refused = {notice.id: "Refused" for notice in notices if notice.id in self.refuses}
+        taken = [notice for notice in notices if notice.id not in refused]
+        self.took += taken
+        return PublishResult(frozenset(notice.id for notice in taken), refused)

@@ -1,0 +1,22 @@
+"""The product's store, on a table that lives in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from support.fakes.fake_dynamo import FakeDynamo
+
+TABLE = "baton-test"
+
+
+class InMemoryStore(DynamoStore):
+    """``dynamo``: its table, a new one unless it is another process' as well. ``sleep``: between attempts, which a
+    calm table never asks for."""
+
+    def __init__(
+        self, dynamo: FakeDynamo | None = None, sleep: Callable[[float], None] = lambda _seconds: None
+    ) -> None:
+        self.dynamo = dynamo or FakeDynamo()
+        super().__init__(Table(self.dynamo, TABLE, sleep))

@@ -1,0 +1,1 @@
+"""Faults, races and sizes."""

@@ -1,0 +1,44 @@
+"""A store with something happening just before or after one of its calls, so that races come out the same each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from baton.ports import ReadyTask, Skills
+from support.fakes.store import InMemoryStore
+
+Step = Callable[[], object]
+
+
+class HookedStore:
+    """``before["commit"] = step``: the next call of ``commit`` runs ``step`` first, once. ``after`` likewise."""
+
+    def __init__(self, store: Any = None) -> None:
+        self._store = store or InMemoryStore()
+        self.before: dict[str, Step] = {}
+        self.after: dict[str, Step] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        def hooked(*args: Any, **kwargs: Any) -> Any:
+            self.before.pop(name, _nothing)()
+            answer = call(*args, **kwargs)
+            self.after.pop(name, _nothing)()
+            return answer
+
+        return hooked
+
+
+class LaggingStore(HookedStore):
+    """Its index of ready work shows nothing yet."""
+
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
+        skills, _ = self._store.ready(workspace, agent, now)
+        return skills, iter(())
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,168 @@
+"""Who plays the handoff protocol against its model: each step is done for real, and told to the model."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Approval
+from baton.domain.tasks.task import Policy
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.release_task import release_task
+from baton.services.claims.renew_claim import renew_claim
+from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.transfer_task import transfer_task
+from baton.services.claims.wait_for_callback import wait_for_callback
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from support.ids import CountingIds
+from support.models.protocol_model import AUTO, BACKOFF, SLUGS, Expected, Model
+from support.worlds.world import World, agent, human
+
+WORKSPACES = ("acme", "globex")
+# So that only what is asked here is in the way; the guard has proofs of its own.
+FAR = {"max_depth": 50, "max_handoffs_per_workflow": 500, "max_same_direction": 20, "ping_pong_window": 20}
+FAILURE = {"type": "error", "description": "broke"}
+CALLBACK_WAIT = timedelta(hours=1)
+VERBS = (
+    *("heartbeat", "checkpoint", "hand-off", "hand-off", "complete", "go-on", "fail", "fail", "fail-retry"),
+    *("reject", "release", "transfer", "delegate", "delegate", "call"),
+)
+
+
+def other_than(slug: str | None, number: int) -> str:
+    return [each for each in SLUGS if each != slug][number % 2]
+
+
+class Players:
+    def __init__(self) -> None:
+        self.world = World()
+        # The same ids in every run: hypothesis must be able to repeat what it found.
+        self.deps = self.world.deps = replace(self.world.deps, ids=CountingIds())
+        self.store, self.model = self.world.store, Model()
+        self.claims: list[tuple[Expected, str, Principal]] = []
+        self.tokens: list[tuple[Expected, int, str]] = []
+        self.answered: dict[str, int] = {}
+        self.told: dict[tuple[str, str], int] = {}
+        self.said = 0
+        for workspace in WORKSPACES:
+            for slug in SLUGS:
+                approval = Approval.AUTO if slug in AUTO else Approval.MANUAL
+                register_agent(self.deps, human(workspace), slug, {"name": slug, "approval": approval})
+            change_settings(self.deps, human(workspace), {**FAR, "root_handoffs_per_hour": 300})
+
+    @property
+    def now(self) -> datetime:
+        return self.world.clock.now()
+
+    def pick(self, number: int) -> Expected:
+        return list(self.model)[number % len(self.model.tasks)]
+
+    def word(self) -> str:
+        self.said += 1
+        return f"word {self.said}"
+
+    def took(self, task: Expected, slug: str, claim_id: str, lease: int) -> None:
+        task.took(slug, claim_id, lease, self.now)
+        self.claims.append((task, claim_id, agent(slug, task.workspace)))
+
+    def saw(self, workspace: str, task_id: str, *, by_human: bool, stays: bool = False, **values: Any) -> Expected:
+        """A new task joins the model with what was asked for; only its place in the workflow is read."""
+        task = self.store.load(workspace, task_id)[0]
+        place = {"workflow": task.workflow_id, "parent": task.parent_id, "join_parent": task.join_parent}
+        new = Expected(workspace, task_id, str(task.kind), task.source_agent, task.target_agent, **place)
+        for name, value in values.items():
+            assert getattr(new, name) == value, name
+        return self.model.opened(new, self.now, by_human=by_human, stays=stays)
+
+    def send(self, verb: str, task: Expected, claim_id: str, by: Principal, number: int) -> None:
+        where, to = (self.deps, by, task.id, claim_id), other_than(task.holder, number)
+        going_on = {"target": {"agent": to, "reason": self.word()}}
+        match verb:
+            case "heartbeat":
+                renew_claim(*where)
+                task.expires_at = max(task.expires_at or self.now, self.now + timedelta(seconds=task.lease))
+            case "checkpoint":
+                save_checkpoint(*where, "step", {"at": self.said})
+                task.releases = 0
+            case "hand-off":
+                message = {"source": {"agent": by.id}, **going_on}
+                made = create_handoff(self.deps, by, CreateHandoff(message=message, claim_id=claim_id)).task
+                self.child(task, made.id, to)
+            case "complete":
+                complete_task(*where, {"ok": True}, self.word())
+                task.end("done")
+            case "go-on":
+                wish = {"continuation": {"suggested_next": to, "reason": self.word()}}
+                done = complete_task(*where, None, self.word(), completion=wish)
+                self.child(task, (done.completion or {})["continuation"]["task_id"], to, kind="continuation")
+                task.end("done")
+            case "fail" | "reject" | "fail-retry":
+                self.send_failure(verb, task, where, [None, "carl"][number % 2])
+            case "release":
+                release_task(*where, None, self.word())
+                task.released(self.now)
+            case "transfer":
+                moved = transfer_task(*where, going_on, self.word()).task
+                self.child(task, moved.successors[0], to, join_parent=task.join_parent)
+                task.end("done")
+                task.successors = list(moved.successors)
+            case "delegate":
+                policy = (Policy.ALL, Policy.ANY)[number % 3 == 0]
+                branches = [{"call_id": str(each), **going_on} for each in range(1 + number % 2)]
+                branches = [{**each, "target": {**each["target"], "reason": self.word()}} for each in branches]
+                wait = delegate_task(*where, branches, policy, None, self.word()).task.wait
+                made_ids = [branch.task_id for branch in wait.branches] if wait else []
+                for branch in made_ids:
+                    self.child(task, branch, to, kind="delegation", join_parent=task.id)
+                task.waits_for(made_ids, str(policy), None)
+            case _:
+                _, token = wait_for_callback(*where, "interaction", self.now + CALLBACK_WAIT, self.word())
+                task.waits_for([], "", self.now + CALLBACK_WAIT)
+                self.tokens.append((task, task.waits, token))
+
+    def send_failure(self, verb: str, task: Expected, where: Any, back_to: str | None) -> None:
+        wish = {"target_agent": back_to} if back_to else None
+        if verb == "reject":
+            record = reject_task(*where, "no", self.word(), rollback_request=wish).failure or {}
+        else:
+            again = verb == "fail-retry"
+            record = fail_task(*where, FAILURE, self.word(), retryable=again, rollback_request=wish).failure or {}
+            if again and task.attempt < 3:
+                return task.give_back(self.now, BACKOFF[task.attempt])
+        to = self.model.rolls_back(task, back_to)
+        rolled = record.get("rollback", {}).get("task_id") if to else None
+        if to is not None:
+            assert rolled is not None
+            self.child(task, rolled, to, kind="rollback", join_parent=task.join_parent)
+            task.successors = [rolled] if task.join_parent else []
+        return task.end("rejected" if verb == "reject" else "failed")
+
+    def child(
+        self, task: Expected, child: str, to: str, kind: str = "transfer", join_parent: str | None = None
+    ) -> None:
+        values = {"kind": kind, "source": task.holder, "target": to, "parent": task.id, "workflow": task.workflow}
+        self.saw(task.workspace, child, by_human=False, join_parent=join_parent, **values)
+
+
+def expecting(error: type[Exception] | None) -> AbstractContextManager[Any]:
+    """Truthy in what follows if it was raised."""
+    return _Refused(error) if error else nullcontext(())
+
+
+class _Refused(AbstractContextManager["list[str]"]):
+    def __init__(self, error: type[Exception]) -> None:
+        self.error, self.met = error, ["not yet"]
+
+    def __enter__(self) -> list[str]:
+        return self.met
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        assert kind is self.error, f"expected {self.error.__name__}, got {kind}"
+        return True

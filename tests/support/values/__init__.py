@@ -1,0 +1,1 @@
+"""Values to begin with: tasks, changes, requests, items."""

@@ -1,0 +1,80 @@
+"""Changes to commit: what the domain would hand to a store, without its rules about what may follow what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from baton.domain.access.principal import Principal
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.trail import record
+from baton.domain.times import seconds
+from baton.ports import Store
+from support.clock import NOON
+from support.values.tasks import a_new_task
+from support.worlds.world import agent, human
+
+
+def new(id_: str = "task_1", **values: Any) -> Change:
+    task = a_new_task(id=id_, master_task_id=id_, **values)
+    event = record(None, task, "handoff_initiated", human(task.workspace), task.created_at, {})
+    return Change(before=None, task=task.changed(version=1, seq=1, chain=event.hash), events=(event,))
+
+
+def then(task: Task, type_: str = "changed", **changes: Any) -> Change:
+    """The next change, with one event."""
+    after = task.changed(**changes)
+    event = record(task, after, type_, human(task.workspace), NOON, {})
+    after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
+    return Change(before=task, task=after, events=(event,))
+
+
+def looked_at(task: Task, **changes: Any) -> Change:
+    """The sweeper's bookkeeping: no event."""
+    return Change(before=task, task=task.changed(version=task.version + 1, **changes))
+
+
+def stored(store: Store, id_: str = "task_1", **values: Any) -> Task:
+    change = new(id_, **values)
+    store.commit(change.task.workspace, change)
+    return change.task
+
+
+def plant(store: Store, changes: Iterable[Change]) -> None:
+    for change in changes:
+        store.commit(change.task.workspace, change)
+
+
+def queued(store: Store, id_: str, ready_at: datetime = NOON, **values: Any) -> Task:
+    """Approved for its agent's queue."""
+    return stored(store, id_, state=State.DELEGATED, ready_at=ready_at, **values)
+
+
+def a_claim(by: Principal | None = None, at: datetime = NOON, lease_seconds: int = 300, fence: int = 1) -> Claim:
+    by = by or agent("auditor")
+    return Claim(
+        claim_id=f"clm_{fence}",
+        fence=fence,
+        agent="auditor",
+        worker="worker-1",
+        principal=by.key,
+        lease_seconds=lease_seconds,
+        claimed_at=at,
+        heartbeat_at=at,
+        expires_at=at + seconds(lease_seconds),
+    )
+
+
+def claimed(store: Store, id_: str = "task_1", claim: Claim | None = None, **values: Any) -> Task:
+    claim = claim or a_claim()
+    return stored(
+        store,
+        id_,
+        state=State.CLAIMED,
+        origin=State.DELEGATED,
+        claim=claim,
+        fence=claim.fence,
+        **{"wake_at": claim.expires_at, **values},
+    )

@@ -1,0 +1,60 @@
+"""What agents are run with, and what was said and spent meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from baton.domain.agents.tool import Tool
+from baton.domain.runs.run_profile import RunProfile
+from baton.domain.runs.transcript import Entry, EntryKind, Usage
+from baton.domain.times import seconds
+from baton.ports import EntryKept, Store, UsageCounted
+from support.clock import NOON
+from support.values.tasks import an_agent
+from support.worlds.world import WORKSPACE
+
+
+def a_tool(name: str = "ask_auditor", **values: Any) -> Tool:
+    """In its first version."""
+    usual: dict[str, Any] = {
+        "workspace": WORKSPACE,
+        "name": name,
+        "description": "Hands the repository to the auditor.",
+        "target_agent": "auditor",
+        "version": 1,
+        "created_at": NOON,
+        "updated_at": NOON,
+        "updated_by": "human:alice",
+    }
+    return Tool(**{**usual, **values})
+
+
+def a_profile(slug: str = "auditor", **values: Any) -> RunProfile:
+    return RunProfile(**{"workspace": WORKSPACE, "slug": slug, "system_prompt": "You audit.", **values})
+
+
+def an_entry(first: int = 1, says: str = "hello", **values: Any) -> Entry:
+    """A reply of one message."""
+    usual: dict[str, Any] = {
+        "first": first,
+        "kind": EntryKind.REPLY,
+        "agent": "auditor",
+        "at": NOON + seconds(first),
+        "turn": 1,
+        "blocks": ({"text": says},),
+    }
+    return Entry(**{**usual, **values})
+
+
+def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> UsageCounted:
+    usual: dict[str, Any] = {"workflow_id": "wf_1", "task_id": "task_1", "usage": Usage(calls, *tokens)}
+    return UsageCounted(**{**usual, **values})
+
+
+def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
+    """One of everything: a tool, an agent with its profile, and a run of ``task_1``."""
+    store.save_tool(a_tool(workspace=workspace), store.toolbox(workspace))
+    runner = replace(an_agent("run-1"), workspace=workspace)
+    store.save_agent(runner, store.roster(workspace), a_profile("run-1", workspace=workspace))
+    store.commit(workspace, EntryKept("task_1", an_entry()), spent())

@@ -1,0 +1,94 @@
+"""What lies around the tasks of a workflow, and putting one of each into a store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, InboxItem, JobKind, LateResult, RootHandoffs
+from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.times import seconds
+from baton.ports import (
+    CheckpointKept,
+    ClaimEndedByOther,
+    HandoffsCounted,
+    InboxPosted,
+    JobScheduled,
+    LateResultKept,
+    Output,
+    RetryOpened,
+    ReviewRequest,
+    RootsCounted,
+    Store,
+)
+from support.clock import NOON
+from support.values.changes import a_claim, claimed, queued, then
+from support.worlds.world import WORKSPACE
+
+
+def a_checkpoint(number: int = 1, **values: Any) -> Checkpoint:
+    usual: dict[str, Any] = {
+        "id": f"chk_{number:02d}",
+        "workflow_id": "wf_1",
+        "task_id": "task_1",
+        "step_name": f"step {number}",
+        "state": {"done": [number]},
+        "at": NOON + seconds(number),
+        "by": "agent:auditor",
+    }
+    return Checkpoint(**{**usual, **values})
+
+
+def a_job(
+    kind: JobKind = JobKind.JOIN, task_id: str = "task_1", stamp: str = "stamp_1", at: datetime = NOON
+) -> BackgroundJob:
+    return BackgroundJob(kind=kind, task_id=task_id, stamp=stamp, at=at, data={"reason": "é", "by": ["human", "alice"]})
+
+
+def a_message(number: int = 1, agent: str = "scout") -> InboxItem:
+    return InboxItem(agent, f"inb_{number:03d}", NOON + seconds(number), {"task_id": f"task_{number}", "n": [1, None]})
+
+
+def a_late_result(fence: int = 1) -> LateResult:
+    return LateResult(fence, "auditor", NOON + seconds(fence), "complete", {"output": {"x": fence}})
+
+
+def slotted(slot: int | None, fence: int = 1, agent: str = "auditor") -> Claim:
+    return replace(a_claim(fence=fence), slot=slot, agent=agent)
+
+
+def holding(store: Store, task_id: str, slot: int | None = None, fence: int = 1, **values: Any) -> Task:
+    """A task that is claimed, under a permit if ``slot`` says so."""
+    return claimed(store, task_id, slotted(slot, fence), **values)
+
+
+def freed(store: Store, task: Task, **changes: Any) -> Task:
+    """Its claim has ended."""
+    change = then(task, **{"state": State.DELEGATED, "claim": None, "ready_at": NOON, **changes})
+    store.commit(task.workspace, change)
+    return change.task
+
+
+def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
+    """One of everything that lies around tasks; ``task_1`` is there already."""
+    queued(store, "task_4", workspace=workspace, target_agent=None, requires=("accepts:repo",))
+    task = holding(store, "task_5", 1, workspace=workspace)
+    resume_payload = replace(
+        then(task, state=State.DELEGATED, claim=None, ready_at=NOON), resume_payload={"results": [1]}
+    )
+    store.commit(workspace, resume_payload, ClaimEndedByOther(slotted(1)))
+    holding(store, "task_6", 1, workspace=workspace)
+    ended = holding(store, "task_7", workspace=workspace)
+    store.commit(workspace, then(ended, state=State.DONE, claim=None), Output(7, {"notes": ["done"]}))
+    store.commit(
+        workspace,
+        CheckpointKept(a_checkpoint()),
+        InboxPosted(a_message()),
+        JobScheduled(a_job()),
+        LateResultKept("task_5", "clm_1", a_late_result()),
+        RetryOpened("task_1", "task_4", None),
+        ReviewRequest("review_01", {"message": "x"}),
+        RootsCounted(RootHandoffs("scout", "auditor", (NOON,), 1)),
+        HandoffsCounted("wf_1", 3, 4, 50),
+    )

@@ -1,0 +1,1 @@
+"""Workspaces to act in: in process, over HTTP, on the deployed stack."""

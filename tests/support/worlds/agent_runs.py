@@ -1,0 +1,158 @@
+"""Agents that are run, with a model that does as a test tells it: bells are answered until none rings any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.runs.transcript import Entry, Usage
+from baton.domain.tasks.task import Task
+from baton.run_ports import Model, Reply, Request, StopReason
+from baton.services.agents.define_tool import define_tool
+from baton.services.agents.register_agent import register_agent
+from baton.services.conversations.converse import Opening, ReadMessage, read_messages, say, start_conversation
+from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
+from baton.services.runs.run_agent import AgentLoop
+from baton.services.tasks.sweep import sweep
+from support.fakes.provider_rules import check_request
+from support.fakes.store import InMemoryStore
+from support.worlds.world import WORKSPACE, World, human
+
+HOUR = 3_600.0
+Answer = "Reply | Exception | Callable[[Request], Reply]"
+
+
+def says(text: str, *, stop: StopReason = StopReason.END_TURN, tokens: int = 10, **more: Any) -> Reply:
+    return Reply(blocks=({"text": text},), stop_reason=stop, usage=Usage(0, tokens, tokens), **more)
+
+
+def calls(*named: tuple[str, Any], text: str = "", **more: Any) -> Reply:
+    """``named``: tools with their arguments."""
+    said = ({"text": text},) if text else ()
+    used = ({"toolUse": {"toolUseId": f"x{n}", "name": name, "input": given}} for n, (name, given) in enumerate(named))
+    return Reply(blocks=(*said, *used), stop_reason=StopReason.TOOL_USE, usage=Usage(0, 10, 10), **more)
+
+
+@dataclass
+class FakeModel:
+    """Answers each agent with the next of what is listed for it; the last is given again. Holds every request to the
+    providers' rules."""
+
+    script: dict[str, list[Any]] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+
+    def of(self, name: str) -> tuple[str, str, Model]:
+        return "fake", name, self
+
+    def converse(self, request: Request) -> Reply:
+        self.requests.append(request)
+        check_request(request)
+        answers = self.script[request.agent]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if callable(answer):
+            answer = answer(request)
+        if isinstance(answer, BaseException):
+            raise answer
+        assert isinstance(answer, Reply)
+        return answer
+
+    def asked(self, agent: str) -> list[Request]:
+        return [request for request in self.requests if request.agent == agent]
+
+
+class AgentRuns:
+    """``agents``: each by its slug with what it is registered with; ``script``: what the model answers to whom."""
+
+    def __init__(
+        self, agents: dict[str, dict[str, Any]], script: dict[str, list[Any]], *, world: World | None = None
+    ) -> None:
+        self.world = world or World(store=InMemoryStore())
+        self.deps = self.world.deps
+        self.model = FakeModel(script)
+        self.time_left = HOUR
+        for slug in agents:
+            register_agent(self.deps, human(), slug, {"runtime": Runtime.RUN, "name": slug.title()})
+        self.later = agents
+
+    def tool(self, name: str, target: str, **values: Any) -> None:
+        values = {"description": f"Hands over to {target}.", "target_agent": target, **values}
+        define_tool(self.deps, human(), name, values)
+
+    def open(self) -> AgentRuns:
+        """Agents get their tools, once these are defined."""
+        for slug, values in self.later.items():
+            register_agent(self.deps, human(), slug, values)
+        return self
+
+    def start(self, agent: str, message: str = "Hello", *, until_quiet: bool = True, **values: Any) -> Task:
+        opening = Opening(agent=agent, message=message, context=values.pop("context", {}), **values)
+        task = start_conversation(self.deps, human(), opening).task
+        if until_quiet:
+            self.run()
+        return self.task(task.id)
+
+    def say(self, conversation_id: str, text: str) -> Task:
+        task = say(self.deps, human(), conversation_id, text).task
+        self.run()
+        return self.task(task.id)
+
+    def run(self, rounds: int = 50) -> list[NoticeOutcome]:
+        """Until no bell rings; undo windows and backoffs pass."""
+        handled = []
+        for _ in range(rounds):
+            notices, self.world.dispatch_queue.notices[:] = list(self.world.dispatch_queue.notices), []
+            if not notices:
+                return handled
+            self.world.clock.advance(max(notice[3] for notice in notices) if len(notices[0]) > 3 else 3)
+            handled += [self.notify(workspace, agent, task_id) for workspace, agent, task_id, *_ in notices]
+        raise AssertionError("the bells don't stop ringing")
+
+    def notify(self, workspace: str, agent: str, task_id: str) -> NoticeOutcome:
+        time_budget = TimeBudget(lease_seconds=150, time_left=lambda: self.time_left)
+        notice = DispatchNotice(workspace=workspace, agent=agent, task_id=task_id)
+        return process_task(self.deps, AgentLoop(self.deps, self.model), notice, time_budget)
+
+    def sweep(self) -> None:
+        sweep(self.deps)
+        self.run()
+
+    # Looking
+
+    def task(self, task_id: str) -> Task:
+        return self.world.task(task_id)
+
+    def output(self, task_id: str) -> Any:
+        return self.world.store.read(WORKSPACE, task_id).output
+
+    def failure(self, task_id: str) -> dict[str, Any]:
+        return self.world.store.read(WORKSPACE, task_id).why or {}
+
+    def body(self, task_id: str) -> dict[str, Any]:
+        return self.world.store.read(WORKSPACE, task_id, with_body=True).body or {}
+
+    def tasks(self, workflow_id: str) -> list[Task]:
+        ids = [each.task_id for each in self.world.store.workflow(WORKSPACE, workflow_id)]
+        found = self.world.store.tasks(WORKSPACE, ids)
+        return [found[each] for each in sorted(found)]
+
+    def children(self, task: Task) -> list[Task]:
+        return [each for each in self.tasks(task.workflow_id) if each.parent_id == task.id]
+
+    def entries(self, task_id: str) -> Sequence[Entry]:
+        return self.world.store.transcript(WORKSPACE, task_id)
+
+    def messages(self, workflow_id: str) -> list[ReadMessage]:
+        found, cursor = [], None
+        while True:
+            page, cursor = read_messages(self.deps, human(), workflow_id, 100, cursor)
+            if not page:
+                return found
+            found += page
+
+    def told(self, workflow_id: str) -> list[tuple[str, str]]:
+        return [(str(each.message.type), each.message.text) for each in self.messages(workflow_id)]
+
+
+AUTO = {"approval": Approval.AUTO}

@@ -1,0 +1,303 @@
+"""The deployed stack in a test's hands: requests over HTTP, and what lies behind them."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+import httpx
+from botocore.config import Config
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table, from_wire, to_wire
+from baton.adapters.system import RandomIds, SystemClock
+from baton.ports import Deps
+from deployment import STACK_NAME
+from stack import Stack
+from support.fakes.dynamo import all_items
+from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
+
+# In everything that tests hand over as content: no log may ever show it.
+CANARY = "canary-b7d1f0"
+
+Item = dict[str, Any]
+
+
+@dataclass
+class Ledger:
+    """What was given out in the session and belongs to its receiver alone."""
+
+    tokens: set[str] = field(default_factory=set)
+    claim_ids: set[str] = field(default_factory=set)
+
+    def note(self, response: httpx.Response) -> None:
+        if response.is_success and response.content and response.headers["content-type"] == "application/json":
+            answer = response.json()
+            if "claim_id" in answer:
+                self.claim_ids.add(answer["claim_id"])
+            if str(answer.get("token", "")).startswith("baton_"):
+                self.tokens.add(answer["token"])
+
+
+@dataclass(frozen=True)
+class Client:
+    """One caller of the API. ``token``: None sends no credentials."""
+
+    http: httpx.Client = field(repr=False)
+    token: str | None = field(repr=False)
+    ledger: Ledger = field(repr=False)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        raw: bytes | None = None,
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> httpx.Response:
+        """``raw``: sent as it is, in place of ``body`` as JSON. ``key``: the Idempotency-Key."""
+        sent = {"Content-Type": "application/json"} if raw is not None or body is not None else {}
+        if self.token is not None:
+            sent["Authorization"] = f"Bearer {self.token}"
+        if key is not None:
+            sent["Idempotency-Key"] = key
+        content = raw if body is None else json.dumps(body).encode()
+        response = self.http.request(method, path, content=content, headers={**sent, **(headers or {})})
+        self.ledger.note(response)
+        return response
+
+    def ok(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
+        """The answer of a request that has to succeed; None where there is none."""
+        response = self.send(method, path, body, key=key)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json() if response.content else None
+
+    def get(self, path: str) -> Any:
+        return self.ok("GET", path)
+
+    def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
+        return self.ok("POST", path, {} if body is None else body, key=key)
+
+    def put(self, path: str, body: Any) -> Any:
+        return self.ok("PUT", path, body)
+
+    def refused(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> tuple[int, str]:
+        """Status and code of a request that has to be refused with problem details."""
+        response = self.send(method, path, body, key=key)
+        return response.status_code, problem(response)["code"]
+
+
+def problem(response: httpx.Response) -> dict[str, Any]:
+    """The problem details that a response has to be."""
+    assert response.is_client_error, f"{response.status_code} {response.text}"
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    told: dict[str, Any] = response.json()
+    assert told["status"] == response.status_code, told
+    assert told["request_id"] == response.headers["x-request-id"], told
+    assert {"type", "title", "detail", "code", "errors"} <= set(told), told
+    return told
+
+
+def until(holds: Callable[[], Any], seconds: float = 60.0, every: float = 0.1) -> Any:
+    """The first true answer of ``holds``, asked for at most ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while not (answer := holds()):
+        assert time.monotonic() < deadline, f"still waiting after {seconds} s"
+        time.sleep(every)
+    return answer
+
+
+@dataclass
+class Deployed:
+    stack: Stack
+    http: httpx.Client
+    ledger: Ledger = field(default_factory=Ledger)
+    _clients: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def client(self, token: str | None = None) -> Client:
+        if token is not None:
+            self.ledger.tokens.add(token)
+        return Client(self.http, token, self.ledger)
+
+    # Functions
+
+    def invoke(self, function: str, event: Any = None) -> Any:
+        """What a function answers, called by its name in the template."""
+        answer = self.aws("lambda").invoke(
+            FunctionName=self.stack.functions[function], Payload=json.dumps(event or {}).encode()
+        )
+        told = json.loads(answer["Payload"].read() or b"null")
+        assert "FunctionError" not in answer, f"{function}: {told}"
+        return told
+
+    def sweep(self) -> dict[str, Any]:
+        told: dict[str, Any] = self.invoke("SweepStaleClaims")
+        assert (told["failed"], told["complete"]) == (0, True), told
+        return told
+
+    def logs(self, function: str) -> list[str]:
+        """Every line that the function wrote."""
+        pages = self.aws("logs").get_paginator("filter_log_events")
+        group = f"/aws/lambda/{self.stack.functions[function]}"
+        return [event["message"] for page in pages.paginate(logGroupName=group) for event in page["events"]]
+
+    def schedule(self, state: str) -> None:
+        """ENABLED or DISABLED, for the sweeper and the publisher. Disabled they run only when a test calls them, or for
+        what is new; no test then depends on who sweeps first."""
+        scheduler = self.aws("scheduler")
+        names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
+        for listed in scheduler.list_schedules()["Schedules"]:
+            found = scheduler.get_schedule(Name=listed["Name"], GroupName=listed["GroupName"])
+            scheduler.update_schedule(**{name: found[name] for name in names}, State=state)
+
+    # State
+
+    def aws(self, service: str) -> Any:
+        """With an administrator's rights."""
+        if service not in self._clients:  # making one takes longer than most calls
+            self._clients[service] = self.stack.aws(service)
+        return self._clients[service]
+
+    @cached_property
+    def bus_name(self) -> str:
+        (described,) = self.aws("cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"]
+        outputs = {each["OutputKey"]: str(each["OutputValue"]) for each in described["Outputs"]}
+        return outputs["EventBusName"]
+
+    @cached_property
+    def dynamo(self) -> Any:
+        """For many threads at once."""
+        config = Config(max_pool_connections=80, read_timeout=30, parameter_validation=False)
+        return self.stack.aws("dynamodb", config)
+
+    @cached_property
+    def deps(self) -> Deps:
+        """The use cases on the stack's table, in this process, with a bell that nobody hears."""
+        clock = SystemClock()
+        return Deps(
+            store=DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep)),
+            dispatch_queue=FakeDispatchQueue(),
+            clock=clock,
+            ids=RandomIds(),
+            trackers=NoTrackers(),
+            tracker_queue=FakeTrackerQueue(),
+            secrets=FakeSecrets(),
+            callback_key=FakeCallbackKey(),
+            public_url=self.stack.api_url,
+            log=lambda _message, **_fields: None,
+        )
+
+    def snapshot(self) -> dict[tuple[str, str], Item]:
+        """Every item of the table."""
+        return {(item["pk"]["S"], item["sk"]["S"]): item for item in all_items(self.dynamo, self.stack.table)}
+
+    @contextmanager
+    def unchanged(self, of: str = "") -> Iterator[None]:
+        """Nothing is written meanwhile; ``of``: nothing of this workspace. Frequent requests are counted, whatever they
+        ask for: that is no effect of theirs."""
+        self.await_told()
+        before = self.snapshot()
+        yield
+        after = self.snapshot()
+        changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+        written = sorted(key for key in changed if (not of or f"#{of}#" in key[0]) and "#USE#" not in key[0])
+        assert not written, f"written: {written}"
+
+    def await_told(self) -> None:
+        """The outside has been told of everything: what marks an event as told is a write."""
+        far = SystemClock().now() + timedelta(days=1)
+
+        def told() -> bool:
+            if not any(self.deps.store.pending_events(far)):
+                return True
+            self.invoke("PublishEvents")  # what the stream hasn't brought, once it is overdue
+            return False
+
+        until(told, 150, every=1)
+
+    def age(self, workspace: str, task_id: str, seconds: float) -> None:
+        """Makes the task one to which everything happened that much earlier, so that no test waits for a lease or an
+        undo window. (Its trail keeps the old times.)"""
+        key = to_wire(keys.head(workspace, task_id)._asdict())
+        found = from_wire(self.dynamo.get_item(TableName=self.stack.table, Key=key, ConsistentRead=True)["Item"])
+        task = items.task_from(found)
+
+        def earlier(at: datetime | None) -> Any:
+            return None if at is None else at - timedelta(seconds=seconds)
+
+        names = ("claimed_at", "heartbeat_at", "expires_at")
+        claim = task.claim and replace(task.claim, **{name: earlier(getattr(task.claim, name)) for name in names})
+        aged = task.changed(
+            ready_at=earlier(task.ready_at),
+            undo_until=earlier(task.undo_until),
+            wake_at=earlier(task.wake_at),
+            claim=claim,
+        )
+        self.dynamo.put_item(
+            TableName=self.stack.table,
+            Item=to_wire(items.head_item(aged)),
+            ConditionExpression="#version = :seen",
+            ExpressionAttributeNames={"#version": "version"},
+            ExpressionAttributeValues=to_wire({":seen": task.version}),
+        )
+
+    # The queue
+
+    def notify(self, *bodies: Item | str) -> None:
+        """One message each, at most ten."""
+        entries = [
+            {"Id": str(number), "MessageBody": body if isinstance(body, str) else json.dumps(body)}
+            for number, body in enumerate(bodies)
+        ]
+        answer = self.aws("sqs").send_message_batch(QueueUrl=self.stack.queue_url, Entries=entries)
+        assert not answer.get("Failed"), answer["Failed"]
+
+    def ring_often(self, bodies: list[Item]) -> None:
+        """Each twice, in any order."""
+        shuffled = bodies * 2
+        random.shuffle(shuffled)
+        for start in range(0, len(shuffled), 10):
+            self.notify(*shuffled[start : start + 10])
+
+    def lose_bells(self) -> None:
+        """Every message in the queue is gone."""
+        self.aws("sqs").purge_queue(QueueUrl=self.stack.queue_url)
+
+    def empty_dead_letters(self) -> None:
+        self.aws("sqs").purge_queue(QueueUrl=self.stack.dlq_url)
+
+    def notices(self) -> int:
+        """Messages that wait, are delayed, or are being handled."""
+        names = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
+        asked = self.aws("sqs").get_queue_attributes(QueueUrl=self.stack.queue_url, AttributeNames=names)
+        return sum(int(number) for number in asked["Attributes"].values())
+
+    def await_silence(self) -> None:
+        """Every bell has been answered."""
+        until(lambda: self.notices() == 0)
+
+    def take_dead_letters(self, count: int) -> list[tuple[str, str]]:
+        """Body and reason of what was given up, once there is as much of it; the queue forgets it."""
+        sqs, url, taken = self.aws("sqs"), self.stack.dlq_url, []
+
+        def enough() -> bool:
+            answer = sqs.receive_message(
+                QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=5, MessageAttributeNames=["All"]
+            )
+            for message in answer.get("Messages", []):
+                taken.append((message["Body"], message["MessageAttributes"]["reason"]["StringValue"]))
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            return len(taken) >= count
+
+        until(enough)
+        return taken

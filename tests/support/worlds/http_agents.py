@@ -1,0 +1,60 @@
+"""Agents that hand work to each other over HTTP, in this process. They have standing approvals, so that nothing waits
+for a human unless a test wants it to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from support.gateway import Gateway, Reply
+from support.worlds.world import agent, human
+
+ALICE = human()
+CRITERIA = ["Implements all spec requirements", "Includes unit tests"]
+CREW: dict[str, dict[str, Any]] = {
+    "architect": {"accepts": ["design_request"], "produces": ["specification"]},
+    "auto-code": {"accepts": ["specification", "bug_report"], "produces": ["code"]},
+    "qa": {"accepts": ["code"], "produces": ["test_results"]},
+    "ciso": {},
+}
+
+
+def message(source: str = "architect", target: str | None = "auto-code", /, **changes: Any) -> dict[str, Any]:
+    said = {
+        "source": {"agent": source, "phase": "design_complete"},
+        "target": {"agent": target, "reason": "Implementation of the auth module"},
+    }
+    return {**said, **changes}
+
+
+@dataclass
+class HttpAgents:
+    gateway: Gateway
+
+    def hire(self, approval: str = "auto") -> HttpAgents:
+        for slug, values in CREW.items():
+            made = self.gateway.put(ALICE, f"/agents/{slug}", {"name": slug, "approval": approval, **values})
+            assert made.status == 201, made.text
+        return self
+
+    def hand_off(self, source: str = "architect", target: str | None = "auto-code", /, **changes: Any) -> Any:
+        """By the source itself. The answer's body."""
+        reply = self.gateway.post(agent(source), "/handoffs", message(source, target, **changes))
+        assert reply.status == 201, reply.text
+        return reply.json
+
+    def take(self, slug: str) -> Any:
+        """A claim on its best task."""
+        reply = self.gateway.post(agent(slug), f"/agents/{slug}/claims")
+        assert reply.status == 200, reply.text
+        return reply.json
+
+    def say(self, claim: Any, verb: str, **body: Any) -> Reply:
+        """A word of the one that holds the claim."""
+        slug, task_id = claim["task"]["claim"]["agent"], claim["task"]["id"]
+        return self.gateway.post(agent(slug), f"/tasks/{task_id}/{verb}", {"claim_id": claim["claim_id"], **body})
+
+    def begun(self, slug: str = "auto-code", **changes: Any) -> Any:
+        """A claim on a task that was handed to it."""
+        self.hand_off("architect", slug, **changes)
+        return self.take(slug)

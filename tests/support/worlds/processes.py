@@ -1,0 +1,129 @@
+"""Baton's processes around one table and one queue, any of which may die between any two calls to the outside."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
+from baton.adapters.sqs import SqsDispatchQueue
+from baton.run_ports import RunInput, RunSucceeded
+from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
+from baton.services.tasks.sweep import sweep
+from support.clock import NOON, FakeClock
+from support.faults.choke_point import Choked
+from support.worlds.rig import Rig
+from support.worlds.world import World
+
+LEASE_SECONDS = 120
+VISIBILITY_SECONDS = 180
+
+
+@dataclass
+class Message:
+    body: str
+    visible_at: datetime
+
+
+@dataclass
+class FakeQueue:
+    """An SQS client and its queue: what is received and not deleted comes again after the visibility timeout."""
+
+    clock: FakeClock
+    messages: list[Message] = field(default_factory=list)
+
+    def send_message(self, *, MessageBody: str, DelaySeconds: int, **_: Any) -> None:  # noqa: N803 - SQS's own words
+        assert 0 <= DelaySeconds <= 900
+        self._add(MessageBody, DelaySeconds)
+
+    def receive(self) -> Message | None:
+        now = self.clock.now()
+        for message in self.messages:
+            if message.visible_at <= now:
+                message.visible_at = _later(now, VISIBILITY_SECONDS)
+                return message
+        return None
+
+    def _add(self, body: str, delay: int) -> None:
+        self.messages.append(Message(body, _later(self.clock.now(), delay)))
+
+
+class Runner:
+    """Counts how often it worked on each task."""
+
+    def __init__(self) -> None:
+        self.worked: Counter[str] = Counter()
+
+    def run(self, work: RunInput) -> RunSucceeded:
+        self.worked[work.details.task.id] += 1
+        return RunSucceeded({"by": work.agent.slug})
+
+
+class Processes:
+    """``plan(number)``: None, ``crash_before`` or ``crash_after`` at that outside call, to the table or to the queue.
+    The count is shared, so that a new call anywhere adds its points by itself."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig, self.clock = rig, rig.clock
+        self.queue, self.runner = FakeQueue(rig.clock), Runner()
+        self.calls: list[str] = []
+        self.plan: Callable[[int], str | None] = lambda _n: None
+        self.world = World(
+            store=DynamoStore(Table(self._wrapped(rig.raw), rig.table, rig.clock.sleep)), clock=rig.clock
+        )
+        dispatch_queue = SqsDispatchQueue(self._wrapped(self.queue), "queue", self.world.deps.log)
+        self.world.dispatch_queue = dispatch_queue  # type: ignore[assignment] - a bell that can be lost, instead of one that is kept
+        self.world.__post_init__()
+
+    def _wrapped(self, client: Any) -> Choked:
+        choked = Choked(client, lambda number, _op: self.plan(number))
+        choked.calls = self.calls
+        return choked
+
+    def sweep(self) -> None:
+        assert sweep(self.world.deps).failed == 0
+
+    def deliver(self) -> bool:
+        """One message to process-task; deleted once it was handled."""
+        message = self.queue.receive()
+        if message is None:
+            return False
+        time_budget = TimeBudget(lease_seconds=LEASE_SECONDS, time_left=lambda: 60.0)
+        process_task(self.world.deps, self.runner, DispatchNotice(**json.loads(message.body)), time_budget)
+        self.queue.messages.remove(message)
+        return True
+
+    def double_every_message(self) -> None:
+        now = self.clock.now()
+        self.queue.messages += [Message(each.body, now) for each in self.queue.messages]
+
+    def deliver_all(self) -> None:
+        while self.deliver():
+            pass
+
+    def quiet(self, minutes: int = 15) -> None:
+        """Nothing goes wrong any more: a sweep and every delivery, minute by minute, until nothing is on its way."""
+        for _ in range(minutes):
+            self.clock.advance(60)
+            self.sweep()
+            self.deliver_all()
+            if not self.queue.messages and not self.open_work():
+                return
+
+    def tasks(self) -> list[Any]:
+        return list(self.world.store.tasks_of_day("acme", NOON.date(), 100, None).items)
+
+    def open_work(self) -> list[Any]:
+        """What Baton itself has to get done; whoever pulls comes when it likes."""
+        return [task for task in self.tasks() if task.state in {"delegated", "claimed"} and task.runtime == "run"]
+
+
+def _later(now: datetime, seconds: float) -> datetime:
+    clock = FakeClock(now)
+    clock.advance(seconds)
+    return clock.now()

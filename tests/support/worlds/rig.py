@@ -1,0 +1,67 @@
+"""A world whose calls to the table are counted and can be broken, and other processes beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from baton.adapters.dynamodb import items
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table, to_wire
+from baton.domain.tasks.change import Change
+from support.clock import FakeClock
+from support.fakes.fake_dynamo import Calm, FakeDynamo
+from support.fakes.store import TABLE, InMemoryStore
+from support.faults.choke_point import Choked
+from support.worlds.world import World
+
+
+class Rig:
+    """A world on a table of its own. ``choked`` is the choke point; ``raw`` is what lies behind it, for a second
+    process that sees no faults. The table knows no request by its token, as after ten minutes: only the witness tells
+    then what is ours."""
+
+    def __init__(self) -> None:
+        self.raw, self.table = FakeDynamo(Calm(knows_tokens=False)), TABLE
+        self.choked = Choked(self.raw)
+        self.clock = FakeClock()
+        self.store = DynamoStore(Table(self.choked, self.table, self.clock.sleep))
+        self.other_store = InMemoryStore(self.raw, self.clock.sleep)
+        self.world = World(store=self.store, clock=self.clock)
+
+    def settle(self) -> Rig:
+        self.world.settle()
+        return self
+
+    def other(self) -> World:
+        """Another process on the same table, whose calls are neither counted nor broken."""
+        return World(store=self.other_store, clock=self.clock)
+
+    def count(self, act: Callable[[], Any]) -> list[str]:
+        """The calls that ``act`` makes to DynamoDB."""
+        before = len(self.choked.calls)
+        act()
+        return self.choked.calls[before:]
+
+    def plant(self, changes: Iterable[Change]) -> None:
+        """Their HEADs alone, as they would be written."""
+        for change in changes:
+            self.raw.put(to_wire(items.head_item(change.task)))
+
+    def keep(self) -> Callable[[], None]:
+        """What brings table, time and bells back to this moment: cheaper than living through the same story again."""
+        restore_table, now, notices = self.raw.snapshot(), self.clock.time, list(self.world.dispatch_queue.notices)
+
+        def restore() -> None:
+            restore_table()
+            self.clock.time = now
+            self.world.dispatch_queue.notices[:] = notices
+            for store in (self.store, self.other_store):
+                store.forget_rosters()
+            self.choked.calls.clear()
+            self.choked.plan = lambda _n, _op: None
+
+        return restore
+
+    def items(self) -> list[dict[str, Any]]:
+        return list(self.raw.contents().values())

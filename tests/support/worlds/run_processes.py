@@ -1,0 +1,171 @@
+"""The office with agents that think: a call of the model is one more call to the outside that a process may die at."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from baton.adapters.sqs import SqsDispatchQueue
+from baton.domain.agents.agent import Runtime
+from baton.domain.errors import StaleClaim
+from baton.domain.runs.transcript import EntryKind
+from baton.domain.tasks.task import Task
+from baton.run_ports import Model, Reply, Request, RunExit, RunFailed, RunInput, RunSucceeded
+from baton.services.agents.define_tool import define_tool
+from baton.services.agents.register_agent import register_agent
+from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
+from baton.services.runs.run_agent import AgentLoop
+from support.clock import NOON, FakeClock
+from support.fakes.provider_rules import check_request
+from support.fakes.store import InMemoryStore
+from support.faults.choke_point import Crash
+from support.worlds.processes import LEASE_SECONDS, FakeQueue, Processes
+from support.worlds.rig import Rig
+from support.worlds.world import WORKSPACE, World, human
+
+PLENTY = 900.0
+# What differs between two runs of the same story.
+_CHANCE = re.compile(r"(task|call|chk|ho)_\w+|paid \d+")
+
+Script = Callable[["PaidModel", Request], Reply]
+
+
+class PaidModel:
+    """Answers by a script of (agent, turn), and counts what it was paid for. Every reply says its number, so that it
+    can be told which of two for the same turn was kept."""
+
+    def __init__(self, processes: RunProcesses, script: Script) -> None:
+        self.processes, self.script = processes, script
+        self.paid: Counter[tuple[str, int]] = Counter()
+        self.asked = 0
+
+    def of(self, name: str) -> tuple[str, str, Model]:
+        return "paid", name, self
+
+    def converse(self, request: Request) -> Reply:
+        self.processes.at_call("converse", before=True)
+        check_request(request)
+        self.asked += 1
+        reply = self.script(self, request)
+        self.paid[request.task_id, request.turn] += 1
+        self.processes.at_call("converse", before=False)
+        return reply
+
+    @property
+    def number(self) -> str:
+        return f"paid {sum(self.paid.values()) + 1}"
+
+
+class RunProcesses(Processes):
+    """A crash ends the whole process: nothing is called any more until ``revive``, by whichever thread. Without a
+    ``rig`` every call of its store counts as one to the outside."""
+
+    def __init__(self, script: Script, rig: Rig | None = None) -> None:
+        if rig is None:
+            self._begin_in_memory()
+        else:
+            super().__init__(rig)
+            self.unharmed: Any = rig.other_store
+        self.faults: Callable[[int], str | None] = lambda _n: None
+        self.plan = self._fault
+        self.is_dead = False
+        self.model = PaidModel(self, script)
+        self.loop = AgentLoop(self.world.deps, self.model)
+        self.time_left = PLENTY
+
+    def _begin_in_memory(self) -> None:
+        self.clock, self.calls = FakeClock(), []
+        self.queue, self.unharmed = FakeQueue(self.clock), InMemoryStore()
+        self.world = World(store=self._wrapped(self.unharmed), clock=self.clock)
+        dispatch_queue = SqsDispatchQueue(self._wrapped(self.queue), "queue", self.world.deps.log)
+        self.world.dispatch_queue = dispatch_queue  # type: ignore[assignment]  # as its base
+        self.world.__post_init__()
+
+    def _fault(self, number: int) -> str | None:
+        if self.is_dead:
+            return "crash_before"
+        fault = self.faults(number)
+        self.is_dead = fault is not None and fault.startswith("crash")
+        return fault
+
+    def at_call(self, operation: str, *, before: bool) -> None:
+        """A call to the outside that no client makes."""
+        if before:
+            self.calls.append(operation)
+            self._here = self._fault(len(self.calls))
+        if self._here == ("crash_before" if before else "crash_after"):
+            raise Crash(operation)
+
+    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
+        """As a runner: the thread that works dies, and the one that waits for it must not wait for ever."""
+        try:
+            return self.loop.run(work)
+        except Crash:
+            raise StaleClaim(work.details.task.id) from None
+
+    def deliver(self) -> bool:
+        message = self.queue.receive()
+        if message is None:
+            return False
+        self.time_left = PLENTY
+        time_budget = TimeBudget(lease_seconds=LEASE_SECONDS, time_left=lambda: self.time_left)
+        process_task(self.world.deps, self, DispatchNotice(**json.loads(message.body)), time_budget)
+        if self.is_dead:
+            raise Crash
+        self.queue.messages.remove(message)
+        return True
+
+    def revive(self) -> None:
+        self.faults, self.is_dead = lambda _n: None, False
+
+    def play(self) -> None:
+        """All deliveries, minute by minute, without the sweeper: what goes well needs none."""
+        for _ in range(20):
+            self.deliver_all()
+            if not self.queue.messages:
+                return
+            self.clock.advance(20)
+
+    def open_work(self) -> list[Any]:
+        return [task for task in self.tasks() if task.state in {"delegated", "claimed", "waiting"}]
+
+    # Preparing
+
+    def agents(self, **agents: dict[str, Any]) -> None:
+        for slug in agents:
+            register_agent(self.world.deps, human(), slug, {"runtime": Runtime.RUN, "name": slug.title()})
+
+    def tool(self, name: str, target: str, **values: Any) -> None:
+        values = {"description": f"Hands over to {target}.", "target_agent": target, **values}
+        define_tool(self.world.deps, human(), name, values)
+
+    def give(self, slug: str, **values: Any) -> None:
+        register_agent(self.world.deps, human(), slug, values)
+
+    # Looking, past the faults
+
+    def saved(self) -> set[tuple[str, int]]:
+        """Replies that are kept, by task and turn."""
+        return {
+            (task.id, entry.turn)
+            for task in self.unharmed.tasks_of_day(WORKSPACE, NOON.date(), 100, None).items
+            for entry in self.unharmed.transcript(WORKSPACE, task.id)
+            if entry.kind is EntryKind.REPLY
+        }
+
+    def shape(self) -> list[Any]:
+        """What everything came to, without what is chance or what a crash leaves in a trail."""
+        return sorted((self._shape(task) for task in self.tasks()), key=repr)
+
+    def _shape(self, task: Task) -> Any:
+        store = self.world.store
+        kept = store.read(WORKSPACE, task.id)
+        entries = store.transcript(WORKSPACE, task.id)
+        said = [(str(entry.kind), entry.agent, entry.turn, entry.blocks) for entry in entries]
+        told = [(str(each.type), each.text, each.data) for entry in entries for each in entry.more_messages]
+        failure = (kept.failure or {}).get("failure")
+        stands = [task.target_agent, str(task.kind), str(task.state), task.checkpoints, task.waits, sorted(task.flags)]
+        return json.loads(_CHANCE.sub(r"\1", json.dumps([*stands, said, told, kept.output, failure])))

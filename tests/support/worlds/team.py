@@ -1,0 +1,304 @@
+"""A team of agents that hand work on to each other, each step in one line. Nothing waits for a human unless asked to:
+the team has standing approvals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import count, pairwise
+from typing import Any
+
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Approval
+from baton.domain.errors import LoopTripped
+from baton.domain.escalations.review import Review
+from baton.domain.tasks.task import Kind, Policy, Task
+from baton.domain.tasks.trail import replay, state_fields
+from baton.ports import TaskDetails
+from baton.services.access.change_settings import change_settings
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.release_task import release_task
+from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.transfer_task import transfer_task
+from baton.services.claims.wait_for_callback import wait_for_callback
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.tasks.approve_task import approve_task
+from support.clock import NOON
+from support.faults.threads import StillClock
+from support.worlds.world import WORKSPACE, World, agent, human
+
+BROKE = {"type": "error", "description": "broke"}
+
+
+@dataclass(frozen=True)
+class Leg:
+    """What a worker holds."""
+
+    by: Principal
+    task: Task
+    claim_id: str
+    claimed: Claimed | None = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The handoff as its claimer got it."""
+        return (self.claimed.details.body or {}) if self.claimed else {}
+
+    @property
+    def where(self) -> tuple[Principal, str, str]:
+        return self.by, self.task.id, self.claim_id
+
+
+@dataclass(frozen=True)
+class Halt:
+    """Where the loop guard stopped a handoff. ``is_refused``: the verb was; else it was done, without a child."""
+
+    leg: Leg
+    rule: str
+    review_id: str
+    is_refused: bool
+
+
+class Team:
+    """``by`` of a verb is whoever claimed. Every word has a body hash of its own, unless one is given."""
+
+    def __init__(self, *slugs: str, world: World | None = None, **settings: Any) -> None:
+        self.world = world or World()
+        self._said = count(1)
+        self.slugs: list[str] = []
+        for slug in slugs:
+            self.register(slug)
+        if settings:
+            self.set(**settings)
+
+    @property
+    def deps(self) -> Any:
+        return self.world.deps
+
+    def still(self) -> Any:
+        """The baton for many threads: time stands still."""
+        return replace(self.deps, clock=StillClock(self.world.clock.now()), log=lambda *_, **__: None)
+
+    def register(self, slug: str, **values: Any) -> None:
+        self.slugs.append(slug)
+        register_agent(self.deps, human(), slug, {"name": slug, "approval": Approval.AUTO, **values})
+
+    def set(self, **settings: Any) -> None:
+        change_settings(self.deps, human(), settings)
+
+    # Asking
+
+    def ask(
+        self,
+        target: str | None,
+        reason: str = "do it",
+        *,
+        by: Principal | None = None,
+        under: Leg | None = None,
+        claim_id: str | None = None,
+        kind: Kind = Kind.TRANSFER,
+        work_type: str | None = None,
+        idempotency_key: Any = None,
+        source: str | None = None,
+        **message: Any,
+    ) -> TaskDetails:
+        """By whoever holds ``under``, else by a human. Ready to be taken afterwards, if it may be taken at all."""
+        by = by or (under.by if under else human())
+        claim_id = under.claim_id if under and claim_id is None else claim_id
+        said = {"source": {"agent": source or by.id}, "target": {"agent": target, "reason": reason}, **message}
+        asked = CreateHandoff(message=said, kind=kind, claim_id=claim_id, work_type=work_type)
+        details = create_handoff(self.deps, by, asked, idempotency_key)
+        self.later()
+        return details
+
+    def later(self, seconds: float = 3) -> None:
+        """By default past the undo window."""
+        self.world.clock.advance(seconds)
+
+    # Working
+
+    def take(self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w") -> Leg:
+        claimed = self.taken(slug, task_id, by, worker)
+        assert claimed is not None, f"nothing for {slug}"
+        return Leg(by or agent(slug), claimed.details.task, claimed.claim_id, claimed)
+
+    def taken(
+        self, slug: str, task_id: str | None = None, by: Principal | None = None, worker: str = "w"
+    ) -> Claimed | None:
+        claimer = Claimer(by=by or agent(slug), agent=slug, worker=worker)
+        return claim_next(self.deps, claimer) if task_id is None else claim_task(self.deps, claimer, task_id)
+
+    def held_by(self, slug: str, task_id: str) -> Leg:
+        """What the agent has taken before."""
+        task = self.task(task_id)
+        assert task.claim is not None
+        return Leg(agent(slug), task, task.claim.claim_id)
+
+    def begin(self, slug: str, reason: str = "begin", **message: Any) -> Leg:
+        """A root for the agent, taken by it."""
+        return self.take(slug, self.ask(slug, reason, **message).task.id)
+
+    def complete(
+        self, leg: Leg, to: str | None = None, reason: str = "go on", output: Any = None, **completion: Any
+    ) -> TaskDetails:
+        if to is not None:
+            completion["continuation"] = {"suggested_next": to, "reason": reason}
+        done = complete_task(self.deps, *leg.where, output, self._hash(), completion=completion)
+        self.later()
+        return done
+
+    def fail(self, leg: Leg, *, retryable: bool = False, back_to: str | None = None, **failure: Any) -> TaskDetails:
+        asked = {"target_agent": back_to} if back_to else None
+        said = {**BROKE, **failure}
+        failed = fail_task(self.deps, *leg.where, said, self._hash(), retryable=retryable, rollback_request=asked)
+        self.later()
+        return failed
+
+    def reject(self, leg: Leg, reason: str = "not mine to do") -> TaskDetails:
+        rejected = reject_task(self.deps, *leg.where, reason, self._hash())
+        self.later()
+        return rejected
+
+    def release(self, leg: Leg) -> TaskDetails:
+        return release_task(self.deps, *leg.where, None, self._hash())
+
+    def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
+        said = {"target": {"agent": target, "reason": reason}, **asked}
+        transferred = transfer_task(self.deps, *leg.where, said, self._hash())
+        self.later()
+        return transferred
+
+    def delegate(
+        self,
+        leg: Leg,
+        *targets: str | None,
+        policy: Policy = Policy.ALL,
+        quorum: int | None = None,
+        reason: str = "part",
+    ) -> TaskDetails:
+        """``call_id``: ``b0``, ``b1`` … in the order of the targets."""
+        branches = [
+            {"call_id": f"b{number}", "target": {"agent": target, "reason": f"{reason} {number}"}}
+            for number, target in enumerate(targets)
+        ]
+        waiting = delegate_task(self.deps, *leg.where, branches, policy, quorum, self._hash())
+        self.later()
+        return waiting
+
+    def wait(self, leg: Leg, until: Any = None) -> tuple[TaskDetails, str]:
+        return wait_for_callback(self.deps, *leg.where, "interaction", until, self._hash())
+
+    def checkpoint(self, leg: Leg, **state: Any) -> str:
+        return save_checkpoint(self.deps, *leg.where, "step", state)[1]
+
+    def _hash(self) -> str:
+        return f"body {next(self._said)}"
+
+    def pass_on(self, leg: Leg, target: str | None, way: str, reason: str) -> Leg | Halt:
+        """``way``: how it is handed to the next, who has taken it afterwards."""
+        try:
+            outcome = self._passed_on(leg, target, way, reason)
+        except LoopTripped as trip:
+            return Halt(leg, trip.rule, trip.fields["review_id"], is_refused=True)
+        if outcome.get("status") == "manual_review":
+            return Halt(leg, outcome["rule"], outcome["review_id"], is_refused=False)
+        if (
+            self.task(outcome["task_id"]).state == "needs"
+        ):  # open work has no target whose standing approval it could have
+            approve_task(self.deps, human(), outcome["task_id"], None)
+            self.later()
+        slug = target or next(each for each in self.slugs if each != leg.by.id)
+        return self.take(slug, outcome["task_id"])
+
+    def _passed_on(self, leg: Leg, target: str | None, way: str, reason: str) -> dict[str, Any]:
+        match way:
+            case "handoff":
+                return {"task_id": self.ask(target, reason, under=leg).task.id}
+            case "transfer":
+                return {"task_id": self.transfer(leg, target, reason).task.successors[0]}
+            case "delegation":
+                wait = self.delegate(leg, target, reason=reason).task.wait
+                return {"task_id": wait.branches[0].task_id if wait else None}
+            case "continuation":
+                completion = self.complete(leg, target, reason).completion or {}
+                return dict(completion["continuation"])
+            case "rollback":
+                failure = self.fail(leg, back_to=target, description=reason).failure or {}
+                return dict(failure["rollback"])
+        raise ValueError(way)
+
+    def travel(
+        self,
+        path: Iterable[str | None],
+        way: str = "handoff",
+        reason: Callable[[int], str] = lambda hop: f"step {hop}",
+        leg: Leg | None = None,
+    ) -> tuple[int, Leg | Halt]:
+        """Handed on along the path, its first being asked by a human, until its end or the loop guard's word: how many
+        handoffs were made, and where it stands."""
+        hops = 0
+        for target in path:
+            here: Leg | Halt = (
+                self.pass_on(leg, target, way, reason(hops + 1)) if leg else self.begin(str(target), reason(1))
+            )
+            if isinstance(here, Halt):
+                return hops, here
+            leg, hops = here, hops + 1
+        assert leg is not None
+        return hops, leg
+
+    # Looking
+
+    def task(self, task_id: str) -> Task:
+        return self.world.task(task_id)
+
+    def tasks(self) -> list[Task]:
+        """In the order in which they were made."""
+        found: list[Task] = []
+        day = NOON.date()
+        while day <= self.world.clock.now().date():
+            found += reversed(self.world.store.tasks_of_day(WORKSPACE, day, 10_000, None).items)
+            day += timedelta(days=1)
+        return found
+
+    def open(self) -> list[Task]:
+        return [task for task in self.tasks() if not task.is_ended]
+
+    def child_of(self, task: Task) -> Task:
+        (child,) = [each for each in self.tasks() if each.parent_id == task.id]
+        return child
+
+    def reviews(self) -> list[Review]:
+        return list(reversed(self.world.store.reviews(WORKSPACE, 10_000, None).items))
+
+    def inbox(self, slug: str) -> list[dict[str, Any]]:
+        return [item.content for item in self.world.store.inbox(WORKSPACE, slug, 10_000, None).items]
+
+    def events(self, task_id: str) -> Sequence[Any]:
+        return self.world.store.events(WORKSPACE, task_id, 0, 10_000)
+
+    def check(self) -> None:
+        """What always holds: each task is what its trail tells, its fence never fell, and it ended once."""
+        for task in self.tasks():
+            events = self.events(task.id)
+            assert as_told(replay(events)) == as_told(task)
+            assert all(one.fence <= next_.fence for one, next_ in pairwise(events))
+            assert (task.state == "claimed") == (task.claim is not None)
+            assert (task.state == "waiting") == (task.wait is not None)
+
+
+def as_told(task: Task) -> dict[str, Any]:
+    """A task's facts without what heartbeats move."""
+    plain = state_fields(task)
+    if plain["claim"]:
+        plain["claim"] = {k: v for k, v in plain["claim"].items() if k not in {"expires_at", "heartbeat_at"}}
+    return plain
+
+
+def ring_of(size: int) -> tuple[str, ...]:
+    return tuple(f"agent-{number:02d}" for number in range(size))

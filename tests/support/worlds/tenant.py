@@ -1,0 +1,185 @@
+"""A fresh workspace on the deployed stack: its principals, and the steps that most tests begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.agents.agent import Runtime
+from baton.domain.escalations.marker import Priority
+from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.trail import Event, replay
+from baton.domain.tasks.transitions import create
+from baton.domain.times import parse_rfc3339
+from baton.ports import Body
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.agents.register_agent import register_agent
+from baton_admin import bootstrap
+from support.worlds.deployed import CANARY, Client, Deployed
+
+AGENTS: dict[str, dict[str, Any]] = {
+    "scout": {"name": "Client Health Scout"},
+    "reviewer": {"name": "Release Reviewer"},
+    "runner": {"name": "Repo Runner", "runtime": Runtime.RUN},
+}
+
+
+@dataclass
+class Tenant:
+    """``scout`` watches and hands over, ``reviewer`` pulls its work, ``runner`` is run by process-task. ``sources``:
+    further agents, each a direction of its own towards a target."""
+
+    deployed: Deployed
+    name: str
+    human: Client
+    service: Client
+    scout: Client
+    reviewer: Client
+    runner: Client
+    sources: list[str]
+
+    # Steps over HTTP
+
+    def mark(self, by: Client | None = None, *, key: str | None = None, **changes: Any) -> dict[str, Any]:
+        """The answer to a marker, by the scout if nobody is named."""
+        answer: dict[str, Any] = (by or self.scout).post("/handoff-markers", marker_body(**changes), key=key)
+        return answer
+
+    def needing(self, target: str = "reviewer", **changes: Any) -> str:
+        """A task that waits for a human's approval."""
+        return task_of(self.mark(target_agent=target, **changes))
+
+    def approved(self, target: str = "reviewer", **changes: Any) -> str:
+        """A task that a human asked for directly."""
+        return task_of(self.mark(self.human, target_agent=target, **changes))
+
+    def claimed(self, worker: str = "w-1", lease_seconds: int = 300, **changes: Any) -> dict[str, Any]:
+        """The reviewer's claim on a new task."""
+        return self.claim(self.approved(**changes), worker, lease_seconds)
+
+    def claim(self, task_id: str, worker: str = "w-1", lease_seconds: int = 300) -> dict[str, Any]:
+        body = {"worker": worker, "lease_seconds": lease_seconds}
+        claim: dict[str, Any] = self.reviewer.post(f"/tasks/{task_id}/claim", body)
+        return claim
+
+    # What is there
+
+    def task(self, task_id: str) -> dict[str, Any]:
+        task: dict[str, Any] = self.human.get(f"/tasks/{task_id}")
+        return task
+
+    def awaited(self, task_id: str, state: str = "ended") -> dict[str, Any]:
+        """The task once it is there."""
+        for _ in range(3):  # a busy machine may need more than one poll
+            task: dict[str, Any] = self.human.get(f"/tasks/{task_id}/await?state={state}&timeout=20")
+            if not task["timed_out"]:
+                return task
+        raise AssertionError(task)
+
+    def events(self, task_id: str) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = self.human.get(f"/tasks/{task_id}/events?limit=100")["events"]
+        return events
+
+    def trail(self, task_id: str) -> list[str]:
+        return [event["type"] for event in self.events(task_id)]
+
+    def replayed(self, task_id: str) -> dict[str, Any]:
+        """State, fence and attempt as the trail tells them, after a check that its chain is whole."""
+        task = replay(map(event_of, self.events(task_id)))
+        return {"state": str(task.state), "fence": task.fence, "attempt": task.attempt}
+
+    # In this process, on the stack's table: no bell is rung
+
+    def principal(self, kind: Kind, name: str) -> Principal:
+        return Principal(self.name, kind, name, frozenset() if kind is Kind.AGENT else frozenset({ACT_AS}))
+
+    def unrung(self, count: int, target: str, priority: Priority = Priority.P1) -> list[str]:
+        """So many approved tasks. They are delegations, which no breaker counts."""
+        by, deps = self.principal(Kind.HUMAN, "alice"), self.deployed.deps
+        agent, settings = deps.store.dispatch_inputs(self.name, target)
+        assert agent is not None
+        made = []
+        for _ in range(count):
+            now = deps.clock.now()
+            task_id = deps.ids.new("task", now)
+            new = Task(
+                workspace=self.name,
+                id=task_id,
+                state=State.NEEDS,
+                title=f"Work {CANARY}",
+                kind="delegation",
+                source_agent="scout",
+                target_agent=target,
+                priority=priority,
+                handoff_id=deps.ids.new("ho", now),
+                master_task_id=task_id,
+                workflow_id=deps.ids.new("wf", now),
+                created_at=now,
+                created_by=by.key,
+                updated_at=now,
+            )
+            deps.store.commit(self.name, create(new, by, now, agent, settings), Body({"text": CANARY}))
+            made.append(task_id)
+        return made
+
+    def notice(self, task_id: str, agent: str = "runner") -> dict[str, str]:
+        return {"workspace": self.name, "agent": agent, "task_id": task_id}
+
+    def age(self, task_id: str, seconds: float) -> None:
+        self.deployed.age(self.name, task_id, seconds)
+
+
+Workspaces = Callable[..., Tenant]
+
+
+def new_workspace(deployed: Deployed, *, sources: int = 0, **settings: Any) -> Tenant:
+    """A workspace whose approvals take effect at once, unless ``settings`` say otherwise."""
+    deps, name = deployed.deps, f"w-{uuid4().hex[:10]}"
+    made = bootstrap(deps, name, "alice", new_tokens=False, demo=False)
+    human = Principal(name, Kind.HUMAN, "alice", frozenset({ACT_AS}))
+    change_settings(deps, human, {"dispatch_delay_seconds": 0, **settings})
+    others = {f"source-{number}": {"name": f"Source {number}"} for number in range(sources)}
+    for slug, values in (AGENTS | others).items():
+        register_agent(deps, human, slug, values)
+
+    def speaker(kind: Kind, subject: str, scopes: frozenset[str] = frozenset()) -> Client:
+        return deployed.client(issue_token(deps, human, TokenRequest(kind=kind, subject=subject, scopes=scopes))[1])
+
+    return Tenant(
+        deployed=deployed,
+        name=name,
+        human=deployed.client(made["tokens"]["human"]),
+        service=speaker(Kind.SERVICE, "ci", frozenset({ACT_AS})),
+        scout=speaker(Kind.AGENT, "scout"),
+        reviewer=speaker(Kind.AGENT, "reviewer"),
+        runner=speaker(Kind.AGENT, "runner"),
+        sources=list(others),
+    )
+
+
+def marker_body(**changes: Any) -> dict[str, Any]:
+    usual = {
+        "source_agent": "scout",
+        "target_agent": "reviewer",
+        "escalation_reason": f"CI fails more often than last week {CANARY}",
+        "source_digest_url": f"https://notes.example/digest/{CANARY}",
+        "task_priority": "🟡 Medium",
+    }
+    return usual | changes
+
+
+def task_of(answer: dict[str, Any]) -> str:
+    """The task that a marker has to have made."""
+    assert answer["task_created"], answer
+    task_id: str = answer["task_id"]
+    return task_id
+
+
+def event_of(shown: dict[str, Any]) -> Event:
+    told = {name: shown[name] for name in ("seq", "type", "fence", "data", "prev_hash", "hash")}
+    by = shown["principal"]
+    return Event(at=parse_rfc3339(shown["at"]), principal_kind=by["kind"], principal_id=by["id"], **told)

@@ -1,0 +1,307 @@
+"""Every use case that writes, as a test may run it: prepared, done, and done again as by a caller who got no answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from baton.adapters.dynamodb.table import from_wire
+from baton.domain.access.principal import Kind
+from baton.domain.agents.route import Mode
+from baton.domain.alerts.alert import Severity
+from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.trail import state_fields
+from baton.ports import (
+    Body,
+    CheckpointKept,
+    HandoffsCounted,
+    InboxPosted,
+    JobScheduled,
+    OtherTaskChanged,
+    TaskDetails,
+    UnderClaim,
+)
+from baton.services.access.change_settings import change_settings
+from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.agents.change_route import change_route, remove_route
+from baton.services.agents.register_agent import register_agent
+from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.alerts.raise_alert import AlertRequest, raise_alert
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.fail_task import fail_task
+from baton.services.claims.release_task import release_task
+from baton.services.claims.renew_claim import renew_claim
+from baton.services.escalations.create_handoff_marker import create_handoff_marker
+from baton.services.escalations.release_review import release_review
+from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
+from baton.services.tasks.end_task import cancel_task, resolve_task
+from baton.services.tasks.sweep import sweep
+from support.values.changes import new, queued, then
+from support.values.task_items import a_checkpoint, a_job, a_message, slotted
+from support.worlds.rig import Rig
+from support.worlds.world import World, agent, human, marker_body
+
+AUDITOR, SCOUT, RUNNER = agent("auditor"), agent("scout"), agent("runner")
+ONCE = IdempotencyKey(human(), "/route", "key-1", "hash-1")
+FAILURE = {"type": "error", "description": "broke"}
+
+
+@dataclass(frozen=True)
+class UseCase:
+    """``act`` takes what ``prepare`` made. ``keyed``: its exact repeat gets the first answer; ``repeat_may_raise``: how
+    a repeat is told that it is one, where there is nothing to answer again."""
+
+    prepare: Callable[[World], Any]
+    act: Callable[[World, Any], Any]
+    keyed: bool = True
+    repeat_may_raise: tuple[type[BatonError], ...] = ()
+    beats: bool = False
+
+
+def capped(world: World) -> None:
+    for _ in range(2):
+        task_id = world.mark(human()).task_id
+        assert task_id
+        cancel_task(world.deps, human(), task_id, None)
+        world.clock.advance(1)
+
+
+def review_of(world: World) -> str:
+    capped(world)
+    review_id = world.mark().review_id
+    assert review_id
+    return review_id
+
+
+def just_approved(world: World) -> str:
+    task_id = world.needing()
+    approve_task(world.deps, human(), task_id, None)
+    return task_id
+
+
+def claim_to_beat(world: World) -> Claimed:
+    claim = world.claimed()
+    world.clock.advance(60)
+    return claim
+
+
+def hard_claim_to_beat(world: World) -> Claimed:
+    """On a task that fails on its deadline (no verb makes one yet): the second way in which a lease is extended."""
+    now = world.clock.now()
+    deadline = now.replace(hour=now.hour + 1)
+    queued(world.store, "task_hard", ready_at=now, deadline=deadline, fail_on_deadline=True)
+    claim = world.claim()
+    world.clock.advance(60)
+    return claim
+
+
+def lost_lease(world: World) -> Any:
+    world.ready(target_agent="runner")
+    claimer = Claimer(by=RUNNER, agent="runner", worker="w", lease_seconds=60)
+    claim = claim_next(world.deps, claimer)
+    assert claim
+    world.clock.advance(3_600)
+    return claim
+
+
+def alerted(world: World, task_id: str | None = None, idempotency_key: IdempotencyKey | None = None) -> str:
+    request = AlertRequest(kind="disk-full", severity=Severity.INFO, message="full", task_id=task_id)
+    return raise_alert(world.deps, SCOUT, request, idempotency_key).id
+
+
+def unclaimed(world: World) -> None:
+    world.ready()
+    world.clock.advance(3_600)
+
+
+def routed(world: World, _: Any = None) -> Any:
+    return change_route(world.deps, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT})
+
+
+def token_to_revoke(world: World) -> str:
+    return issue_token(world.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="ci"))[0].id
+
+
+def mark(by: Any = SCOUT, idempotency_key: IdempotencyKey | None = ONCE, **changes: Any) -> Callable[[World, Any], Any]:
+    return lambda world, _: create_handoff_marker(world.deps, by, marker_body(**changes), idempotency_key)
+
+
+def on_claim(
+    verb: Callable[..., Any], *given: Any, idempotency_key: IdempotencyKey | None = None, **more: Any
+) -> Callable[[World, Any], Any]:
+    def act(world: World, claim: Claimed) -> Any:
+        return verb(
+            world.deps, AUDITOR, claim.details.task.id, claim.claim_id, *given, idempotency_key=idempotency_key, **more
+        )
+
+    return act
+
+
+def parent_of(world: World) -> Task:
+    return world.task(_id(world.claimed()))
+
+
+def write_both(world: World, parent: Task) -> None:
+    """A task's end with its child, and with all that lies around them, as one write of the store."""
+    child = new("task_child", parent_id=parent.id, state=State.CLAIMED, claim=slotted(1), fence=1)
+    kept = CheckpointKept(a_checkpoint(task_id=parent.id, workflow_id=parent.workflow_id))
+    world.store.commit(
+        parent.workspace,
+        then(parent, state=State.DONE, claim=None),
+        OtherTaskChanged(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))),
+        kept,
+        InboxPosted(a_message()),
+    )
+
+
+def write_others(world: World, parent: Task) -> None:
+    """The same without a change of the task itself."""
+    child = new("task_child", parent_id=parent.id)
+    under = UnderClaim(parent.id, parent.claim.claim_id if parent.claim else "")
+    world.store.commit(parent.workspace, under, JobScheduled(a_job(task_id=parent.id)), OtherTaskChanged(child))
+
+
+def nothing(_world: World) -> None:
+    return None
+
+
+CLAIMER = Claimer(by=AUDITOR, agent="auditor", worker="worker-1")
+USE_CASES: dict[str, UseCase] = {
+    "marker": UseCase(nothing, mark()),
+    "marker without key": UseCase(nothing, mark(idempotency_key=None), keyed=False),
+    "marker by a human": UseCase(nothing, mark(human())),
+    "marker for an agent that is run": UseCase(nothing, mark(target_agent="runner")),
+    "duplicate": UseCase(World.mark, mark()),
+    "duplicate without key": UseCase(World.mark, mark(idempotency_key=None), keyed=False),
+    "capped": UseCase(capped, mark()),
+    "capped without key": UseCase(capped, mark(idempotency_key=None), keyed=False),
+    "capped again": UseCase(review_of, mark()),
+    "text": UseCase(nothing, mark(create_task=False)),
+    "approve": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, 1, ONCE)),
+    "approve without key": UseCase(World.needing, lambda w, t: approve_task(w.deps, human(), t, 1), keyed=False),
+    "approve-next": UseCase(World.needing, lambda w, t: approve_task_next(w.deps, human(), t, 1, ONCE)),
+    "undo": UseCase(just_approved, lambda w, t: undo_approval(w.deps, human(), t, ONCE)),
+    "claim": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t, ONCE)),
+    "claim without key": UseCase(World.ready, lambda w, t: claim_task(w.deps, CLAIMER, t), keyed=False),
+    "claim-next": UseCase(World.ready, lambda w, _: claim_next(w.deps, CLAIMER, ONCE)),
+    "claim-next without key": UseCase(World.ready, lambda w, _: claim_next(w.deps, CLAIMER), keyed=False),
+    "heartbeat": UseCase(claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id), beats=True),
+    "heartbeat with lease": UseCase(
+        claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id, 900), beats=True
+    ),
+    "heartbeat to a deadline": UseCase(
+        hard_claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id, 9_000), beats=True
+    ),
+    "complete": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h")),
+    "complete with key": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h", idempotency_key=ONCE)),
+    "fail": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=False)),
+    "fail and retry": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=True, idempotency_key=ONCE)),
+    "release": UseCase(claim_to_beat, on_claim(release_task, "not now", "h")),
+    "resolve": UseCase(World.needing, lambda w, t: resolve_task(w.deps, human(), t, {"x": 1}, "elsewhere", ONCE)),
+    "cancel": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, "not needed", ONCE)),
+    "cancel without key": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, None), keyed=False),
+    "release of a review": UseCase(review_of, lambda w, r: release_review(w.deps, human(), r, ONCE)),
+    "registration": UseCase(
+        nothing,
+        lambda w, _: register_agent(w.deps, human(), "new", {"name": "New"}, 0),
+        repeat_may_raise=(VersionConflict,),
+    ),
+    "registration of a known agent": UseCase(
+        nothing,
+        lambda w, _: register_agent(w.deps, human(), "auditor", {"active": False}, 1),
+        repeat_may_raise=(VersionConflict,),
+    ),
+    "settings": UseCase(
+        nothing,
+        lambda w, _: change_settings(w.deps, human(), {"escalation_cap": 5}, 0),
+        repeat_may_raise=(VersionConflict,),
+    ),
+    "registration from any version": UseCase(
+        nothing, lambda w, _: register_agent(w.deps, human(), "auditor", {"active": False}), keyed=False
+    ),
+    "settings from any version": UseCase(
+        nothing, lambda w, _: change_settings(w.deps, human(), {"escalation_cap": 5}), keyed=False
+    ),
+    "token": UseCase(
+        nothing,
+        lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.AGENT, subject="scout"), ONCE)[0],
+        repeat_may_raise=(SecretAlreadyShown,),
+    ),
+    "revocation": UseCase(token_to_revoke, lambda w, t: revoke_token(w.deps, human(), t)),
+    "alert": UseCase(nothing, lambda w, _: alerted(w, idempotency_key=ONCE)),
+    "alert without key": UseCase(nothing, lambda w, _: alerted(w), keyed=False),
+    "alert about a task": UseCase(World.needing, lambda w, t: alerted(w, t, ONCE)),
+    "alert about a task without key": UseCase(World.needing, alerted, keyed=False),
+    "acknowledgement": UseCase(alerted, lambda w, a: acknowledge_alert(w.deps, human(), a, "mine", ONCE)),
+    "acknowledgement without key": UseCase(alerted, lambda w, a: acknowledge_alert(w.deps, human(), a, "mine")),
+    "resolution": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a, None, ONCE)),
+    "resolution without key": UseCase(alerted, lambda w, a: resolve_alert(w.deps, human(), a)),
+    "route": UseCase(
+        nothing,
+        lambda w, _: change_route(w.deps, human(), "audit", {"agent": "auditor", "mode": Mode.NEXT}, 0),
+        repeat_may_raise=(VersionConflict,),
+    ),
+    "route from any version": UseCase(routed, routed, keyed=False),
+    "removal of a route": UseCase(
+        routed, lambda w, _: remove_route(w.deps, human(), "audit"), repeat_may_raise=(Unknown,)
+    ),
+    "sweep of what nobody takes": UseCase(unclaimed, lambda w, _: sweep(w.deps).failed),
+    "shared write": UseCase(parent_of, write_both, keyed=False),
+    "shared write without a change": UseCase(parent_of, write_others, keyed=False),
+    "sweep of a lost lease": UseCase(lost_lease, lambda w, _: sweep(w.deps).failed),
+}
+
+
+def _id(claim: Claimed) -> str:
+    return claim.details.task.id
+
+
+# What two runs of the same story must have in common: everything but ids, times and hashes.
+
+_CHANCE = re.compile(
+    r"(?:[a-z]+_)?\b[0-9a-hjkmnp-tv-z]{26}\b"
+    r"|[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b"
+    r"|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+Z"
+    r"|\b0\d{14}\b"
+    r"|(?<=WAKE#OTHER#)\d|(?<=WAKE#CLAIMED#)\d|(?<=WAKE#ERRANDS#)\d|(?<=WAKE#EVENTS#)\d"
+)
+_TIMES = re.compile(r"_(ms|at)$")
+
+
+def plain(value: Any) -> Any:
+    """A text that is the same for two runs of the same story."""
+    if isinstance(value, Claimed):
+        return plain((value.details, value.claim_id))
+    if isinstance(value, TaskDetails):
+        outcomes = (value.body, value.output, value.failure)
+        body, output, failure = (_CHANCE.sub("*", json.dumps(each, sort_keys=True)) for each in outcomes)
+        return _CHANCE.sub("*", json.dumps(state_fields(value.task))), value.task.version, body, output, failure
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    return _CHANCE.sub("*", re.sub(r"datetime\.datetime\([^()]*\)", "*", repr(value)))
+
+
+def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
+    """What the table holds: one text per item. Two effects instead of one show as one item more, or another version."""
+    skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
+    texts = []
+    for item in map(from_wire, rig.items()):
+        told = {
+            name: sorted(value) if isinstance(value, set) else value
+            for name, value in item.items()
+            if name not in skipped and not _TIMES.search(name)
+        }
+        if "claim" in told:
+            told["claim"] = {name: value for name, value in told["claim"].items() if not _TIMES.search(name)}
+        if "escalations" in told:
+            told["escalations"] = len(told["escalations"])
+        texts.append(_CHANCE.sub("*", json.dumps(told, default=str, sort_keys=True)))
+    return Counter(texts)

@@ -1,0 +1,122 @@
+"""A workspace with a human, a service and a few agents, and the steps that most tests begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from baton.adapters.system import RandomIds
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.agents.agent import Approval, Runtime
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import replay
+from baton.ports import Deps, Store, Trackers
+from baton.services.agents.register_agent import register_agent
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next
+from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
+from baton.services.tasks.approve_task import approve_task
+from support.clock import FakeClock
+from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
+from support.fakes.store import InMemoryStore
+
+WORKSPACE = "acme"
+
+
+def human(workspace: str = WORKSPACE, name: str = "alice") -> Principal:
+    return Principal(workspace, Kind.HUMAN, name, frozenset({ACT_AS}))
+
+
+def agent(slug: str, workspace: str = WORKSPACE) -> Principal:
+    return Principal(workspace, Kind.AGENT, slug)
+
+
+def service(workspace: str = WORKSPACE, *, act_as: bool = True) -> Principal:
+    return Principal(workspace, Kind.SERVICE, "ci", frozenset({ACT_AS} if act_as else ()))
+
+
+def marker_body(**changes: Any) -> dict[str, Any]:
+    body = {
+        "source_agent": "scout",
+        "target_agent": "auditor",
+        "escalation_reason": "Stale spike in CI failures; needs a repo audit",
+        "source_digest_url": "https://notes.example/digest/1",
+        "create_task": True,
+        "task_priority": "🔴 High",
+    }
+    return {**body, **changes}
+
+
+@dataclass
+class World:
+    """``auditor`` and ``scout`` pull; ``runner`` is run by process-task under a standing approval."""
+
+    store: Store = field(default_factory=InMemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    dispatch_queue: FakeDispatchQueue = field(default_factory=FakeDispatchQueue)
+    logged: list[dict[str, Any]] = field(default_factory=list)
+    trackers: Trackers = field(default_factory=NoTrackers)
+    tracker_queue: FakeTrackerQueue = field(default_factory=FakeTrackerQueue)
+    deps: Deps = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.deps = Deps(
+            store=self.store,
+            dispatch_queue=self.dispatch_queue,
+            clock=self.clock,
+            ids=RandomIds(),
+            trackers=self.trackers,
+            tracker_queue=self.tracker_queue,
+            secrets=FakeSecrets(),
+            callback_key=FakeCallbackKey(),
+            public_url="https://baton.example",
+            log=lambda message, **fields: self.logged.append({"message": message, **fields}),
+        )
+
+    def settle(self, workspace: str = WORKSPACE) -> World:
+        """Registers the agents."""
+        agents: dict[str, dict[str, Any]] = {
+            "scout": {"name": "Scout"},
+            "auditor": {"name": "Client Repo Auditor", "aliases": ("Auditor",)},
+            "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
+        }
+        for slug, values in agents.items():
+            register_agent(self.deps, human(workspace), slug, values)
+        return self
+
+    def mark(self, by: Principal | None = None, **changes: Any) -> MarkerAnswer:
+        body = marker_body(**changes)
+        return create_handoff_marker(self.deps, by or human(), body)
+
+    def needing(self, by: Principal | None = None, **changes: Any) -> str:
+        """A task that waits for approval."""
+        answer = self.mark(by or agent("scout"), **changes)
+        assert answer.task_id
+        return answer.task_id
+
+    def ready(self, **changes: Any) -> str:
+        """A task that may be claimed now."""
+        task_id = self.needing(**changes)
+        if self.task(task_id).state == "needs":
+            approve_task(self.deps, human(), task_id, None)
+        self.clock.advance(3)
+        return task_id
+
+    def claimed(self, slug: str = "auditor", lease_seconds: int = 300, worker: str = "worker-1") -> Claimed:
+        """A claim on a task made ready for it."""
+        self.ready()
+        return self.claim(slug, lease_seconds, worker)
+
+    def claim(self, slug: str = "auditor", lease_seconds: int = 300, worker: str = "worker-1") -> Claimed:
+        claimer = Claimer(by=agent(slug), agent=slug, worker=worker, lease_seconds=lease_seconds)
+        claimed = claim_next(self.deps, claimer)
+        assert claimed is not None
+        return claimed
+
+    def task(self, task_id: str, workspace: str = WORKSPACE) -> Task:
+        return self.store.load(workspace, task_id)[0]
+
+    def trail(self, task_id: str, workspace: str = WORKSPACE) -> list[str]:
+        """The types of the task's events, after checking that the chain is whole."""
+        events = self.store.events(workspace, task_id, 0, 1000)
+        replay(events)
+        return [event.type for event in events]

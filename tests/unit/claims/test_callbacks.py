@@ -1,0 +1,219 @@
+"""Waiting for the outside (docs/spec/lifecycle.md §6): an address that takes one answer, from whoever was given it."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, Unknown
+from baton.domain.tasks.task import MAX_RELEASES, Task
+from baton.services.claims.wait_for_callback import answer_callback, wait_for_callback
+from baton.services.tasks.approve_task import approve_task_next
+from baton.services.tasks.cancel_descendants import cancel_descendants
+from baton.services.tasks.end_task import cancel_task
+from baton.services.tasks.sweep import sweep
+from support.faults.threads import race
+from support.worlds.team import Team
+from support.worlds.world import WORKSPACE, human
+
+A, B = "anna", "bert"
+
+
+def calling(team: Team | None = None) -> tuple[Team, Task, str]:
+    team = team or Team(A, B)
+    leg = team.begin(A)
+    details, token = team.wait(leg)
+    assert (details.task.state, details.task.claim, details.task.attempt) == ("waiting", None, 0)
+    return team, details.task, token
+
+
+def test_what_is_posted_goes_to_the_next_claimer_with_the_word_for_it() -> None:
+    team, task, token = calling()
+    answer_callback(team.deps, token, {"answer": 42})
+    assert team.task(task.id).state == "delegated"
+    leg = team.take(A, task.id)
+    assert leg.claimed is not None
+    resume_payload = leg.claimed.details.resume_payload or {}
+    assert (resume_payload["callback"], resume_payload["interaction_id"], leg.task.attempt) == (
+        {"answer": 42},
+        "interaction",
+        1,
+    )
+    told = next(event for event in team.events(task.id) if event.type == "resumed")
+    assert (told.principal_kind, told.principal_id, told.data["by"]) == ("service", "callback", "callback")
+    team.check()
+
+
+def test_where_it_came_from_is_where_it_goes_back_to() -> None:
+    team = Team(B)
+    team.register(A, approval="manual")
+    task = team.ask(A, by=team.begin(B).by, under=team.held_by(B, team.tasks()[0].id)).task
+    approve_task_next(team.deps, human(), task.id, None)
+    _, token = team.wait(team.take(A, task.id))
+    answer_callback(team.deps, token, None)
+    assert team.task(task.id).state == "next"
+
+
+@pytest.mark.parametrize("content", [None, {}, [], "", 0, {"a": [1, 2]}])
+def test_the_exact_repeat_is_taken_and_another_answer_is_not(content: object) -> None:
+    team, task, token = calling()
+    answer_callback(team.deps, token, content)
+    after = team.task(task.id)
+    answer_callback(team.deps, token, content)
+    assert team.task(task.id) == after
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.deps, token, {"another": True})
+    leg = team.take(A, task.id)
+    answer_callback(team.deps, token, content)
+    team.complete(leg)
+    answer_callback(team.deps, token, content)
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.deps, token, {"another": True})
+
+
+def test_each_wait_has_an_address_of_its_own() -> None:
+    team, task, first = calling()
+    answer_callback(team.deps, first, 1)
+    _, second = team.wait(team.take(A, task.id))
+    assert first != second
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.deps, first, 2)
+    assert team.task(task.id).state == "waiting"
+    answer_callback(team.deps, second, 2)
+    for content in (1, 2):
+        with pytest.raises(CallbackUsed):
+            answer_callback(team.deps, first, content)
+
+
+def test_no_address_is_taken_that_was_not_given_out() -> None:
+    team, task, token = calling()
+    _, _, others = calling(team)
+    name, seal = token.split(".")
+    forged_name = base64.urlsafe_b64encode(f"globex.{task.id}.1".encode()).decode().rstrip("=")
+    next_wait = base64.urlsafe_b64encode(f"{WORKSPACE}.{task.id}.2".encode()).decode().rstrip("=")
+    forged = [
+        "",
+        ".",
+        "no dot",
+        name,
+        seal,
+        f"{name}.",
+        f"{name}.{'0' * 64}",
+        f"{name}.{seal[:-1]}",
+        f"{name}.{seal.upper()}",
+        f"{name}.{seal}\u00e9",
+        f"\u00e9{name}.{seal}",
+        f"{forged_name}.{seal}",
+        f"{next_wait}.{seal}",
+        f"{name}.{others.split('.')[1]}",
+        token[::-1],
+        "\x00.\x00",
+    ]
+    for each in forged:
+        with pytest.raises(Unknown):
+            answer_callback(team.deps, each, {"forged": True})
+    assert team.task(task.id).state == "waiting"
+
+
+def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() -> None:
+    team = Team(A)
+    until = team.world.clock.now() + timedelta(minutes=10)
+    details, token = team.wait(team.begin(A), until)
+    team.world.clock.time = until - timedelta(milliseconds=1)
+    sweep(team.deps)
+    assert team.task(details.task.id).state == "waiting"
+    team.world.clock.time = until
+    assert sweep(team.deps).reasons == {"callback_missed": 1}
+    leg = team.take(A, details.task.id)
+    assert leg.claimed is not None
+    resume_payload = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
+    assert leg.claimed.details.resume_payload == resume_payload
+    assert "callback_missed" in leg.task.flags
+    assert [alert.kind for alert in team.world.store.alerts(WORKSPACE, 10, None).items] == ["callback_missed"]
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.deps, token, {"late": True})
+
+
+def test_a_task_that_waits_in_vain_again_and_again_ends_with_a_human() -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    for _ in range(MAX_RELEASES):
+        assert (leg.task.state, leg.task.attempt) == ("claimed", 1)
+        team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
+        team.world.clock.advance(600)
+        assert sweep(team.deps).reasons == {"callback_missed": 1}
+        if team.task(leg.task.id).state == "needs":
+            break
+        leg = team.take(A, leg.task.id)
+    task = team.task(leg.task.id)
+    assert (task.state, task.waits, task.wait) == ("needs", MAX_RELEASES, None)
+    assert {"callback_missed", "released_too_often"} <= task.flags
+    team.check()
+
+
+def test_a_checkpoint_lets_a_task_wait_in_vain_ten_times_more() -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    for _ in range(MAX_RELEASES + 1):
+        team.checkpoint(leg)
+        team.wait(leg, team.world.clock.now() + timedelta(minutes=10))
+        team.world.clock.advance(600)
+        sweep(team.deps)
+        leg = team.take(A, leg.task.id)
+    assert leg.task.state == "claimed"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "is_allowed"), [(0, False), (-1, False), (1, True), (2_592_000, True), (2_592_001, False)]
+)
+def test_a_wait_ends_in_the_future_and_within_30_days(ahead: int, is_allowed: bool) -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    until = team.world.clock.now() + timedelta(seconds=ahead)
+    if is_allowed:
+        details, _ = team.wait(leg, until)
+        assert details.task.wake_at == until
+    else:
+        with pytest.raises(InvalidInput):
+            team.wait(leg, until)
+        assert team.task(leg.task.id) == leg.task
+
+
+def test_the_address_of_a_cancelled_task_is_used() -> None:
+    team, task, token = calling()
+    cancel_task(team.deps, human(), task.id, None)
+    with pytest.raises(CallbackUsed):
+        answer_callback(team.deps, token, {})
+
+
+def test_asking_for_the_address_again_gives_the_same_one() -> None:
+    team = Team(A)
+    leg = team.begin(A)
+    answers = {wait_for_callback(team.deps, *leg.where, "interaction", None, "h")[1] for _ in range(3)}
+    assert len(answers) == 1
+
+
+def test_of_answers_that_come_at_once_with_a_cancel_and_the_sweeper_one_counts() -> None:
+    first: Counter[str] = Counter()
+    for _ in range(40):
+        team, task, token = calling()
+        team.later(8 * 86_400)
+        still = team.still()
+        steps = [
+            *(partial(answer_callback, still, token, {"from": number}) for number in range(4)),
+            partial(cancel_task, still, human(), task.id, None),
+            partial(sweep, still),
+        ]
+        (answers,) = race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        assert {type(each) for each in answers if isinstance(each, BatonError)} <= {CallbackUsed}
+        trail = team.world.trail(task.id)
+        assert trail.count("resumed") <= 1
+        assert trail[-1] == "cancelled"
+        assert cancel_descendants(team.deps, WORKSPACE, task.id)
+        first[trail[4]] += 1
+        team.check()
+    assert len(first) > 1

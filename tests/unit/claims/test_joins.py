@@ -1,0 +1,333 @@
+"""A task that waits for its branches goes on exactly once, with what the last task of each came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import pytest
+
+from baton.domain.errors import InvalidInput
+from baton.domain.tasks.task import MAX_RELEASES, Policy, Task
+from baton.ports import TaskDetails
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.fail_task import reject_task
+from baton.services.claims.join_branches import join_branches
+from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.handoffs.retry_handoff import retry_handoff
+from baton.services.handoffs.split_task import split_task
+from baton.services.tasks.cancel_descendants import cancel_descendants
+from baton.services.tasks.end_task import cancel_task, resolve_task
+from baton.services.tasks.sweep import sweep
+from support.faults.threads import race
+from support.worlds.team import Leg, Team
+from support.worlds.world import WORKSPACE, agent, human
+
+A, B, C, D = "anna", "bert", "carl", "dora"
+
+
+def waiting(
+    team: Team, *targets: str, policy: Policy = Policy.ALL, quorum: int | None = None
+) -> tuple[Task, list[Leg]]:
+    """A task of A's that waits, and its branches, all taken."""
+    task = team.delegate(team.begin(A), *targets, policy=policy, quorum=quorum).task
+    assert task.wait is not None
+    return task, [team.take(slug, branch.task_id) for slug, branch in zip(targets, task.wait.branches, strict=True)]
+
+
+def state(team: Team, task: Task) -> str:
+    assert sweep(team.deps).failed == 0
+    return str(team.task(task.id).state)
+
+
+def resume_payload(team: Team, task: Task) -> list[dict[str, Any]]:
+    """What the next claimer gets, after it was seen that the task went on once."""
+    assert state(team, task) == "delegated"
+    assert team.world.trail(task.id).count("resumed") == 1
+    leg = team.take(A, task.id)
+    found = leg.claimed.details.resume_payload if leg.claimed else None
+    assert found is not None
+    assert leg.task.attempt == 1, "waiting is no attempt"
+    results: list[dict[str, Any]] = found["results"]
+    return results
+
+
+def said(results: list[dict[str, Any]]) -> list[tuple[str, str, Any]]:
+    return [(each["call_id"], each["state"], each["output"]) for each in results]
+
+
+# Policies
+
+
+@pytest.mark.parametrize(
+    ("policy", "quorum", "ends", "goes_on_after"),
+    [
+        (Policy.ALL, None, "dddd", 4),
+        (Policy.ALL, None, "fddd", 4),
+        (Policy.ALL, None, "ffff", 4),
+        (Policy.ANY, None, "dddd", 1),
+        (Policy.ANY, None, "ffdd", 3),
+        (Policy.ANY, None, "ffff", 4),
+        (Policy.QUORUM, 2, "dddd", 2),
+        (Policy.QUORUM, 2, "fdfd", 4),
+        (Policy.QUORUM, 1, "fffd", 4),
+        (Policy.QUORUM, 4, "dddd", 4),
+        (Policy.QUORUM, 2, "dfff", 4),
+    ],
+)
+def test_a_policy_says_when_it_goes_on_and_late_finishers_change_nothing(
+    policy: Policy, quorum: int | None, ends: str, goes_on_after: int
+) -> None:
+    team = Team(A, B, C, D)
+    task, legs = waiting(team, B, C, D, B, policy=policy, quorum=quorum)
+    for number, (leg, end) in enumerate(zip(legs, ends, strict=True), 1):
+        if end == "d":
+            team.complete(leg, output={"part": number})
+        else:
+            team.fail(leg)
+        assert state(team, task) == ("delegated" if number >= goes_on_after else "waiting")
+    results = resume_payload(team, task)
+    wanted = {"d": "done", "f": "failed"}
+    known = [wanted[end] if number < goes_on_after else "claimed" for number, end in enumerate(ends)]
+    assert [each["state"] for each in results] == known
+    assert [each["call_id"] for each in results] == ["b0", "b1", "b2", "b3"]
+    assert state(team, task) == "claimed"
+    team.check()
+
+
+@pytest.mark.parametrize("quorum", [None, 0, 3])
+def test_a_quorum_is_of_the_branches_there_are(quorum: int | None) -> None:
+    team = Team(A, B, C)
+    leg = team.begin(A)
+    with pytest.raises(InvalidInput):
+        team.delegate(leg, B, C, policy=Policy.QUORUM, quorum=quorum)
+    assert team.task(leg.task.id) == leg.task
+
+
+def test_a_late_finisher_of_an_earlier_wait_ends_no_later_one() -> None:
+    team = Team(A, B, C, D)
+    task, (first, late) = waiting(team, B, C, policy=Policy.ANY)
+    team.complete(first)
+    resume_payload(team, task)
+    team.delegate(team.held_by(A, task.id), D)
+    team.complete(late)
+    assert state(team, task) == "waiting"
+    team.complete(team.take(D))
+    assert state(team, task) == "delegated"
+    assert team.world.trail(task.id).count("resumed") == 2
+
+
+# How a branch may end
+
+
+def test_the_results_are_of_the_last_task_of_each_branch() -> None:
+    team = Team(A, B, C, D)
+    task, (moved, rolled, went_on) = waiting(team, B, C, D)
+    team.transfer(moved, C)
+    twice = team.take(C, team.task(moved.task.id).successors[0])
+    team.transfer(twice, D)
+    team.fail(rolled, back_to=D)
+    back = team.take(D, team.task(rolled.task.id).successors[0])
+    team.complete(went_on, to=B, output={"asked": "for more"})
+    assert state(team, task) == "waiting"
+    team.complete(back, output={"mended": True})
+    assert state(team, task) == "waiting", "one was handed on, and is not done"
+    team.complete(team.take(D, team.task(twice.task.id).successors[0]), output={"moved": "twice"})
+    results = resume_payload(team, task)
+    assert said(results) == [
+        ("b0", "done", {"moved": "twice"}),
+        ("b1", "done", {"mended": True}),
+        ("b2", "done", {"asked": "for more"}),
+    ]
+
+
+def test_failed_rejected_cancelled_and_resolved_branches_are_told_as_what_they_are() -> None:
+    team = Team(A, B, C, D)
+    task, (failed, rejected, cancelled, resolved) = waiting(team, B, C, D, B)
+    record = team.fail(failed, description="no data").failure
+    team.reject(rejected, "not mine")
+    cancel_task(team.deps, human(), cancelled.task.id, "not needed")
+    resolve_task(team.deps, human(), resolved.task.id, {"by": "hand"}, None)
+    results = resume_payload(team, task)
+    assert said(results) == [
+        ("b0", "failed", None),
+        ("b1", "rejected", None),
+        ("b2", "cancelled", None),
+        ("b3", "done", {"by": "hand"}),
+    ]
+    assert results[0]["failure"]["description"] == "no data"
+    assert results[1]["failure"]["description"] == "not mine"
+    # Who waits is told there, and handed nothing back.
+    assert record is not None
+    assert record["rollback"] == {"status": "told_to_waiting_task", "task_id": task.id}
+    assert [each.kind for each in team.tasks()].count("rollback") == 0
+
+
+def test_a_split_branch_has_ended_when_its_last_part_has() -> None:
+    team = Team(A, C)
+    team.register(B, approval="manual")
+    task = team.delegate(team.begin(A), B, C).task
+    assert task.wait is not None
+    team.complete(team.take(C))
+    _, parts = split_task(
+        team.deps, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"target": {"agent": C}}], None
+    )
+    assert state(team, task) == "waiting"
+    resolve_task(team.deps, human(), parts[1].task.id, {"part": 2}, None)
+    assert state(team, task) == "waiting"
+    cancel_task(team.deps, human(), parts[0].task.id, "not needed")
+    results = said(resume_payload(team, task))
+    assert sorted(results[:2]) == [("b0", "cancelled", None), ("b0", "done", {"part": 2})]
+    assert results[2:] == [("b1", "done", None)]
+
+
+def test_a_branch_whose_rollback_is_stopped_has_ended() -> None:
+    team = Team(A, B, C, max_depth=2)
+    task, (leg,) = waiting(team, B)
+    team.fail(leg, back_to=C)
+    assert said(resume_payload(team, task)) == [("b0", "failed", None)]
+    assert len(team.reviews()) == 1
+
+
+def test_a_retried_branch_is_its_parents_business_no_more() -> None:
+    team = Team(A, B, C)
+    task, (failed, other) = waiting(team, B, C)
+    team.fail(failed)
+    again = retry_handoff(team.deps, human(), failed.task.id).task
+    assert (again.join_parent, again.parent_id) == (None, task.id)
+    team.complete(other)
+    assert said(resume_payload(team, task))[0] == ("b0", "failed", None)
+
+
+def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
+    team = Team(A, B)
+    task, legs = waiting(team, *[B] * 10)
+    for leg in legs:
+        team.complete(leg, output={"text": "x" * 100_000})
+    results = resume_payload(team, task)
+    assert [each["left_out"] for each in results] == [["output"]] * 10
+    assert team.world.store.read(WORKSPACE, results[0]["task_id"]).output == {"text": "x" * 100_000}
+
+
+# At once
+
+
+def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() -> None:
+    """Each then does what its bell says; no sweeper is needed."""
+    for _ in range(60):
+        team = Team(A, B, C)
+        task, legs = waiting(team, B, C)
+        still = team.still()
+
+        def end(_: int, runner: int, b: Any = still, each: list[Leg] = legs, parent: Task = task) -> bool:
+            complete_task(b, *each[runner].where, {"by": runner}, "h")
+            return join_branches(b, WORKSPACE, parent.id)
+
+        (answers,) = race(2, 1, end)
+        assert sorted(answers) == [False, True]
+        assert team.task(task.id).state == "delegated"
+        assert said(resume_payload(team, task)) == [("b0", "done", {"by": 0}), ("b1", "done", {"by": 1})]
+
+
+def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing() -> None:
+    ends: Counter[str] = Counter()
+    for _ in range(40):
+        team = Team(A, B, C, D)
+        task, legs = waiting(team, B, C, D)
+        still = team.still()
+        steps = [
+            partial(complete_task, still, *legs[0].where, {"ok": 1}, "h"),
+            partial(team.transfer, legs[1], D),
+            partial(reject_task, still, *legs[2].where, "no", "h"),
+            partial(join_branches, still, WORKSPACE, task.id),
+            partial(sweep, still),
+        ]
+        (answers,) = race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        assert not [each for each in answers if isinstance(each, Exception)]
+        ends[state(team, task)] += 1
+        team.complete(team.take(D, team.task(legs[1].task.id).successors[0]), output={"last": True})
+        results = resume_payload(team, task)
+        assert said(results) == [("b0", "done", {"ok": 1}), ("b1", "done", {"last": True}), ("b2", "rejected", None)]
+    assert ends == {"waiting": 40}
+
+
+def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once() -> None:
+    first: Counter[str] = Counter()
+    for _ in range(40):
+        team = Team(A, B)
+        task, (leg,) = waiting(team, B)
+        still = team.still()
+
+        def end(b: Any = still, each: Leg = leg, parent: Task = task) -> None:
+            complete_task(b, *each.where, None, "h")
+            join_branches(b, WORKSPACE, parent.id)
+
+        steps = [end, partial(cancel_task, still, human(), task.id, "stop"), partial(sweep, still)]
+        race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        assert state(team, task) == "cancelled"
+        assert cancel_descendants(team.deps, WORKSPACE, task.id)
+        assert team.open() == []
+        first[str(team.task(leg.task.id).state)] += 1
+    assert set(first) <= {"done", "cancelled"}
+
+
+def test_a_child_may_hand_off_beside_its_branch_without_being_waited_for() -> None:
+    team = Team(A, B, C)
+    task, (leg,) = waiting(team, B)
+    message = {"source": {"agent": B}, "target": {"agent": C, "reason": "by the way"}}
+    aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message, claim_id=leg.claim_id))
+    assert isinstance(aside, TaskDetails)
+    team.complete(leg)
+    assert said(resume_payload(team, task)) == [("b0", "done", None)]
+    assert not team.task(aside.task.id).is_ended
+
+
+def test_a_failure_of_a_branch_that_was_handed_on_goes_back_to_whoever_handed_it_on() -> None:
+    team = Team(A, B, C)
+    task, (leg,) = waiting(team, B)
+    passed_on = team.take(C, team.transfer(leg, C).task.successors[0])
+    record = team.fail(passed_on).failure
+    assert record is not None
+    assert (record["rollback"]["status"], record["rollback"]["target_agent"]) == ("created", B)
+    assert state(team, task) == "waiting"
+    team.complete(team.take(B, record["rollback"]["task_id"]), output="mended")
+    assert said(resume_payload(team, task)) == [("b0", "done", "mended")]
+
+
+def test_a_branch_that_was_handed_on_for_ever_so_long_is_joined_all_the_same() -> None:
+    team = Team(*(f"agent-{number:02d}" for number in range(66)), A, loop_guard=False)
+    task, (leg,) = waiting(team, "agent-00")
+    for number in range(1, 66):
+        slug = f"agent-{number:02d}"
+        leg = team.take(slug, team.transfer(leg, slug).task.successors[0])
+    team.complete(leg, output="at last")
+    assert said(resume_payload(team, task)) == [("b0", "done", "at last")]
+
+
+def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
+    team = Team(A, C)
+    team.register(B, approval="manual")
+    task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
+    assert task.wait is not None
+    parts = split_task(
+        team.deps, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"summary": "two"}], None
+    )[1]
+    resolve_task(team.deps, human(), parts[0].task.id, None, None)
+    cancel_task(team.deps, human(), parts[1].task.id, "not needed")
+    assert state(team, task) == "waiting"
+    team.complete(team.take(C))
+    assert said(resume_payload(team, task))[-1] == ("b1", "done", None)
+
+
+def test_a_split_cancels_nothing_but_the_whole() -> None:
+    """What came of it under an earlier claim is at work on its own account."""
+    team = Team(A, C)
+    leg = team.begin(A)
+    child = team.ask(C, under=leg).task
+    for _ in range(MAX_RELEASES):
+        team.release(leg)
+        if team.task(leg.task.id).state == "delegated":
+            leg = team.take(A, leg.task.id)
+    split_task(team.deps, human(), leg.task.id, [{"summary": "one"}, {"summary": "two"}], None)
+    assert state(team, child) == "delegated"

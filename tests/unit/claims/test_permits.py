@@ -1,0 +1,163 @@
+"""How much an agent may hold at once: never more than its limit. However a claim ends, its permit is given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from baton.domain.agents.agent import Runtime
+from baton.domain.errors import AtCapacity
+from baton.domain.times import rfc3339
+from baton.services.claims.claim_task import Claimed, Claimer, claim_next
+from baton.services.claims.complete_task import complete_task
+from baton.services.claims.release_task import release_task
+from baton.services.tasks.end_task import cancel_task, resolve_task
+from baton.services.tasks.sweep import sweep
+from support.fakes.store import InMemoryStore
+from support.faults.threads import at_once, race
+from support.worlds.team import Leg, Team
+from support.worlds.world import WORKSPACE, World, agent, human
+
+A, B, C = "anna", "bert", "carl"
+
+
+class Counting(InMemoryStore):
+    """The most claims that the agent ever held at once, counted at every single write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = 0
+        self.dynamo.watch = self._count
+
+    def _count(self, _changes: object) -> None:
+        self.most = max(self.most, len(self.held(WORKSPACE, A)))
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7])
+def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_done(limit: int) -> None:
+    store = Counting()
+    team = Team(B, C, world=World(store=store))
+    team.register(A, max_concurrent=limit)
+    tasks = [team.ask(A, f"work {number}").task.id for number in range(40)]
+    still = team.still()
+    claimer = Claimer(by=agent(A), agent=A, worker="w")
+    first = [each for each in at_once(32, lambda: claim_next(still, claimer)) if isinstance(each, Claimed)]
+    # Whoever lost every race went home with nothing although there was a permit left.
+    first += iter(lambda: claim_next(still, claimer), None)
+    assert len(first) == store.most == limit
+    for claimed in first:
+        end(still, claimed, 1)
+
+    def work(_: int, runner: int) -> int:
+        done = 0
+        for _ in range(30):
+            claimed = claim_next(still, claimer)
+            if claimed is not None:
+                end(still, claimed, runner)
+                done += 1
+        return done
+
+    (answers,) = race(32, 1, work)
+    assert not [each for each in answers if isinstance(each, Exception)]
+    assert store.most == limit
+    while (claimed := team.taken(A)) is not None:
+        end(still, claimed, 0)
+    assert {team.task(each).state for each in tasks} == {"done"}
+    assert team.world.store.held(WORKSPACE, A) == ()
+
+
+def end(deps: Any, claimed: Claimed, runner: int) -> None:
+    task = claimed.details.task
+    if runner % 4 == 0 and task.releases == 0:
+        release_task(deps, agent(A), task.id, claimed.claim_id, None, "h")
+    else:
+        complete_task(deps, agent(A), task.id, claimed.claim_id, None, "h")
+
+
+def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> None:
+    team = Team(B)
+    team.register(A, max_concurrent=3)
+    for number in range(6):
+        team.ask(A, f"work {number}")
+    legs = sorted((team.take(A) for _ in range(3)), key=lambda leg: leg.task.claim.slot)  # type: ignore[union-attr, return-value]
+    assert team.taken(A) is None
+    team.register(A, max_concurrent=1)
+    assert team.taken(A) is None
+    for leg in legs[1:]:
+        team.complete(leg)
+        assert team.taken(A) is None
+    team.complete(legs[0])
+    assert team.taken(A) is not None
+    assert team.taken(A) is None
+
+
+# Every way a claim can end
+
+
+def lease_over(team: Team, leg: Leg) -> None:
+    team.later(300)
+    sweep(team.deps)
+
+
+def deadline_over(team: Team, leg: Leg) -> None:
+    team.later(200)
+    sweep(team.deps)
+
+
+ENDS: dict[str, Callable[[Team, Leg], object]] = {
+    "complete": lambda team, leg: team.complete(leg),
+    "fail": lambda team, leg: team.fail(leg),
+    "fail to be tried again": lambda team, leg: team.fail(leg, retryable=True),
+    "reject": lambda team, leg: team.reject(leg),
+    "release": lambda team, leg: team.release(leg),
+    "transfer": lambda team, leg: team.transfer(leg, B),
+    "delegate": lambda team, leg: team.delegate(leg, B, C),
+    "wait for a callback": lambda team, leg: team.wait(leg),
+    "the sweeper": lease_over,
+    "a deadline": deadline_over,
+    "a cancel": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, None),
+    "a resolve": lambda team, leg: resolve_task(team.deps, human(), leg.task.id, None, None),
+}
+
+
+@pytest.mark.parametrize("runtime", Runtime)
+@pytest.mark.parametrize("way", ENDS)
+def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_rung(way: str, runtime: Runtime) -> None:
+    team = Team(B, C)
+    team.register(A, max_concurrent=1, runtime=runtime)
+    expectations = {"deadline": rfc3339(team.world.clock.now() + timedelta(seconds=200)), "fail_on_deadline": True}
+    leg = team.take(A, team.ask(A, "first", expectations=expectations if way == "a deadline" else {}).task.id)
+    second = team.ask(A, "second").task.id
+    assert team.taken(A) is None
+    with pytest.raises(AtCapacity):
+        team.taken(A, second)
+    team.world.dispatch_queue.notices.clear()
+    ENDS[way](team, leg)
+    rung = [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
+    assert (A in rung) is (runtime is Runtime.RUN)
+    assert team.take(A, second).task.id == second
+    with pytest.raises(AtCapacity):
+        team.taken(A, team.ask(A, "third").task.id)
+
+
+def test_a_cancel_gives_back_the_permits_of_all_that_it_takes_along() -> None:
+    team = Team(B)
+    team.register(A, max_concurrent=2)
+    root = team.begin(B)
+    for number in range(2):
+        team.take(A, team.ask(A, f"part {number}", under=root).task.id)
+    other = team.ask(A, "other").task.id
+    assert team.taken(A) is None
+    cancel_task(team.deps, human(), root.task.id, None)
+    assert team.take(A).task.id == other
+
+
+def test_an_agent_without_a_limit_holds_what_it_likes() -> None:
+    team = Team(A)
+    for number in range(150):
+        team.ask(A, f"work {number}")
+        team.take(A)
+    assert len(team.world.store.held(WORKSPACE, A)) == 150

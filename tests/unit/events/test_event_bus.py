@@ -1,0 +1,143 @@
+"""The EventBridge bus behind its port: what goes in one call, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
+
+from baton.adapters.eventbridge import MAX_CALL_BYTES, EventBridgeBus
+from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, BusEvent
+from baton.ports import PublishResult
+from support.clock import NOON
+
+Answer = Callable[[list[dict[str, Any]]], dict[str, Any]]
+
+
+def accepting(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"FailedEntryCount": 0, "Entries": [{"EventId": entry["Detail"]} for entry in entries]}
+
+
+class FakeEvents:
+    """Holds each call to what EventBridge takes; ``answer`` may refuse or raise."""
+
+    def __init__(self, answer: Answer = accepting) -> None:
+        self.answer = answer
+        self.calls: list[list[dict[str, Any]]] = []
+
+    def put_events(self, *, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - as the client has it
+        assert 1 <= len(Entries) <= 10
+        size = sum(14 + sum(len(e[part].encode()) for part in ("Source", "DetailType", "Detail")) for e in Entries)
+        assert size <= MAX_CALL_BYTES
+        assert all(set(e) == {"EventBusName", "Source", "DetailType", "Time", "Detail"} for e in Entries)
+        self.calls.append(Entries)
+        return self.answer(Entries)
+
+
+def notices(count: int, length: int = 2) -> list[BusEvent]:
+    return [BusEvent(f"id-{number}", NOON, json.dumps("x" * length)) for number in range(count)]
+
+
+def refused(code: str, status: int = 400) -> ClientError:
+    response = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, "PutEvents")  # type: ignore[arg-type]
+
+
+def published(client: FakeEvents, sent: list[BusEvent], logged: list[dict[str, Any]] | None = None) -> PublishResult:
+    log = [] if logged is None else logged
+    return EventBridgeBus(client, "baton-events", lambda _message, **fields: log.append(fields)).publish(sent)
+
+
+def ids(*numbers: int) -> frozenset[str]:
+    return frozenset(f"id-{number}" for number in numbers)
+
+
+def test_an_entry_says_whose_it_is_and_when_it_happened() -> None:
+    client = FakeEvents()
+    published(client, [BusEvent("id-0", NOON, '{"version":"1"}')])
+    assert client.calls == [
+        [
+            {
+                "EventBusName": "baton-events",
+                "Source": SOURCE,
+                "DetailType": DETAIL_TYPE,
+                "Time": NOON,
+                "Detail": '{"version":"1"}',
+            }
+        ]
+    ]
+
+
+@pytest.mark.parametrize(("count", "calls"), [(0, []), (1, [1]), (10, [10]), (11, [10, 1]), (25, [10, 10, 5])])
+def test_a_call_takes_ten(count: int, calls: list[int]) -> None:
+    client = FakeEvents()
+    assert published(client, notices(count)) == PublishResult(ids(*range(count)))
+    assert list(map(len, client.calls)) == calls
+
+
+def test_a_call_takes_so_many_bytes_and_the_longest_entry_fits_alone() -> None:
+    client = FakeEvents()
+    assert len(published(client, notices(3, MAX_DETAIL_BYTES - 2)).accepted) == 3
+    assert len(published(client, notices(9, MAX_CALL_BYTES // 4)).accepted) == 9
+    assert list(map(len, client.calls)) == [1, 1, 1, 3, 3, 3]
+
+
+def test_each_result_is_looked_at_by_itself() -> None:
+    def some(entries: list[dict[str, Any]]) -> dict[str, Any]:
+        results = accepting(entries)["Entries"]
+        results[1] = {"ErrorCode": "MalformedDetail", "ErrorMessage": "Detail is malformed."}
+        results[3] = {"ErrorCode": "InternalFailure"}
+        return {"FailedEntryCount": 2, "Entries": results}
+
+    delivery = published(FakeEvents(some), notices(5))
+    assert delivery == PublishResult(ids(0, 2, 4), {"id-1": "MalformedDetail", "id-3": "InternalFailure"})
+
+
+def test_one_entry_that_has_a_call_refused_is_found_and_the_others_are_taken() -> None:
+    def strict(entries: list[dict[str, Any]]) -> dict[str, Any]:
+        if any("poison" in entry["Detail"] for entry in entries):
+            raise refused("ValidationException")
+        return accepting(entries)
+
+    sent = notices(12)
+    sent[4] = BusEvent("id-4", NOON, '"poison"')
+    client = FakeEvents(strict)
+    assert published(client, sent) == PublishResult(ids(*range(4), *range(5, 12)), {"id-4": "ValidationException"})
+    assert list(map(len, client.calls)) == [10, *[1] * 10, 2]
+
+
+@pytest.mark.parametrize("code", ["AccessDeniedException", "ThrottlingException", "ServiceUnavailable"])
+def test_what_holds_for_everybody_is_not_tried_one_by_one(code: str) -> None:
+    def denied(_entries: list[dict[str, Any]]) -> dict[str, Any]:
+        raise refused(code)
+
+    client, logged = FakeEvents(denied), []  # type: ignore[var-annotated]
+    assert published(client, notices(25), logged) == PublishResult()
+    assert len(client.calls) == 1
+    assert logged == [{"action": "bus_away", "error": code}]
+
+
+@pytest.mark.parametrize("error", [ConnectTimeoutError, ReadTimeoutError])
+def test_out_of_reach_ends_it_and_what_was_taken_before_stays_taken(error: type[Exception]) -> None:
+    def idempotency_key(entries: list[dict[str, Any]]) -> dict[str, Any]:
+        if len(client.calls) == 2:
+            raise error(endpoint_url="http://127.0.0.1/")  # type: ignore[call-arg]
+        return accepting(entries)
+
+    client = FakeEvents(idempotency_key)
+    assert published(client, notices(25)) == PublishResult(ids(*range(10)))
+    assert len(client.calls) == 2
+
+
+def test_a_request_is_what_the_sdk_understands() -> None:
+    """The real client refuses unknown parameters before it asks anybody."""
+    client = FakeEvents()
+    published(client, notices(1))
+    shape = botocore.session.Session().get_service_model("events").operation_model("PutEvents").input_shape
+    assert shape is not None
+    entry = shape.members["Entries"].member
+    assert set(client.calls[0][0]) <= set(entry.members)

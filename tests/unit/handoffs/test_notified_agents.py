@@ -1,0 +1,250 @@
+"""Who handed work off finds in its inbox what became of it, from the end's own transaction on until it says so.
+What a human should know is an alert, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from baton.domain.tasks.task import Flag, Task
+from baton.domain.times import rfc3339
+from baton.services.agents.register_agent import register_agent
+from baton.services.handoffs.split_task import split_task
+from baton.services.tasks.approve_task import approve_task, approve_task_next
+from baton.services.tasks.end_task import cancel_task, resolve_task
+from baton.services.tasks.put_off_task import dismiss_task
+from baton.services.tasks.sweep import sweep
+from support.faults.call_hooks import CallHooks, die
+from support.faults.choke_point import Crash
+from support.worlds.team import Leg, Team
+from support.worlds.world import WORKSPACE, World, agent, human
+
+A, B, C = "anna", "bert", "carl"
+
+
+def at_work(team: Team, **message: Any) -> Leg:
+    """B works on what A handed off."""
+    return team.take(B, team.ask(B, under=team.begin(A), **message).task.id)
+
+
+def hours(team: Team, number: int) -> str:
+    return rfc3339(team.world.clock.now() + timedelta(hours=number))
+
+
+def deadline_passes(team: Team, leg: Leg) -> None:
+    team.later(7_200)
+    sweep(team.deps)
+
+
+ENDS: dict[str, Callable[[Team, Leg], object]] = {
+    "handoff_completed": lambda team, leg: team.complete(leg),
+    "handoff_failed": lambda team, leg: team.fail(leg),
+    "handoff_rejected": lambda team, leg: team.reject(leg),
+    "handoff_transferred": lambda team, leg: team.transfer(leg, C),
+    "cancelled": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, "stop"),
+    "resolved": lambda team, leg: resolve_task(team.deps, human(), leg.task.id, None, "elsewhere"),
+    "deadline": deadline_passes,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_every_end_is_told_once_to_who_handed_it_off(end: str) -> None:
+    team = Team(A, B, C)
+    expectations = {"deadline": hours(team, 1), "fail_on_deadline": True} if end == "deadline" else {}
+    leg = at_work(team, expectations=expectations)
+    ENDS[end](team, leg)
+    (told,) = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
+    task = team.task(leg.task.id)
+    assert told["type"] == ("handoff_failed" if end == "deadline" else end)
+    assert (told["state"], told["handoff_id"], told["title"]) == (str(task.state), task.handoff_id, task.title)
+    assert told["workflow_id"] == task.workflow_id
+    assert told["agent"] == B
+    last = team.events(leg.task.id)[-1]
+    assert told["by"] == {"kind": last.principal_kind, "id": last.principal_id}
+
+
+@pytest.mark.parametrize("end", ["dismissed", "split"])
+def test_what_a_human_takes_out_of_the_queue_is_told_too(end: str) -> None:
+    team = Team(A)
+    team.register(B, approval="manual")
+    task = team.ask(B, by=agent(A)).task
+    if end == "split":
+        split_task(team.deps, human(), task.id, [{"summary": "1"}, {"summary": "2"}], None)
+    else:
+        dismiss_task(team.deps, human(), task.id, "no")
+    (told,) = team.inbox(A)
+    assert (told["type"], told["task_id"], told["agent"]) == (end, task.id, B)
+
+
+def test_what_goes_on_is_no_end() -> None:
+    team = Team(A, B, C)
+    leg = at_work(team)
+    team.checkpoint(leg, a=1)
+    team.fail(leg, retryable=True)
+    team.later(10)
+    team.release(team.take(B, leg.task.id))
+    team.delegate(team.take(B, leg.task.id), C)
+    assert team.inbox(A) == []
+
+
+def test_what_nobodys_agent_handed_off_is_in_no_inbox() -> None:
+    team = Team(A)
+    team.complete(team.begin(A))
+    assert team.inbox(A) == []
+
+
+@pytest.mark.parametrize("end", [end for end in ENDS if end != "deadline"])
+def test_the_end_and_the_word_of_it_are_one(end: str) -> None:
+    """Whoever dies at any call to the store has told both or neither."""
+    number, calls = 0, [""]
+    while len(calls) >= number:
+        number += 1
+        for at in ("before", "after"):
+            store = CallHooks()
+            team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+            leg = at_work(team)
+            store.begin(**{at: {number: die}})
+            with suppress(Crash):
+                ENDS[end](team, leg)
+            calls = store.calls
+            store.begin()
+            told = [item for item in team.inbox(A) if item["task_id"] == leg.task.id]
+            assert len(told) == team.task(leg.task.id).is_ended
+
+
+def test_an_inbox_keeps_what_is_not_acknowledged_and_is_its_agents_own() -> None:
+    team = Team(A, B, C)
+    root = team.begin(A)
+    for number in range(3):
+        team.complete(team.take(B, team.ask(B, f"part {number}", under=root).task.id))
+    store = team.world.store
+    items = store.inbox(WORKSPACE, A, 10, None).items
+    assert [item.content["title"] for item in items] == ["part 0", "part 1", "part 2"]
+    store.acknowledge(WORKSPACE, B, [item.id for item in items])
+    store.acknowledge("globex", A, [item.id for item in items])
+    store.acknowledge(WORKSPACE, A, ["inbox_of_nobody"])
+    assert store.inbox(WORKSPACE, A, 10, None).items == items
+    for _ in range(2):
+        store.acknowledge(WORKSPACE, A, [items[1].id])
+        assert store.inbox(WORKSPACE, A, 10, None).items == (items[0], items[2])
+    page = store.inbox(WORKSPACE, A, 1, None)
+    assert store.inbox(WORKSPACE, A, 1, page.cursor).items == (items[2],)
+
+
+# Alerts: each flag brings one
+
+
+def undeliverable(team: Team) -> Task:
+    task = team.ask(B).task
+    register_agent(team.deps, human(), B, {"active": False})
+    team.later(3_600)
+    return task
+
+
+def next_stale(team: Team) -> Task:
+    register_agent(team.deps, human(), B, {"approval": "manual"})
+    task = team.ask(B, by=agent(A)).task
+    approve_task_next(team.deps, human(), task.id, None)
+    team.later(86_400)
+    return task
+
+
+def attempts_exhausted(team: Team) -> Task:
+    task = team.ask(B).task
+    for _ in range(3):
+        team.take(B, task.id)
+        team.later(300)
+        sweep(team.deps)
+    return task
+
+
+def released_too_often(team: Team) -> Task:
+    task = team.ask(B).task
+    for _ in range(10):
+        team.release(team.take(B, task.id))
+    return task
+
+
+def waiting_too_long(team: Team) -> Task:
+    task = team.delegate(team.begin(A), B).task
+    team.later(86_400)
+    return task
+
+
+def callback_missed(team: Team) -> Task:
+    task = team.wait(team.begin(A))[0].task
+    team.later(7 * 86_400)
+    return task
+
+
+def unclaimed(team: Team) -> Task:
+    task = team.ask(B).task
+    team.later(3_600)
+    return task
+
+
+def deadline_passed(team: Team) -> Task:
+    leg = team.begin(A, expectations={"deadline": hours(team, 1)})
+    team.later(3_600)
+    return leg.task
+
+
+FLAGS: dict[Flag, Callable[[Team], Task]] = {
+    Flag.UNDELIVERABLE: undeliverable,
+    Flag.UNCLAIMED: unclaimed,
+    Flag.NEXT_STALE: next_stale,
+    Flag.DEADLINE_PASSED: deadline_passed,
+    Flag.ATTEMPTS_EXHAUSTED: attempts_exhausted,
+    Flag.RELEASED_TOO_OFTEN: released_too_often,
+    Flag.WAITING: waiting_too_long,
+    Flag.CALLBACK_MISSED: callback_missed,
+}
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_flag_is_one_alert_and_one_event_however_often_it_is_looked_at(flag: Flag) -> None:
+    team = Team(A, B)
+    task = FLAGS[flag](team)
+    for _ in range(3):
+        assert sweep(team.deps).failed == 0
+        team.later(90_000)
+    assert flag in team.task(task.id).flags
+    alerts = [
+        alert for alert in team.world.store.alerts_of_task(WORKSPACE, task.id, 100, None).items if alert.kind == flag
+    ]
+    told = [event for event in team.events(task.id) if event.data.get("flag") == flag]
+    assert (len(alerts), len(told)) == (1, 1)
+    assert alerts[0].raised_at == told[0].at
+    team.check()
+
+
+def test_every_flag_is_shown() -> None:
+    assert set(Flag) - set(FLAGS) == {Flag.CLOSED_BY_BOT}, "that one is the tracker's"
+
+
+def test_what_a_human_lets_go_to_work_again_may_be_flagged_again() -> None:
+    team = Team(A, B)
+    task = attempts_exhausted(team)
+    assert team.task(task.id).state == "needs"
+    approve_task(team.deps, human(), task.id, None)
+    assert team.task(task.id).flags == frozenset()
+    team.later()
+    for _ in range(3):
+        team.take(B, task.id)
+        team.later(300)
+        sweep(team.deps)
+    assert [event.type for event in team.events(task.id)].count("alert_raised") == 2
+
+
+def test_the_last_attempts_failure_is_rolled_back_however_retryable_it_is() -> None:
+    team = Team(A, B)
+    child = team.ask(B, under=team.begin(A)).task
+    for attempt in (1, 2, 3):
+        record = team.fail(team.take(B, child.id), retryable=True).failure or {}
+        team.later(300)
+        assert record.get("rollback", {}).get("status") == (None if attempt < 3 else "created")
+    assert team.task(child.id).state == "failed"

@@ -1,0 +1,149 @@
+"""Notion as a tracker: several workspaces in one process, and what is wrong with a database."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from baton.domain.errors import (
+    TrackerAway,
+    TrackerDenies,
+)
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports import TrackerProblem
+from fake_notion import SELECT, Fault
+from support.fakes.notion_adapter import CLOSING, CREATE, TITLE_ONLY, Office, always, page_fields, trouble_of
+
+
+@pytest.fixture
+def processes() -> Iterator[Office]:
+    processes = Office()
+    yield processes
+    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in processes.wire.seen)
+
+
+# One process, many workspaces
+
+
+def test_no_request_carries_another_workspaces_token(processes: Office) -> None:
+    processes.fake.add_connection("ntn_fake_globex")
+    processes.tokens.kept["globex"] = "ntn_fake_globex"
+    for workspace, token in (("acme", processes.fake.token), ("globex", "ntn_fake_globex")) * 2:
+        processes.wire.seen.clear()
+        processes.tracker(workspace).look(processes.tracker(workspace).create(page_fields()).page.id)
+        assert {one.headers["Authorization"] for one in processes.wire.seen} == {f"Bearer {token}"}
+
+
+def test_another_connections_change_isnt_ours(processes: Office) -> None:
+    processes.fake.add_connection("ntn_fake_globex")
+    processes.tokens.kept["globex"] = "ntn_fake_globex"
+    page = processes.page_of()
+    assert processes.tracker("acme").look(page.id).by_us
+    assert not processes.tracker("globex").look(page.id).by_us
+
+
+def test_nothing_of_payloads_and_tokens_is_logged(processes: Office, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    processes.fake.fault = always(Fault(400), "/v1/pages")
+    trouble_of(processes, CREATE)
+    processes.fake.fault = None
+    processes.tracker().create(page_fields())
+    assert not any(word in caplog.text for word in ("ntn_", "Escalation", "Handoff", "on purpose"))
+
+
+# Problems
+
+
+def told(problems: tuple[TrackerProblem, ...]) -> list[tuple[str, str]]:
+    return [(problem.about, problem.severity) for problem in problems]
+
+
+def test_a_good_database_has_no_problems(processes: Office) -> None:
+    processes.database.properties["Status"].add_option("Rejected")
+    assert processes.tracker().problems() == ()
+    processes.use(status_type=SELECT)
+    assert processes.tracker().problems() == ()
+
+
+def test_every_problem_is_told_at_once(processes: Office) -> None:
+    processes.use(
+        {
+            **TITLE_ONLY,
+            "Status": {"type": "status", "options": ["Not started", "Doing"]},
+            "Priority": {"type": "status", "options": ["🔴 High"]},
+            "Due": {"type": "rich_text"},
+            "Task ID": {"type": "number"},
+        }
+    )
+    problems = processes.tracker().problems()
+    assert {problem.severity for problem in problems} == {"warning"}
+    assert [problem.problem for problem in problems] == [
+        '"Status" has no option "In progress" (claimed, waiting)',
+        '"Status" has no option "Done" (done)',
+        '"Status" has no option "Failed" (failed)',
+        '"Status" has no option "Rejected" (rejected)',
+        '"Status" has no option "Cancelled" (cancelled)',
+        f'"Status" has no option that closes a task ({CLOSING}), so people can close none',
+        '"Due" is of type Text, so pages don\'t show due dates',
+        'The database has no property "Client", so pages aren\'t linked to clients',
+        'The database has no property "Project", so pages aren\'t linked to projects',
+        '"Task ID" is of type Number, so a page whose making ended unclear is found again only by its title and time',
+        '"Priority" has no option "🟡 Medium" (P1)',
+        '"Priority" has no option "🟢 Low" (P2)',
+    ]
+    assert all(problem.what_to_do.endswith(".") for problem in problems)
+
+
+def test_a_missing_status_is_told(processes: Office) -> None:
+    processes.use({**TITLE_ONLY, "Status": {"type": "multi_select"}})
+    assert processes.tracker().problems()[0].problem == (
+        '"Status" is of type Multi-select, so pages show no states, and nobody can close a task in Notion'
+    )
+
+
+def test_what_keeps_tasks_from_being_mirrored_is_an_error(processes: Office) -> None:
+    page = processes.fake.add_page(processes.database.id, title="x")
+    assert told(processes.tracker("globex").problems()) == [("token", "error")]
+    assert told(processes.tracker(database="0" * 32).problems()) == [("database", "error")]
+    assert told(processes.trackers.of("acme", TrackerSettings(), 3).problems()) == [("database", "error")]
+    [problem] = processes.tracker(database=page).problems()
+    assert (problem.about, problem.problem) == ("database", f"{page} is a page, not a database")
+    processes.tokens.kept["acme"] = processes.tokens.tokens["acme"] = "ntn_wrong"
+    [problem] = processes.tracker().problems()
+    assert (problem.about, problem.problem) == ("token", "Notion refuses the token")
+
+
+def test_a_database_in_the_trash_or_without_a_data_source_is_an_error(processes: Office) -> None:
+    path = f"/v1/databases/{processes.database.id}"
+    for extra, word in (({"in_trash": True}, "trash"), ({"data_sources": []}, "no data source")):
+        answer = {**processes.database.wire(), **extra}
+        processes.wire.instead = lambda one, a=answer: httpx.Response(200, json=a) if one.url.path == path else None  # type: ignore[misc]
+        [problem] = processes.tracker().problems()
+        assert (problem.severity, word in problem.problem) == ("error", True)
+        assert isinstance(trouble_of(processes, CREATE), TrackerDenies)
+
+
+def test_several_data_sources_are_told_and_the_first_is_used(processes: Office) -> None:
+    sources = [{"id": processes.database.data_source_id, "name": "Tasks"}, {"id": "b" * 32, "name": "Ideas"}]
+    answer = {**processes.database.wire(), "data_sources": sources}
+    path = f"/v1/databases/{processes.database.id}"
+    processes.wire.instead = lambda one: httpx.Response(200, json=answer) if one.url.path == path else None
+    assert processes.tracker().problems()[0].problem == 'The database has 2 data sources; "Tasks", the first, is used'
+    assert processes.tracker().create(page_fields()).page.id in processes.database.pages
+
+
+def test_missing_capabilities_are_warned_of(processes: Office) -> None:
+    processes.database.properties["Status"].add_option("Rejected")
+    processes.fake.fault = lambda _, path: (
+        Fault(403) if "comments" in path or path.endswith(processes.fake.person) else None
+    )
+    assert told(processes.tracker().problems()) == [("connection", "warning")] * 2
+
+
+def test_a_silent_notion_is_no_problem_of_the_database(processes: Office) -> None:
+    processes.fake.fault = always(Fault(503), "/v1/data_sources")
+    with pytest.raises(TrackerAway):
+        processes.tracker().problems()
