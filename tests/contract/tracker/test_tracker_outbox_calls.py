@@ -196,6 +196,21 @@ def test_a_change_that_the_page_need_not_show_asks_for_nothing(processes: Office
     assert asked == []
 
 
+@pytest.mark.parametrize("status", ["Done", "Cancelled"])
+def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(processes: Office, status: str) -> None:
+    """The person's change is read, the task ends, and the row that its end has changed is read before it is noted."""
+    task_id = processes.needing()
+    processes.hook()
+    processes.rested()
+    processes.notion.edit(processes.page(task_id).id, status=status)
+    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+    held = ["get_item", "get_item", "query", "transact_write_items"]
+    ended = ["get_item", "transact_write_items", "get_item", "query"]
+    # Its end's event shows that the task ended on this page, so that the person's status stays.
+    assert calls == [*held, *ended, "query", "transact_write_items", "query"]
+    assert asked == ["GET pages", "GET users"]
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(processes: Office, named: bool) -> None:
     task_id = processes.needing()

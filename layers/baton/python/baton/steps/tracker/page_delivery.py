@@ -133,15 +133,18 @@ class PageSender:
             try:
                 self.deps.store.commit(self.workspace, PageSyncSaved(after), *taken)
             except Conflict:
-                held = self.deps.store.page_sync(self.workspace, self.task.id)
-                if held is None or held.sender != self.row.sender:
-                    self.deps.log("another sender took the page over", action="mirror_lost", task_id=self.task.id)
-                    raise RowLost from None
-                self.row = replace(held, page=held.page or self.row.page)
+                self._take_over(self.deps.store.page_sync(self.workspace, self.task.id))
                 raise
             self.row, self.has_page = after, after.page is not None
 
         retry_on_conflict(self.deps.clock, attempt)
+
+    def _take_over(self, found: PageSync | None) -> None:
+        """Goes on with the page synchronisation as the store has it now. Raises ``RowLost``."""
+        if found is None or found.sender != self.row.sender:
+            self.deps.log("another sender took the page over", action="mirror_lost", task_id=self.task.id)
+            raise RowLost
+        self.row = replace(found, page=found.page or self.row.page)
 
     def _wait_for_index(self) -> PageResult:
         """Puts the page off: it may exist without being in the index yet. It is looked for every minute until it must
@@ -216,7 +219,9 @@ class PageSender:
             text = reopened_comment(self.task, self.deps.task_url(self.task.id))
             with suppress(NotPermitted):
                 self.tracker.comment(seen.page_id, text, unless_there=True)
+        # What was learned has changed the task, and its page synchronisation with it.
         self.details = self.deps.store.read(self.workspace, self.task.id, with_body=True)
+        self._take_over(self.details.page_sync)
 
     def _was_ended_there(self) -> bool:
         """True if a person ended the task on this page: the status that they set stays. A task that was cancelled along
