@@ -25,7 +25,7 @@ class Focus(StrEnum):
     TALKS = "talks"
 
 
-class Bells(StrEnum):
+class NoticeFate(StrEnum):
     """What becomes of a message to the queue."""
 
     KEPT = "kept"
@@ -46,7 +46,7 @@ class Habits:
     crash_share: float = 0
     is_bus_shaky: bool = False
     knows_tokens: bool = True
-    notices: Bells = Bells.KEPT
+    notices: NoticeFate = NoticeFate.KEPT
     torn_share: float = 0
     lag_ms: int = 0
     skew_ms: int = 0
@@ -65,7 +65,9 @@ class Habits:
 
     def changed(self, values: dict[str, Any]) -> Habits:
         """``values``: words as they are told on a command line, too."""
-        words = {name: kind(values[name]) for name, kind in (("focus", Focus), ("bells", Bells)) if name in values}
+        words = {
+            name: kind(values[name]) for name, kind in (("focus", Focus), ("notices", NoticeFate)) if name in values
+        }
         return replace(self, **{**values, **words})
 
 
@@ -78,7 +80,10 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
     focus = drawn if focus is None else Focus(focus)
     is_hot = dice.random() < 0.7
     some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
-    notices = {Focus.BRANCHES: [Bells.SHAKY, Bells.LOST, Bells.LOST], Focus.RUNS: [Bells.KEPT, Bells.SHAKY]}
+    notices = {
+        Focus.BRANCHES: [NoticeFate.SHAKY, NoticeFate.LOST, NoticeFate.LOST],
+        Focus.RUNS: [NoticeFate.KEPT, NoticeFate.SHAKY],
+    }
     habits = Habits(
         focus=focus,
         is_hot=is_hot,
@@ -87,7 +92,7 @@ def habits_of(seed: int, focus: str | None = None) -> Habits:
         crash_share=pick([0, 0, 0.003, 0.01, 0.03]),
         is_bus_shaky=dice.random() < 0.5,
         knows_tokens=dice.random() < 0.75,
-        notices=pick(notices.get(focus, [Bells.KEPT, Bells.SHAKY, Bells.SHAKY, Bells.LOST])),
+        notices=pick(notices.get(focus, [NoticeFate.KEPT, NoticeFate.SHAKY, NoticeFate.SHAKY, NoticeFate.LOST])),
         torn_share=0.5 if focus in (Focus.WAITS, Focus.BRANCHES) else pick([0, 0.1, 0.5]),
         lag_ms=pick([0, 2_000, 60_000, 600_000]),
         skew_ms=pick([0, 1_000, 5_000, 5_000, 300_000]),

@@ -14,10 +14,10 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.ports import Deps
 from baton.services.runs.run_agent import AgentLoop
-from simulation.bells import ShakyQueue, ShakyTrackerBell
 from simulation.chance import Chance
 from simulation.habits import Habits
 from simulation.lambdas import Lambdas
+from simulation.notices import ShakyQueue, ShakyTrackerQueue
 from simulation.oracle import Oracle
 from simulation.ports import NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
 from simulation.scheduler import Actor, Process, Scheduler
@@ -61,7 +61,7 @@ class Simulation:
         self.dynamo.watch = self.oracle.wrote
         self._client: Any = self.dynamo  # as botocore's, it says more exactly what it takes than the product asks for
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
-        self.tracker, self.tracker_queue, self.secrets = SimulatedTracker(self), ShakyTrackerBell(self), FakeSecrets()
+        self.tracker, self.tracker_queue, self.secrets = SimulatedTracker(self), ShakyTrackerQueue(self), FakeSecrets()
         self.model = ScriptedModel(self)
         self._containers = [self._container() for _ in range(CONTAINERS)]
         self.lambdas = Lambdas(self)

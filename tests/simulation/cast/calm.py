@@ -42,7 +42,7 @@ class CalmDays:
             import_tracker(sim.deps, human(), lambda: True)
 
     def pass_by(self, days: int) -> None:
-        """Only what Baton itself does: bells, sweeps, news."""
+        """Only what Baton itself does: notices, sweeps, news."""
         sim, end_ms = self._sim, self._sim.now_ms + days * DAY_MS
         for _ in range(MAX_ROUNDS):
             waiting = [at for queue in (sim.queue, sim.tracker_queue) for at, _ in queue.waiting]

@@ -201,7 +201,7 @@ class Worker:
 
     def _finish(self, hold: Hold, verb: str) -> None:
         if self._focus is Focus.BRANCHES and hold.task.join_parent and self._draw(2):
-            self._sim.queue.ring_again(hold.task.source_agent, hold.task.join_parent)
+            self._sim.queue.notify_again(hold.task.source_agent, hold.task.join_parent)
         act = self._last_word(hold, verb)
 
         def send(idempotency_key: IdempotencyKey | None) -> Any:

@@ -121,7 +121,7 @@ CLAIMS = (
         ),
     ),
     _bug(
-        "a lost bell is rung for no more",
+        "a lost notice is sent no more",
         (
             "domain/tasks/wake.py",
             "    return notice_at if alert is None else min(notice_at, alert)",

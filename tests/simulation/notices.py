@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from baton.services.runs.process_task import DispatchNotice
-from simulation.habits import Bells
+from simulation.habits import NoticeFate
 from simulation.ports import WORKSPACE
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ B = TypeVar("B")
 MAX_DELAY_SECONDS = 900
 
 
-class _ShakyBells(Generic[B]):
+class _ShakyNotices(Generic[B]):
     """``waiting``: those sent while it was calm, with when they are due."""
 
-    name = "bell"
+    name = "notice"
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
@@ -51,7 +51,7 @@ class _ShakyBells(Generic[B]):
 
     def _fate(self) -> str:
         notices = self._sim.habits.notices
-        if notices is not Bells.SHAKY:
+        if notices is not NoticeFate.SHAKY:
             return notices
         dice = self._sim.draw(100)
         return "lost" if dice >= 90 else "late" if dice >= 75 else "doubled" if 60 <= dice < 65 else "kept"
@@ -60,14 +60,14 @@ class _ShakyBells(Generic[B]):
         self._sim.spawn(self.name, lambda: self._answer(notice), at_ms)
 
 
-class ShakyQueue(_ShakyBells[DispatchNotice]):
+class ShakyQueue(_ShakyNotices[DispatchNotice]):
     """Of agents that Baton runs."""
 
     def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
         assert workspace == WORKSPACE
         self._send(DispatchNotice(workspace=workspace, agent=agent, task_id=task_id), task_id, delay_seconds)
 
-    def ring_again(self, agent: str, task_id: str) -> None:
+    def notify_again(self, agent: str, task_id: str) -> None:
         """A message that was delivered before comes once more, within moments."""
         notice = DispatchNotice(workspace=WORKSPACE, agent=agent, task_id=task_id)
         self._deliver(notice, self._sim.now_ms + self._sim.draw(50 * self._sim.habits.slowness))
@@ -76,10 +76,10 @@ class ShakyQueue(_ShakyBells[DispatchNotice]):
         self._sim.lambdas.answer(notice)
 
 
-class ShakyTrackerBell(_ShakyBells[str | None]):
+class ShakyTrackerQueue(_ShakyNotices[str | None]):
     """Of the outbox to the tracker: for which task, if for one."""
 
-    name = "tracker bell"
+    name = "tracker notice"
 
     def notify(self, workspace: str, task_id: str | None = None, delay_seconds: int = 0) -> None:
         assert workspace == WORKSPACE
