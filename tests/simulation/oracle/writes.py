@@ -43,8 +43,9 @@ class Writes:
             "USAGE": self._usage,
             "RUN": self._run,
             "REVIEWS": self._review,
-            "AGENT-VERSIONS": self._agent_version,
-            "TOOL-VERSIONS": self._tool_version,
+            "AGENT-VERSIONS": self._version_of("agent"),
+            "TOOL-VERSIONS": self._version_of("tool"),
+            "ROUTE-VERSIONS": self._version_of("route"),
             "ALERTS": self._alert,
             "ALERTS-OF-TASK": self._alert_of_task,
             "SETTINGS": self._settings,
@@ -191,17 +192,19 @@ class Writes:
         if sk.startswith("ROUTE#"):
             self._sim.oracle.registry.is_routed(sk.removeprefix("ROUTE#"), old, new)
 
-    def _agent_version(self, tx: Transaction, slug: str, sk: str, old: Item | None, new: Item | None) -> None:
-        self._sim.oracle.registry.is_version(slug, sk, old, new)
-        if new:
-            self._ledger.versions["agent", slug, new["version"]] = new
-            self._ledger.versions["agent", slug, 0] = new
-            self._ledger.agents[slug].append((self._sim.steps, new))
+    def _version_of(self, kind: str) -> Rule:
+        """Agents, tools and routes keep their versions in the same way."""
 
-    def _tool_version(self, tx: Transaction, name: str, sk: str, old: Item | None, new: Item | None) -> None:
-        self._sim.oracle.registry.is_version(name, sk, old, new)
-        if new:
-            self._ledger.versions["tool", name, new["version"]] = new
+        def rule(tx: Transaction, name: str, sk: str, old: Item | None, new: Item | None) -> None:
+            self._sim.oracle.registry.is_version(name, sk, old, new)
+            if new is None:
+                return
+            self._ledger.versions[kind, name, new["version"]] = new
+            self._ledger.versions[kind, name, 0] = new
+            if kind == "agent":
+                self._ledger.agents[name].append((self._sim.steps, new))
+
+        return rule
 
     def _alert(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         self._sim.oracle.alerts.is_written(sk, old, new)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.uses import Uses
-from baton.adapters.dynamodb.agents.registry import roster_version
+from baton.adapters.dynamodb.agents.catalogue import version_of
 from baton.adapters.dynamodb.agents.routing import Routing
 from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.alerts.alerts import Alerts
@@ -92,7 +92,7 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
             settings=items.settings_from(found.get(settings_key)),
             direction=items.direction_from(workspace, *(pair or NO_PAIR), direction),
             saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
-            roster=roster_version(found.get(roster_key)),
+            roster=version_of(found.get(roster_key)),
         )
 
     def review(self, workspace: str, review_id: str) -> Review:

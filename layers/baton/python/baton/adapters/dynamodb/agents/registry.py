@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
+from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, read_catalogue, version_of
 from baton.adapters.dynamodb.agents.contacts import Contacts
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
-from baton.adapters.dynamodb.table import Item, KeyBar, Write, to_wire
+from baton.adapters.dynamodb.table import KeyBar, Write, to_wire
 from baton.domain.agents.agent import Roster
 from baton.domain.errors import Conflict
 from baton.domain.times import rfc3339
@@ -41,14 +42,13 @@ class Registry(Contacts):
         """Reads the version before the agents. Agents that change between the two reads are newer than the version
         says, and the next comparison reads them again. In the other order, old agents would be cached under a new
         version."""
-        version = roster_version(self._table.get(keys.roster(workspace)))
+        version = version_of(self._table.get(keys.roster(workspace)))
         kept = self._rosters.get(workspace)
         if kept is not None and kept.version == version:
             self._rosters.move_to_end(workspace)
             return kept
-        found = self._table.query_all("#pk = :pk", {":pk": keys.agents(workspace)})
-        roster_sk = keys.roster(workspace).sk
-        roster = Roster(tuple(items.agent_from(item) for item in found if item["sk"] != roster_sk), version)
+        found, _ = read_catalogue(self._table, keys.roster(workspace))
+        roster = Roster(tuple(map(items.agent_from, found)), version)
         self._keep(workspace, roster)
         return roster
 
@@ -79,19 +79,14 @@ class Registry(Contacts):
         )
 
     def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
-        item = items.agent_item(agent)
-        roster_item = {**keys.roster(agent.workspace)._asdict(), "version": roster.version + 1}
-        kept = keys.agent_version(agent.workspace, agent.slug, agent.version)
-
-        def writes_for(token: str) -> list[Write]:
-            return [
-                put_version({**item, **items.agent_queued(agent)}, agent.version, "agent"),
-                put_version(roster_item, roster.version + 1, "roster"),
-                kept_version(item, kept, token, "agent"),
-                *([] if profile is None else [put(profile_item(profile))]),
-            ]
-
-        self._table.transact(writes_for, kept)
+        entry = EntryVersion(
+            what="agent",
+            item=items.agent_item(agent),
+            kept_at=keys.agent_version(agent.workspace, agent.slug, agent.version),
+            index=items.agent_queued(agent),
+        )
+        also = [] if profile is None else [put(profile_item(profile))]
+        Catalogue("roster", keys.roster(agent.workspace), roster.version).save(self._table, entry, *also)
         self._keep(agent.workspace, roster.saved(agent))  # nobody changed another agent: the write required that
 
     def settings(self, workspace: str) -> Settings:
@@ -99,12 +94,12 @@ class Registry(Contacts):
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": rfc3339(at)}
-        kept = keys.settings_version(workspace, settings.version)
+        entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
 
         def writes_for(token: str) -> list[Write]:
-            return [put_version(item, settings.version, "settings"), kept_version(item, kept, token, "settings")]
+            return [put_version(item, settings.version, entry.what), kept_version(entry, token)]
 
-        self._table.transact(writes_for, kept)
+        self._table.transact(writes_for, entry.kept_at)
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
@@ -156,16 +151,6 @@ class Registry(Contacts):
         found = self._table.query(condition, values, limit=limit + 1, newest_first=True)
         page = found[:limit]
         return page, page[-1]["sk"] if len(found) > limit else None
-
-
-def roster_version(item: Item | None) -> int:
-    """Returns 0 if no agent was ever registered."""
-    return 0 if item is None else int(item["version"])
-
-
-def kept_version(item: Item, key: keys.Key, token: str, what: str) -> Write:
-    """Keeps one version for good: part of the trail of human settings, and the commit marker."""
-    return put({**item, **key._asdict(), "written_by": token}, NOT_THERE_YET, lambda: Conflict(what))
 
 
 def _revocation(key: keys.Key, token: Token, written_by: str | None = None) -> Write:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import route_items
-from baton.adapters.dynamodb.agents.registry import Registry, kept_version
-from baton.adapters.dynamodb.puts import put_version
+from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
+from baton.adapters.dynamodb.agents.registry import Registry
 from baton.domain.agents.route import RoutingTable
 
 if TYPE_CHECKING:
-    from baton.adapters.dynamodb.table import Write
     from baton.domain.agents.route import Route
 
 
@@ -20,22 +19,10 @@ class Routing(Registry):
         return route_items.route_from(self._table.get(keys.route(workspace, work_type)))
 
     def routes(self, workspace: str) -> RoutingTable:
-        found = list(self._table.query_all("#pk = :pk", {":pk": keys.routes(workspace)}))
-        table = keys.routing_table(workspace)
-        routes = tuple(route_items.last_route_from(item) for item in found if item["sk"] != table.sk)
-        version = next((int(item["version"]) for item in found if item["sk"] == table.sk), 0)
-        return RoutingTable(routes, version)
+        found, version = read_catalogue(self._table, keys.routing_table(workspace))
+        return RoutingTable(tuple(map(route_items.last_route_from, found)), version)
 
     def save_route(self, route: Route, table: RoutingTable) -> None:
-        item = route_items.route_item(route)
-        table_item = {**keys.routing_table(route.workspace)._asdict(), "version": table.version + 1}
-        kept = keys.route_version(route.workspace, route.work_type, route.version)
-
-        def writes_for(token: str) -> list[Write]:
-            return [
-                put_version(item, route.version, "route"),
-                put_version(table_item, table.version + 1, "routing table"),
-                kept_version(item, kept, token, "route"),
-            ]
-
-        self._table.transact(writes_for, kept)
+        kept_at = keys.route_version(route.workspace, route.work_type, route.version)
+        entry = EntryVersion(what="route", item=route_items.route_item(route), kept_at=kept_at)
+        Catalogue("routing table", keys.routing_table(route.workspace), table.version).save(self._table, entry)
