@@ -34,6 +34,8 @@ def something_happened(deployed: Deployed) -> None:
     for address in (CANARY, f"{tenant.name}.{'f' * 64}"):
         deployed.client(None).refused("POST", f"/notion/webhook/{address}", {"verification_token": CANARY})
     deployed.sweep()
+    # Functions behind queues and streams run, and their lines arrive, a little later.
+    until(lambda: all(len(deployed.logs(each)) > 2 for each in FUNCTIONS))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
