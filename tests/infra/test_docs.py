@@ -26,6 +26,11 @@ def test_the_readme_is_short_and_its_map_names_every_page() -> None:
     assert sorted(str(page.relative_to(ROOT)) for page in pages() - linked(README, table)) == []
 
 
+def test_the_readme_begins_with_two_commands() -> None:
+    start = README.read_text(encoding="utf-8").split("\n## Start\n")[1].split("```")[1]
+    assert [line.partition("#")[0].strip() for line in start.splitlines()] == ["sh", "make run", "make test"]
+
+
 def test_every_parameter_is_told_with_its_default() -> None:
     told = {name: default for name, default, _ in named(3)}
     given = {name: str(each["Default"]) or "empty" for name, each in load()["Parameters"].items()}
