@@ -200,8 +200,8 @@ class Writes:
             if new is None:
                 return
             self._ledger.versions[kind, name, new["version"]] = new
-            self._ledger.versions[kind, name, 0] = new
             if kind == "agent":
+                self._ledger.versions[kind, name, 0] = new  # a standing approval names no version of an agent
                 self._ledger.agents[name].append((self._sim.steps, new))
 
         return rule
