@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import Principal
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import Policy
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.transfer_task import transfer_task
@@ -89,7 +90,7 @@ def a_call(team: Team) -> str:
 
 
 def hand_off(team: Team, leg: Leg) -> str:
-    asked = CreateHandoff(message={"source": {"agent": A}, **TO_B}, claim_id=leg.claim_id)
+    asked = CreateHandoff(message=message_from({"source": {"agent": A}, **TO_B}), claim_id=leg.claim_id)
     return create_handoff(team.deps, leg.by, asked, idempotency_key(leg.by)).task.id
 
 
@@ -113,7 +114,9 @@ def fail(team: Team, leg: Leg) -> str:
 
 def delegate(team: Team, leg: Leg) -> str:
     branches = [{"call_id": "b", **TO_B}, {"call_id": "c", "target": {"agent": C, "reason": "go on"}}]
-    return delegate_task(team.deps, *leg.where, branches, Policy.ALL, None, "h", idempotency_key(leg.by)).task.id
+    return delegate_task(
+        team.deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), "h", idempotency_key(leg.by)
+    ).task.id
 
 
 def join(team: Team, task_id: str) -> str:
@@ -131,7 +134,10 @@ SCENES = {
     "a completion with a continuation": Scene(begun, complete),
     "a failure with a rollback": Scene(begun, fail),
     "a transfer": Scene(
-        begun, lambda team, leg: transfer_task(team.deps, *leg.where, TO_B, "h", idempotency_key(leg.by)).task.id
+        begun,
+        lambda team, leg: (
+            transfer_task(team.deps, *leg.where, message_from(TO_B), "h", idempotency_key(leg.by)).task.id
+        ),
     ),
     "a delegation": Scene(begun, delegate),
     "a cancel of three levels": Scene(
@@ -145,9 +151,14 @@ SCENES = {
     "a split": Scene(
         too_large,
         lambda team, id_: (
-            split_task(team.deps, human(), id_, [{"summary": "1"}, {"summary": "2"}], None, idempotency_key(human()))[
-                0
-            ].task.id
+            split_task(
+                team.deps,
+                human(),
+                id_,
+                list(map(message_from, [{"summary": "1"}, {"summary": "2"}])),
+                None,
+                idempotency_key(human()),
+            )[0].task.id
         ),
     ),
     "a release": Scene(

@@ -13,6 +13,7 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import ModelAway
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.trail import replay
@@ -79,7 +80,7 @@ def with_criteria(processes: RunProcesses) -> None:
         "summary": "Write it",
         "expectations": wanted,
     }
-    create_handoff(processes.world.deps, human(), CreateHandoff(message=message))
+    create_handoff(processes.world.deps, human(), CreateHandoff(message=message_from(message)))
     processes.clock.advance(3)
 
 

@@ -13,6 +13,7 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError, Busy
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.transcript import Usage
 from baton.ports import UnderClaim, UsageCounted
 from baton.services.access.issue_token import TokenRequest, issue_token
@@ -33,7 +34,7 @@ CONFLICT = {
 
 def asked(source: str, claim_id: str | None = None) -> CreateHandoff:
     said = {"source": {"agent": source}, "target": {"agent": "runner", "reason": "do it"}}
-    return CreateHandoff(message=said, claim_id=claim_id)
+    return CreateHandoff(message=message_from(said), claim_id=claim_id)
 
 
 def hand_off_under_claim(world: World, claim: Any) -> Any:

@@ -20,6 +20,7 @@ from baton.bootstrap import forget_all, wire
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tracker.page_sync import PageRef, PageSync
 from baton.ports import Deps, PageLinked, PageSyncSaved
 from baton.services.access.change_settings import change_settings
@@ -131,7 +132,7 @@ def claimed(account: Account) -> None:
 def handed(account: Account, **changes: Any) -> None:
     """A handoff that a human asked for, and so approved."""
     said = {**json.loads(event_of("api-create_handoff")["body"]), **changes}
-    create_handoff(account.deps, human(DEMO), CreateHandoff(message=said))
+    create_handoff(account.deps, human(DEMO), CreateHandoff(message=message_from(said)))
 
 
 def held(account: Account, **changes: Any) -> None:

@@ -13,6 +13,7 @@ from api.claims.requests import (
     Rejection,
     TransferRequest,
 )
+from baton.domain.tasks.task import JoinRule
 from baton.services.claims.complete_task import complete_task
 from baton.services.claims.delegate_task import delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
@@ -119,8 +120,7 @@ def delegate(deps: Deps, call: Call[DelegationRequest, None]) -> Answer:
         call.task_id,
         body.claim_id,
         body.messages(),
-        body.join.policy,
-        body.join.quorum,
+        JoinRule(body.join.policy, body.join.quorum),
         call.body_hash,
         call.idempotency_key,
     )

@@ -25,7 +25,9 @@ from api.handoffs.requests import (
     Text,
     Texts,
 )
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
+from baton.services.claims.delegate_task import BranchMessage, branch_from
 from rest.models import Body, Id, Instant, LeaseSeconds, Reason, few, plain, without
 
 # One report for each criterion of each deliverable that a handoff may have.
@@ -178,8 +180,8 @@ class TransferRequest(Piece):
     context: Context = LEFT_OUT
     metadata: TaskMetadata = LEFT_OUT
 
-    def message(self) -> dict[str, Any]:
-        return without(plain(self), {"claim_id"})
+    def message(self) -> HandoffMessage:
+        return message_from(without(plain(self), {"claim_id"}))
 
 
 class BranchRequest(Piece):
@@ -207,9 +209,11 @@ class DelegationRequest(Piece):
     branches: Annotated[tuple[BranchRequest, ...], few(MAX_BRANCHES, 1)]
     join: Join = Join()
 
-    def messages(self) -> list[dict[str, Any]]:
-        """Returns the branches' messages, each with its ``call_id``."""
-        return [{"call_id": f"call_{number}", **each.given()} for number, each in enumerate(self.branches, 1)]
+    def messages(self) -> list[BranchMessage]:
+        """Returns the branches, each with its ``call_id``."""
+        return [
+            branch_from({"call_id": f"call_{number}", **each.given()}) for number, each in enumerate(self.branches, 1)
+        ]
 
 
 class CallbackWait(Body):

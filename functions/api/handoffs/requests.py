@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.domain.times import rfc3339
 from rest.models import Id, Instant, Part, Slug, few, plain, without
 
@@ -197,6 +198,6 @@ class HandoffRequest(Piece):
     handoff_id: Ignored = None
     timestamp: Ignored = None
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> HandoffMessage:
         """Returns the handoff message itself, without the request's other fields."""
-        return without(plain(self), {"kind", "claim_id", "work_type"})
+        return message_from(without(plain(self), {"kind", "claim_id", "work_type"}))

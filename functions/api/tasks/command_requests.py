@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from api.handoffs.requests import LEFT_OUT, Context, Expectations, Line, Name, Piece, TaskMetadata
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.services.handoffs.split_task import MAX_PARTS, MIN_PARTS
 from baton.services.tasks.approve_many import MAX_APPROVALS, Approval
 from rest.models import Body, Id, Instant, Reason, few
@@ -54,6 +55,9 @@ class PartRequest(Piece):
     context: Context = LEFT_OUT
     expectations: Expectations = LEFT_OUT
     metadata: TaskMetadata = LEFT_OUT
+
+    def message(self) -> HandoffMessage:
+        return message_from(self.given())
 
 
 class SplitRequest(Body):

@@ -66,7 +66,7 @@ def dismiss(deps: Deps, call: Call[Dismissal, None]) -> Answer:
 def split(deps: Deps, call: Call[SplitRequest, None]) -> Answer:
     """Split a task that needs approval into 2 to 10 parts, each to be approved by itself; the whole is cancelled."""
     body = call.body
-    messages = [each.given() for each in body.parts]
+    messages = [each.message() for each in body.parts]
     whole, parts = split_task(deps, call.by, call.task_id, messages, body.revision, call.idempotency_key)
     return ok({"task": changed_task(deps, whole), "parts": [handed_off(deps, each) for each in parts]})
 

@@ -11,13 +11,14 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs.callback import Callback
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import Policy
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.agents.change_route import change_route
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.save_checkpoint import save_checkpoint
@@ -45,9 +46,9 @@ def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
 
 
 def asked(source: str, target: str | None, *, claim: Claimed | None = None, **more: Any) -> CreateHandoff:
-    work_type = more.pop("work_type", None)
-    message = {"source": {"agent": source}, "target": {"agent": target, "reason": "Look at it"}, **more}
-    return CreateHandoff(message=message, claim_id=claim.claim_id if claim else None, work_type=work_type)
+    work_type, reason = more.pop("work_type", None), more.pop("reason", "Look at it")
+    message = {"source": {"agent": source}, "target": {"agent": target, "reason": reason}, **more}
+    return CreateHandoff(message=message_from(message), claim_id=claim.claim_id if claim else None, work_type=work_type)
 
 
 def held(rig: Rig) -> Claimed:
@@ -189,7 +190,9 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
     claim = held(rig)
     on = {"target": {"agent": "runner", "reason": "Yours"}}
     task_id = claim.details.task.id
-    transfer = spent(rig, lambda: transfer_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, on, "h"))
+    transfer = spent(
+        rig, lambda: transfer_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, message_from(on), "h")
+    )
     assert transfer == [MANY, MANY, WRITE]
     claim = held(rig)
     branches = [{"call_id": f"c{n}", "target": {"agent": "runner", "reason": f"Part {n}"}} for n in range(10)]
@@ -197,7 +200,14 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
     def delegate() -> Any:
         task_id = claim.details.task.id
         return delegate_task(
-            rig.world.deps, AUDITOR, task_id, claim.claim_id, branches, Policy.ALL, None, "h", idempotency_key()
+            rig.world.deps,
+            AUDITOR,
+            task_id,
+            claim.claim_id,
+            list(map(branch_from, branches)),
+            JoinRule(Policy.ALL),
+            "h",
+            idempotency_key(),
         )
 
     assert spent(rig, delegate) == [MANY, MANY, WRITE]
@@ -235,8 +245,7 @@ def test_a_retry_takes_a_handful(rig: Rig) -> None:
 def test_what_cancelling_a_tree_costs_grows_with_what_is_open_and_nothing_else(rig: Rig) -> None:
     claim = held(rig)
     for number in range(3):
-        child = asked("auditor", "scout", claim=claim, summary=f"Part {number}")
-        child.message["target"]["reason"] = f"Part {number}"
+        child = asked("auditor", "scout", claim=claim, summary=f"Part {number}", reason=f"Part {number}")
         create_handoff(rig.world.deps, AUDITOR, child)
     task_id = claim.details.task.id
     calls = spent(rig, lambda: cancel_task(rig.world.deps, human(), task_id, None))
@@ -248,8 +257,7 @@ def test_what_cancelling_a_tree_costs_grows_with_what_is_open_and_nothing_else(r
 def test_a_chain_of_thirty_handoffs_is_read_in_two(rig: Rig) -> None:
     claim = held(rig)
     for number in range(29):
-        child = asked("auditor", "scout", claim=claim)
-        child.message["target"]["reason"] = f"Part {number}"
+        child = asked("auditor", "scout", claim=claim, reason=f"Part {number}")
         create_handoff(rig.world.deps, AUDITOR, child)
     workflow_id = claim.details.task.workflow_id
     assert len(spent(rig, lambda: workflow_chain(rig.world.deps, human(), workflow_id))) <= 2

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.access.principal import Kind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.alerts.alert import Severity
+from baton.domain.handoffs.handoff_message import message_from
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import list_alerts
@@ -123,7 +124,9 @@ class Client:
         self._scene.ask(
             "hand off",
             by,
-            lambda idempotency_key: create_handoff(sim.deps, by, CreateHandoff(message=said), idempotency_key),
+            lambda idempotency_key: create_handoff(
+                sim.deps, by, CreateHandoff(message=message_from(said)), idempotency_key
+            ),
         )
 
     def _talk(self) -> None:
@@ -153,7 +156,9 @@ class Client:
             "undo": lambda idempotency_key: undo_approval(sim.deps, by, task_id, idempotency_key),
             "defer": lambda idempotency_key: defer_task(sim.deps, by, task_id, until, None, idempotency_key),
             "dismiss": lambda idempotency_key: dismiss_task(sim.deps, by, task_id, "no", idempotency_key),
-            "split": lambda idempotency_key: split_task(sim.deps, by, task_id, parts, None, idempotency_key),
+            "split": lambda idempotency_key: split_task(
+                sim.deps, by, task_id, list(map(message_from, parts)), None, idempotency_key
+            ),
         }
         self._scene.ask(verb, by, acts[verb])
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import Kind
 from baton.domain.agents.route import Mode
+from baton.domain.handoffs.handoff_message import message_from
 from baton.services.access.authenticate import authenticate
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
@@ -58,7 +59,7 @@ class Steward:
     def _work(self) -> None:
         sim, work_type, by = self._sim, self._sim.pick(WORK_TYPES), human("bob")
         said = {**self._scene.message(None), "source": {"agent": by.id}}
-        asked = CreateHandoff(message=said, work_type=work_type)
+        asked = CreateHandoff(message=message_from(said), work_type=work_type)
         self._scene.ask(
             "hand off by route", by, lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
         )

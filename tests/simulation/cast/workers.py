@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import StaleClaim
-from baton.domain.tasks.task import Policy
+from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
 from baton.services.claims.release_task import release_task
 from baton.services.claims.renew_claim import renew_claim
@@ -172,7 +173,7 @@ class Worker:
             )
         if what == 4:
             said = {**self._scene.message(self._scene.target_beside(hold.slug)), "source": {"agent": hold.slug}}
-            asked = CreateHandoff(message=said, claim_id=claim_id)
+            asked = CreateHandoff(message=message_from(said), claim_id=claim_id)
             return self._say(
                 hold, "hand off", lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key)
             )
@@ -247,7 +248,7 @@ class Worker:
             return lambda idempotency_key: release_task(sim.deps, *who, "no", verb, idempotency_key)
         if verb == "transfer":
             asked = self._scene.message(self._scene.target_beside(hold.slug))
-            return lambda idempotency_key: transfer_task(sim.deps, *who, asked, verb, idempotency_key)
+            return lambda idempotency_key: transfer_task(sim.deps, *who, message_from(asked), verb, idempotency_key)
         if verb == "delegate":
             return self._delegation(hold, verb)
         until = sim.clock.now() + timedelta(seconds=1 + draw(900))
@@ -263,7 +264,14 @@ class Worker:
         quorum = 1 if policy is Policy.QUORUM else None
         by, task_id, claim_id = hold.by, hold.task.id, hold.claim_id
         return lambda idempotency_key: delegate_task(
-            sim.deps, by, task_id, claim_id, branches, policy, quorum, verb, idempotency_key
+            sim.deps,
+            by,
+            task_id,
+            claim_id,
+            list(map(branch_from, branches)),
+            JoinRule(policy, quorum),
+            verb,
+            idempotency_key,
         )
 
     def _await_call(self, hold: Hold, until: Any, verb: str, idempotency_key: IdempotencyKey | None) -> Any:

@@ -200,7 +200,7 @@ REPEATS = (
         "a handoff's key isn't remembered",
         (
             "services/handoffs/create_handoff.py",
-            "        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))\n",
+            "        extras.append(SaveResponse(idempotency_key, snapshot(begun.only.task)))\n",
             "        pass\n",
         ),
     ),
@@ -341,9 +341,9 @@ FAMILIES = (
     _bug(
         "a workflow's first handoff isn't counted",
         (
-            "steps/handoffs/make_handoff.py",
-            "    start: int = 1,",
-            "    start: int = 0,",
+            "steps/handoffs/begin_handoff.py",
+            "_ROOT_ALONE = 1",
+            "_ROOT_ALONE = 0",
         ),
     ),
     _bug(

@@ -9,11 +9,12 @@ from typing import Any
 
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval
-from baton.domain.tasks.task import Policy
+from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
 from baton.services.claims.release_task import release_task
 from baton.services.claims.renew_claim import renew_claim
@@ -93,7 +94,9 @@ class Players:
                 task.releases = 0
             case "hand-off":
                 message = {"source": {"agent": by.id}, **going_on}
-                made = create_handoff(self.deps, by, CreateHandoff(message=message, claim_id=claim_id)).task
+                made = create_handoff(
+                    self.deps, by, CreateHandoff(message=message_from(message), claim_id=claim_id)
+                ).task
                 self.child(task, made.id, to)
             case "complete":
                 complete_task(*where, {"ok": True}, self.word())
@@ -109,7 +112,7 @@ class Players:
                 release_task(*where, None, self.word())
                 task.released(self.now)
             case "transfer":
-                moved = transfer_task(*where, going_on, self.word()).task
+                moved = transfer_task(*where, message_from(going_on), self.word()).task
                 self.child(task, moved.successors[0], to, join_parent=task.join_parent)
                 task.end("done")
                 task.successors = list(moved.successors)
@@ -117,7 +120,7 @@ class Players:
                 policy = (Policy.ALL, Policy.ANY)[number % 3 == 0]
                 branches = [{"call_id": str(each), **going_on} for each in range(1 + number % 2)]
                 branches = [{**each, "target": {**each["target"], "reason": self.word()}} for each in branches]
-                wait = delegate_task(*where, branches, policy, None, self.word()).task.wait
+                wait = delegate_task(*where, list(map(branch_from, branches)), JoinRule(policy), self.word()).task.wait
                 made_ids = [branch.task_id for branch in wait.branches] if wait else []
                 for branch in made_ids:
                     self.child(task, branch, to, kind="delegation", join_parent=task.id)

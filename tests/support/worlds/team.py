@@ -13,14 +13,15 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval
 from baton.domain.errors import LoopTripped
 from baton.domain.escalations.review import Review
-from baton.domain.tasks.task import Kind, Policy, Task
+from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.task import JoinRule, Kind, Policy, Task
 from baton.domain.tasks.trail import replay, state_fields
 from baton.ports import TaskDetails
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
 from baton.services.claims.release_task import release_task
 from baton.services.claims.save_checkpoint import save_checkpoint
@@ -111,7 +112,7 @@ class Team:
         by = by or (under.by if under else human())
         claim_id = under.claim_id if under and claim_id is None else claim_id
         said = {"source": {"agent": source or by.id}, "target": {"agent": target, "reason": reason}, **message}
-        asked = CreateHandoff(message=said, kind=kind, claim_id=claim_id, work_type=work_type)
+        asked = CreateHandoff(message=message_from(said), kind=kind, claim_id=claim_id, work_type=work_type)
         details = create_handoff(self.deps, by, asked, idempotency_key)
         self.later()
         return details
@@ -169,7 +170,7 @@ class Team:
 
     def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
         said = {"target": {"agent": target, "reason": reason}, **asked}
-        transferred = transfer_task(self.deps, *leg.where, said, self._hash())
+        transferred = transfer_task(self.deps, *leg.where, message_from(said), self._hash())
         self.later()
         return transferred
 
@@ -186,7 +187,9 @@ class Team:
             {"call_id": f"b{number}", "target": {"agent": target, "reason": f"{reason} {number}"}}
             for number, target in enumerate(targets)
         ]
-        waiting = delegate_task(self.deps, *leg.where, branches, policy, quorum, self._hash())
+        waiting = delegate_task(
+            self.deps, *leg.where, list(map(branch_from, branches)), JoinRule(policy, quorum), self._hash()
+        )
         self.later()
         return waiting
 

@@ -6,6 +6,7 @@ import pytest
 
 from baton.domain.agents.agent import Roster, requirements
 from baton.domain.errors import CapabilityMismatch
+from baton.domain.handoffs.handoff_message import message_from
 from baton.services.handoffs.split_task import split_task
 from support.values.tasks import an_agent
 from support.worlds.team import Team
@@ -93,7 +94,15 @@ def test_a_part_of_a_split_goes_to_nobody_who_cant_do_it_and_is_its_askers_still
     whole = team.ask("mia", by=agent("anna")).task
     wanted = {"expectations": {"deliverables": [{"type": "code", "description": "it"}]}}
     with pytest.raises(CapabilityMismatch):
-        split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two", **wanted}], None)
+        split_task(
+            team.deps,
+            human(),
+            whole.id,
+            list(map(message_from, [{"summary": "one"}, {"summary": "two", **wanted}])),
+            None,
+        )
     assert team.task(whole.id).state == "needs"
-    _, parts = split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
+    _, parts = split_task(
+        team.deps, human(), whole.id, list(map(message_from, [{"summary": "one"}, {"summary": "two"}])), None
+    )
     assert {each.task.created_by for each in parts} == {"agent:anna"}

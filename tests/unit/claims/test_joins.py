@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import InvalidInput
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.task import MAX_RELEASES, Policy, Task
 from baton.ports import TaskDetails
 from baton.services.claims.complete_task import complete_task
@@ -171,7 +172,11 @@ def test_a_split_branch_has_ended_when_its_last_part_has() -> None:
     assert task.wait is not None
     team.complete(team.take(C))
     _, parts = split_task(
-        team.deps, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"target": {"agent": C}}], None
+        team.deps,
+        human(),
+        task.wait.branches[0].task_id,
+        list(map(message_from, [{"summary": "one"}, {"target": {"agent": C}}])),
+        None,
     )
     assert state(team, task) == "waiting"
     resolve_task(team.deps, human(), parts[1].task.id, {"part": 2}, None)
@@ -276,7 +281,7 @@ def test_a_child_may_hand_off_beside_its_branch_without_being_waited_for() -> No
     team = Team(A, B, C)
     task, (leg,) = waiting(team, B)
     message = {"source": {"agent": B}, "target": {"agent": C, "reason": "by the way"}}
-    aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message, claim_id=leg.claim_id))
+    aside = create_handoff(team.deps, agent(B), CreateHandoff(message=message_from(message), claim_id=leg.claim_id))
     assert isinstance(aside, TaskDetails)
     team.complete(leg)
     assert said(resume_payload(team, task)) == [("b0", "done", None)]
@@ -311,7 +316,11 @@ def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
     task = team.delegate(team.begin(A), B, C, policy=Policy.ANY).task
     assert task.wait is not None
     parts = split_task(
-        team.deps, human(), task.wait.branches[0].task_id, [{"summary": "one"}, {"summary": "two"}], None
+        team.deps,
+        human(),
+        task.wait.branches[0].task_id,
+        list(map(message_from, [{"summary": "one"}, {"summary": "two"}])),
+        None,
     )[1]
     resolve_task(team.deps, human(), parts[0].task.id, None, None)
     cancel_task(team.deps, human(), parts[1].task.id, "not needed")
@@ -329,5 +338,5 @@ def test_a_split_cancels_nothing_but_the_whole() -> None:
         team.release(leg)
         if team.task(leg.task.id).state == "delegated":
             leg = team.take(A, leg.task.id)
-    split_task(team.deps, human(), leg.task.id, [{"summary": "one"}, {"summary": "two"}], None)
+    split_task(team.deps, human(), leg.task.id, list(map(message_from, [{"summary": "one"}, {"summary": "two"}])), None)
     assert state(team, child) == "delegated"

@@ -10,11 +10,12 @@ import pytest
 
 from baton.domain.access.principal import Principal
 from baton.domain.errors import Busy, Conflict, CriteriaUnreported, KeyReused, StaleClaim, Unknown
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import Policy
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.ports import LateResultKept, TaskDetails
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
 from baton.services.claims.release_task import release_task
 from baton.services.claims.save_checkpoint import save_checkpoint
@@ -52,7 +53,9 @@ def fail(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None)
 
 def delegate(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     branches = [{"call_id": "b", **TO_B}]
-    return delegate_task(deps, *leg.where, branches, Policy.ALL, None, body, idempotency_key)
+    return delegate_task(
+        deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), body, idempotency_key
+    )
 
 
 VERBS: dict[str, Send] = {
@@ -65,7 +68,9 @@ VERBS: dict[str, Send] = {
     "release": lambda deps, leg, body, idempotency_key: release_task(
         deps, *leg.where, "not now", body, idempotency_key
     ),
-    "transfer": lambda deps, leg, body, idempotency_key: transfer_task(deps, *leg.where, TO_B, body, idempotency_key),
+    "transfer": lambda deps, leg, body, idempotency_key: transfer_task(
+        deps, *leg.where, message_from(TO_B), body, idempotency_key
+    ),
     "delegate": delegate,
     "wait": lambda deps, leg, body, idempotency_key: wait_for_callback(
         deps, *leg.where, "interaction", None, body, idempotency_key

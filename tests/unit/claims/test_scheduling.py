@@ -12,6 +12,7 @@ import pytest
 
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import NotClaimable
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.change import Change
 from baton.domain.times import rfc3339
 from baton.ports import ExtraWrite, ReadyTask, Skills
@@ -148,7 +149,7 @@ def test_no_p1_is_handed_out_while_a_p0_was_ready_before_the_claim_began(round_:
 
 def ask(deps: Any, reason: str, priority: str) -> None:
     message = {"source": {"agent": "alice"}, "target": {"agent": A, "reason": reason}}
-    create_handoff(deps, human(), CreateHandoff(message={**message, "metadata": {"priority": priority}}))
+    create_handoff(deps, human(), CreateHandoff(message=message_from({**message, "metadata": {"priority": priority}})))
 
 
 def check_log(log: list[Look | Came | Went]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.handoff import MAX_CONTEXT_BYTES, MAX_MESSAGE_BYTES
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.trail import canonical_json
 from baton.services.claims.complete_task import complete_task
 from baton.services.claims.fail_task import fail_task
@@ -32,8 +33,8 @@ def asked(size: int, expectations: int = 0, source: str = "scout") -> dict[str, 
 
 def test_a_merged_context_has_a_limit_and_so_has_the_record(world: World) -> None:
     with pytest.raises(TooLarge):
-        create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE, 200_000)))
-    made = create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE, 100_000)))
+        create_handoff(world.deps, human(), CreateHandoff(message=message_from(asked(LARGE, 200_000))))
+    made = create_handoff(world.deps, human(), CreateHandoff(message=message_from(asked(LARGE, 100_000))))
     assert made.body is not None
     assert len(canonical_json(made.body)) < MAX_MESSAGE_BYTES
     world.clock.advance(4)
@@ -41,12 +42,14 @@ def test_a_merged_context_has_a_limit_and_so_has_the_record(world: World) -> Non
     child = {**asked(0), "source": {"agent": "auditor"}, "target": {"agent": "scout", "reason": "More"}}
     child["context"] = {"variables": {"more": "z" * 50_000}}
     with pytest.raises(TooLarge):
-        create_handoff(world.deps, agent("auditor"), CreateHandoff(message=child, claim_id=claimed.claim_id))
+        create_handoff(
+            world.deps, agent("auditor"), CreateHandoff(message=message_from(child), claim_id=claimed.claim_id)
+        )
     assert world.task(claimed.details.task.id).state == "claimed"
 
 
 def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
-    made = create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE)))
+    made = create_handoff(world.deps, human(), CreateHandoff(message=message_from(asked(LARGE))))
     world.clock.advance(4)
     claimed = world.claim()
     progress = {"completed": ["c" * 200_000], "incomplete": []}
@@ -67,7 +70,7 @@ def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
 
 
 def test_a_continuation_whose_context_grows_too_large_is_refused_and_the_claim_goes_on(world: World) -> None:
-    made = create_handoff(world.deps, human(), CreateHandoff(message=asked(LARGE)))
+    made = create_handoff(world.deps, human(), CreateHandoff(message=message_from(asked(LARGE))))
     world.clock.advance(4)
     claimed = world.claim()
     more = {"suggested_next": "scout", "context_for_next": {"state": {"more": "z" * 50_000}}}

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import Busy, InvalidInput, LoopTripped
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.task import Policy
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.ports import TaskDetails
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.split_task import split_task
@@ -25,7 +26,9 @@ THREADS = 16
 
 def hand_off(deps: Any, source: str, target: str, number: int, leg: Leg | None = None) -> TaskDetails:
     message = {"source": {"agent": source}, "target": {"agent": target, "reason": f"part {number}"}}
-    return create_handoff(deps, agent(source), CreateHandoff(message=message, claim_id=leg.claim_id if leg else None))
+    return create_handoff(
+        deps, agent(source), CreateHandoff(message=message_from(message), claim_id=leg.claim_id if leg else None)
+    )
 
 
 def outcomes(answers: list[Any]) -> tuple[int, int]:
@@ -73,7 +76,7 @@ def test_of_many_who_begin_a_workflow_of_one_name_one_does() -> None:
             slug = slugs[runner % len(slugs)]
             said = {"source": {"agent": slug}, "target": {"agent": A, "reason": f"part {runner}"}}
             return create_handoff(
-                b, agent(slug), CreateHandoff(message={**said, "metadata": {"workflow_id": "release-7"}})
+                b, agent(slug), CreateHandoff(message=message_from({**said, "metadata": {"workflow_id": "release-7"}}))
             )
 
         (answers,) = race(len(slugs), 1, begin)
@@ -111,11 +114,20 @@ def test_the_most_branches_and_the_most_parts_fit_into_one_write_with_everything
     leg = team.begin(A)
     branches = [{"call_id": str(n), "target": {"agent": B, "reason": f"part {n}"}} for n in range(10)]
     idempotency_key = IdempotencyKey(leg.by, "/delegate", "key-1", "h")
-    waiting = delegate_task(team.deps, *leg.where, branches, Policy.ALL, None, "h", idempotency_key).task
+    waiting = delegate_task(
+        team.deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), "h", idempotency_key
+    ).task
     assert waiting.wait is not None
     assert len(waiting.wait.branches) == 10
     team.register("dora", approval="manual")
     whole = team.ask("dora", by=agent(C)).task
     idempotency_key = IdempotencyKey(human(), "/split", "key-1", "h")
-    _, parts = split_task(team.deps, human(), whole.id, [{"summary": str(n)} for n in range(10)], None, idempotency_key)
+    _, parts = split_task(
+        team.deps,
+        human(),
+        whole.id,
+        list(map(message_from, [{"summary": str(n)} for n in range(10)])),
+        None,
+        idempotency_key,
+    )
     assert len(parts) == 10

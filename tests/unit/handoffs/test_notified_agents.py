@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.task import Flag, Task
 from baton.domain.times import rfc3339
 from baton.services.agents.register_agent import register_agent
@@ -73,7 +74,7 @@ def test_what_a_human_takes_out_of_the_queue_is_told_too(end: str) -> None:
     team.register(B, approval="manual")
     task = team.ask(B, by=agent(A)).task
     if end == "split":
-        split_task(team.deps, human(), task.id, [{"summary": "1"}, {"summary": "2"}], None)
+        split_task(team.deps, human(), task.id, list(map(message_from, [{"summary": "1"}, {"summary": "2"}])), None)
     else:
         dismiss_task(team.deps, human(), task.id, "no")
     (told,) = team.inbox(A)

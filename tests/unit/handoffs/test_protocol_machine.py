@@ -24,6 +24,7 @@ from baton.domain.errors import (
     UndoWindowOver,
     Unknown,
 )
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.trail import replay
 from baton.services.claims.claim_task import Claimer, claim_next, claim_task
 from baton.services.claims.join_branches import join_branches
@@ -67,7 +68,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         holds = any(task.claim_id and task.holder == source and task.workspace == workspace for task in self.model)
         message = {"source": {"agent": by.id}, "target": {"agent": to, "reason": self.word()}}
         with expecting(ClaimRequired if holds and not by_human else None) as refused:
-            made = create_handoff(self.deps, by, CreateHandoff(message=message))
+            made = create_handoff(self.deps, by, CreateHandoff(message=message_from(message)))
         if not refused:
             values = {"source": source, "target": to, "parent": None, "kind": "transfer"}
             self.saw(workspace, made.task.id, by_human=by_human, **values)
@@ -113,7 +114,13 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
                 case "dismiss":
                     dismiss_task(self.deps, by, task.id, "no")
                 case _:
-                    _, parts = split_task(self.deps, by, task.id, [{"summary": self.word()} for _ in range(2)], None)
+                    _, parts = split_task(
+                        self.deps,
+                        by,
+                        task.id,
+                        list(map(message_from, [{"summary": self.word()} for _ in range(2)])),
+                        None,
+                    )
         if refused:
             return
         match verb:

@@ -11,6 +11,7 @@ import pytest
 
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, Unknown
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.task import Task
 from baton.domain.times import rfc3339
 from baton.ports import TaskDetails
@@ -204,7 +205,7 @@ def test_what_a_human_has_split_goes_on_in_its_parts_and_only_a_human_retries_th
     team = Team(A)
     team.register(B, approval="manual")
     whole = team.ask(B, under=team.begin(A)).task
-    split_task(team.deps, human(), whole.id, [{"summary": "one"}, {"summary": "two"}], None)
+    split_task(team.deps, human(), whole.id, list(map(message_from, [{"summary": "one"}, {"summary": "two"}])), None)
     with pytest.raises(HumanNeeded):
         retry_handoff(team.deps, agent(A), whole.id)
     assert retry_handoff(team.deps, human(), whole.id).task.retry_of == whole.id

@@ -12,6 +12,7 @@ import pytest
 from baton.domain.access.principal import Kind
 from baton.domain.agents.agent import Runtime
 from baton.domain.agents.tool import ToolMode, Variable, VariableType
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.reply import MAX_DEPTH
 from baton.domain.runs.transcript import EntryKind
@@ -91,7 +92,9 @@ class Stage:
         """A task that waits for a human."""
         register_agent(self.deps, human(workspace), "clerk", {})
         message = {"source": {"agent": "clerk"}, "target": {"agent": "victim", "reason": "later"}, "summary": "later"}
-        return create_handoff(self.deps, agent("clerk", workspace), CreateHandoff(message=message)).task.id
+        return create_handoff(
+            self.deps, agent("clerk", workspace), CreateHandoff(message=message_from(message))
+        ).task.id
 
     def held(self) -> dict[tuple[str, str], Any]:
         store = self.agent_runs.world.store
@@ -108,7 +111,7 @@ def handed_over(**message: Any) -> Place:
     def act(agent_runs: AgentRuns, text: str) -> Task:
         said = filled({"summary": "Do it", "target": {"agent": "victim", "reason": "Do it"}, **message}, text)
         task = create_handoff(
-            agent_runs.deps, human(), CreateHandoff(message={"source": {"agent": "alice"}, **said})
+            agent_runs.deps, human(), CreateHandoff(message=message_from({"source": {"agent": "alice"}, **said}))
         ).task
         agent_runs.run()
         return task

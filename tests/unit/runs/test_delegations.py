@@ -12,6 +12,7 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import ModelAway
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import rfc3339
 from baton.run_ports import Reply
@@ -202,7 +203,7 @@ def test_a_deadline_ends_the_waiting_for_a_child_that_nobody_takes() -> None:
         "target": {"agent": "anna", "reason": "Ask"},
         "expectations": {"deadline": deadline, "fail_on_deadline": True},
     }
-    root = create_handoff(agent_runs.deps, human(), CreateHandoff(message=message)).task
+    root = create_handoff(agent_runs.deps, human(), CreateHandoff(message=message_from(message))).task
     agent_runs.run()
     assert agent_runs.task(root.id).state == "waiting"
     agent_runs.world.clock.advance(601)

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from baton.domain.agents.tool import History, ToolMode
+from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs.history import LEFT_OUT, MAX_EARLIER_TASKS, Conversation, EarlierTask, composed, conversation_in
 from baton.domain.runs.transcript import Block, Entry, EntryKind, Message, MessageType, call_id, result
 from baton.domain.tasks.trail import canonical_json
@@ -264,7 +265,7 @@ def test_what_a_handoff_lets_through(history: History, seen: list[str]) -> None:
     after = before.handed_on(history, "task_b", 2, "anna", "Be brief.")
     assert [each.task_id for each in after.earlier] == seen
     assert (after.message, after.source, after.instructions) == ("Hello", "anna", "Be brief.")
-    assert conversation_in(after.plain()) == after
+    assert conversation_in(after.put_into(HandoffMessage())) == after
 
 
 def test_only_the_newest_tasks_of_a_long_conversation_are_looked_at() -> None:

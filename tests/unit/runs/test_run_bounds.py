@@ -9,6 +9,7 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import Busy, ConversationBusy, ModelAway
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import MAX_HISTORY_BYTES
 from baton.domain.tasks.task import MAX_RELEASES
 from baton.domain.tasks.trail import canonical_json
@@ -165,7 +166,7 @@ def test_a_part_has_the_time_that_there_is_and_none_of_the_criteria() -> None:
         "summary": "Write it",
         "expectations": {"deliverables": [deliverable], "deadline": deadline, "fail_on_deadline": True},
     }
-    root = create_handoff(agent_runs.deps, human(), CreateHandoff(message=message)).task
+    root = create_handoff(agent_runs.deps, human(), CreateHandoff(message=message_from(message))).task
     agent_runs.run()
     (part,) = agent_runs.children(root)
     assert agent_runs.body(part.id)["expectations"] == {"deadline": deadline, "fail_on_deadline": True}

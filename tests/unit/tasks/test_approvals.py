@@ -12,6 +12,7 @@ from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.agent import Approval
 from baton.domain.agents.route import Mode
 from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Task
 from baton.services.access.change_settings import change_settings
@@ -71,7 +72,7 @@ def test_no_verb_of_a_humans_is_taken_from_anybody_else(by: Principal) -> None:
         lambda: undo_approval(team.deps, by, task.id),
         lambda: defer_task(team.deps, by, task.id, now, None),
         lambda: dismiss_task(team.deps, by, task.id, "no"),
-        lambda: split_task(team.deps, by, task.id, [{"summary": "1"}, {"summary": "2"}], None),
+        lambda: split_task(team.deps, by, task.id, list(map(message_from, [{"summary": "1"}, {"summary": "2"}])), None),
         lambda: release_review(team.deps, by, "review_x"),
         lambda: change_settings(team.deps, by, {"dispatch_delay_seconds": 0}),
         lambda: change_route(team.deps, by, "audit", {"agent": B}),
@@ -116,7 +117,11 @@ PATHS: dict[str, Callable[[Team], object]] = {
     "a transfer of what a human works on": lambda team: team.transfer(team.take(B, by_hand(team), human()), C),
     "a delegation of what a human works on": lambda team: team.delegate(team.take(B, by_hand(team), human()), C),
     "a split": lambda team: split_task(
-        team.deps, human(), team.ask(B, by=agent(A)).task.id, [{"summary": "1", **FORGED}, {"summary": "2"}], None
+        team.deps,
+        human(),
+        team.ask(B, by=agent(A)).task.id,
+        list(map(message_from, [{"summary": "1", **FORGED}, {"summary": "2"}])),
+        None,
     ),
 }
 
@@ -214,7 +219,9 @@ def test_the_revision_seen_is_told_and_another_is_refused(verb: str) -> None:
         "approve": lambda seen: approve_task(team.deps, human(), task.id, seen),
         "approve-next": lambda seen: approve_task_next(team.deps, human(), task.id, seen),
         "defer": lambda seen: defer_task(team.deps, human(), task.id, later, seen),
-        "split": lambda seen: split_task(team.deps, human(), task.id, [{"summary": "1"}, {"summary": "2"}], seen),
+        "split": lambda seen: split_task(
+            team.deps, human(), task.id, list(map(message_from, [{"summary": "1"}, {"summary": "2"}])), seen
+        ),
     }
     for wrong in (0, 2):
         with pytest.raises(RevisionChanged):

@@ -13,9 +13,10 @@ import pytest
 
 from baton.domain.access.principal import Principal
 from baton.domain.errors import Busy, HumanNeeded, StaleClaim, Unknown
-from baton.domain.tasks.task import Policy
+from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.claims.complete_task import complete_task
-from baton.services.claims.delegate_task import delegate_task
+from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -39,7 +40,7 @@ def target(slug: str) -> dict[str, Any]:
 
 def handoff(deps: Any, leg: Leg) -> object:
     message = {"source": {"agent": leg.by.id}, **target(OTHER)}
-    return create_handoff(deps, leg.by, CreateHandoff(message=message, claim_id=leg.claim_id))
+    return create_handoff(deps, leg.by, CreateHandoff(message=message_from(message), claim_id=leg.claim_id))
 
 
 def complete(deps: Any, leg: Leg) -> object:
@@ -57,7 +58,7 @@ def reject(deps: Any, leg: Leg) -> object:
 
 def delegate(deps: Any, leg: Leg) -> object:
     branches = [{"call_id": str(number), **target(OTHER)} for number in range(3)]
-    return delegate_task(deps, *leg.where, branches, Policy.ALL, None, "h")
+    return delegate_task(deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), "h")
 
 
 # What a worker may be doing; those that say something of the work are kept if they come too late.
@@ -69,7 +70,7 @@ DEEDS: dict[str, tuple[Callable[[Any, Leg], object], bool]] = {
         lambda deps, leg: reject_task(deps, *leg.where, "no", "h", rollback_request={"target_agent": OTHER}),
         True,
     ),
-    "transfer": (lambda deps, leg: transfer_task(deps, *leg.where, target(OTHER), "h"), True),
+    "transfer": (lambda deps, leg: transfer_task(deps, *leg.where, message_from(target(OTHER)), "h"), True),
     "delegate": (delegate, False),
 }
 

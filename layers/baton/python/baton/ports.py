@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from baton.domain.access.metering import Meter
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.failure import failure_in
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from baton.domain.escalations.direction import Direction
     from baton.domain.escalations.review import Review
     from baton.domain.events.bus_events import BusEvent, OutboxEvent
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.handoffs.workflow import (
         BackgroundJob,
         Checkpoint,
@@ -68,6 +70,11 @@ class TaskDetails:
     checkpoint: Checkpoint | None = None
     recoveries: tuple[Recovery, ...] = ()
     page_sync: PageSync | None = None
+
+    @property
+    def message(self) -> HandoffMessage:
+        """The body as a handoff's message; an empty one if it wasn't read."""
+        return message_from(self.body)
 
     @property
     def why(self) -> dict[str, Any] | None:

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import loop_guard
-from baton.domain.handoffs.handoff import (
-    MAX_MESSAGE_BYTES,
-    Message,
-    budget_of,
-    first_checkpoint_id_of,
-    handoff_id_of,
-    must_fit,
-    priority_of,
-    time_of,
-    title_of,
-)
-from baton.domain.handoffs.loop_guard import Budget, Hop, hops_of
+from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, first_checkpoint_id_of, handoff_id_of, must_fit
+from baton.domain.handoffs.handoff_message import BudgetPart, HandoffMessage, RollbackPart, message_from
+from baton.domain.handoffs.loop_guard import Budget, Hop
 from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.times import rfc3339
 
@@ -47,28 +38,27 @@ class Lineage:
         return self.parent_id is None
 
 
-def lineage_under(parent: Task, body: Message | None) -> Lineage:
+def lineage_under(parent: Task, record: HandoffMessage) -> Lineage:
     """Returns the position of a child of ``parent``."""
     return Lineage(
         workflow_id=parent.workflow_id,
         master_task_id=parent.master_task_id,
         parent_id=parent.id,
         parent_handoff_id=parent.handoff_id,
-        hops=hops_of(parent, body),
-        budget=budget_of(body),
+        hops=record.hops_to(parent),
+        budget=record.budget.limits,
     )
 
 
-def lineage_beside(task: Task, body: Message | None) -> Lineage:
+def lineage_beside(task: Task, record: HandoffMessage) -> Lineage:
     """Returns the position of a replacement for ``task``: with its root, its parent and its ancestors."""
-    metadata = (body or {}).get("metadata") or {}
     return Lineage(
         workflow_id=task.workflow_id,
         master_task_id=task.master_task_id,
         parent_id=task.parent_id,
-        parent_handoff_id=metadata.get("parent_handoff"),
-        hops=hops_of(task, body)[:-1],
-        budget=budget_of(body),
+        parent_handoff_id=record.metadata.parent_handoff,
+        hops=record.hops_to(task)[:-1],
+        budget=record.budget.limits,
     )
 
 
@@ -79,7 +69,7 @@ class HandoffDraft:
     kind: Kind
     source: str
     target: str | None  # a slug; None for open work
-    message: Message  # its context is merged already
+    message: HandoffMessage  # its context is merged already
     lineage: Lineage
     requires: tuple[str, ...] = ()  # what the agent that takes it has to declare
     mode: Mode = Mode.DISPATCH
@@ -90,19 +80,15 @@ class HandoffDraft:
     retry_of: str | None = None  # the task that this one tries anew
 
     def __post_init__(self) -> None:
-        must_fit("context", self.message, MAX_MESSAGE_BYTES)
-
-    @property
-    def reason(self) -> str:
-        return str(self.message["target"]["reason"])
+        must_fit("context", self.message.plain(), MAX_MESSAGE_BYTES)
 
     @property
     def hop(self) -> Hop:
-        return loop_guard.hop(self.source, self.target, self.reason)
+        return loop_guard.hop(self.source, self.target, self.message.reason)
 
     @property
     def budget(self) -> Budget:
-        return self.lineage.budget.narrowed(budget_of(self.message))
+        return self.lineage.budget.narrowed(self.message.budget.limits)
 
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
         """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
@@ -112,24 +98,23 @@ class HandoffDraft:
     def task(self, workspace: str, task_id: str, created_by: str, settings: Settings, now: datetime) -> Task:
         """Returns the handoff's task, not approved yet."""
         message, lineage = self.message, self.lineage
-        deadlines = [at for at in (time_of(message, "expectations", "deadline"), self.budget.deadline) if at]
-        expectations = message.get("expectations") or {}
+        deadlines = [at for at in (message.expectations.deadline, self.budget.deadline) if at]
         return Task(
             workspace=workspace,
             id=task_id,
             state=State.NEEDS,
-            title=title_of(message),
+            title=message.title,
             kind=str(self.kind),
             source_agent=self.source,
             target_agent=self.target,
-            priority=priority_of(message),
-            effort=(message.get("metadata") or {}).get("effort"),
+            priority=message.metadata.priority,
+            effort=message.metadata.effort,
             requires=self.requires,
             work_type=self.work_type,
             dispatch_rank=self.dispatch_rank,
             deadline=min(deadlines, default=None),
-            fail_on_deadline=bool(expectations.get("fail_on_deadline")),
-            not_before=time_of(message, "metadata", "not_before"),
+            fail_on_deadline=message.expectations.fails_on_deadline,
+            not_before=message.metadata.not_before,
             handoff_id=handoff_id_of(task_id),
             master_task_id=lineage.master_task_id or task_id,
             parent_id=lineage.parent_id,
@@ -145,33 +130,30 @@ class HandoffDraft:
             mirrored=settings.tracker is not None,
         )
 
-    def body(self, task: Task) -> Message:
+    def record(self, task: Task) -> HandoffMessage:
         """Returns the handoff's record: the message and its computed fields (docs/spec/protocol.md §1)."""
-        message = self.message
-        metadata = {
-            **(message.get("metadata") or {}),
-            "priority": str(task.priority),
-            "workflow_id": task.workflow_id,
-            "parent_handoff": self.lineage.parent_handoff_id,
-            "depth": task.depth,
-        }
-        rollback_request = message.get("rollback") or {}
-        rollback = {"on_failure": rollback_request.get("on_failure", self.source), **rollback_request}
-        rollback["checkpoint_id"] = rollback_request.get("checkpoint_id") or first_checkpoint_id_of(task.id)
-        hops = [each.plain() for each in (*self.lineage.hops, self.hop)]
-        budget = self.budget
-        return {
-            **message,
-            "handoff_id": task.handoff_id,
-            "kind": task.kind,
-            "timestamp": rfc3339(task.created_at),
-            "source": {**(message.get("source") or {}), "agent": self.source},
-            "target": {**message["target"], "agent": self.target},
-            "rollback": rollback,
-            "metadata": metadata,
-            "hops": hops,
-            **({"budget": _budget_json(budget)} if budget != Budget() else {}),
-        }
+        message, budget = self.message, self.budget
+        metadata = message.metadata.having(
+            priority=str(task.priority),
+            workflow_id=task.workflow_id,
+            parent_handoff=self.lineage.parent_handoff_id,
+            depth=task.depth,
+        )
+        rollback = RollbackPart({"on_failure": self.source, **message.rollback.fields})
+        completed = replace(
+            message,
+            source=message.source.having(agent=self.source),
+            target=message.target.having(agent=self.target),
+            rollback=rollback.having(checkpoint_id=rollback.checkpoint_id or first_checkpoint_id_of(task.id)),
+            metadata=metadata,
+            budget=BudgetPart(_budget_json(budget)) if budget != Budget() else message.budget,
+        )
+        return completed.having(
+            handoff_id=task.handoff_id,
+            kind=task.kind,
+            timestamp=rfc3339(task.created_at),
+            hops=[each.plain() for each in (*self.lineage.hops, self.hop)],
+        )
 
     def plain(self) -> dict[str, Any]:
         """Returns JSON for a manual review, which stores the draft until a human releases it."""
@@ -180,7 +162,7 @@ class HandoffDraft:
             "kind": str(self.kind),
             "source": self.source,
             "target": self.target,
-            "message": self.message,
+            "message": self.message.plain(),
             "requires": list(self.requires),
             "mode": str(self.mode),
             "work_type": self.work_type,
@@ -204,7 +186,7 @@ def draft_from(kept: dict[str, Any]) -> HandoffDraft:
         kind=Kind(kept["kind"]),
         source=kept["source"],
         target=kept["target"],
-        message=kept["message"],
+        message=message_from(kept["message"]),
         requires=tuple(kept["requires"]),
         mode=Mode(kept["mode"]),
         work_type=kept["work_type"],
@@ -216,7 +198,7 @@ def draft_from(kept: dict[str, Any]) -> HandoffDraft:
             parent_id=lineage["parent_id"],
             parent_handoff_id=lineage["parent_handoff_id"],
             hops=tuple(Hop(source, target, reason) for source, target, reason in lineage["hops"]),
-            budget=budget_of({"budget": lineage["budget"]}),
+            budget=BudgetPart(lineage["budget"]).limits,
         ),
     )
 

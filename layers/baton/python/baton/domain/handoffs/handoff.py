@@ -1,33 +1,21 @@
-"""The handoff message (docs/spec/protocol.md §1): the fields that are computed, merged and required. A message is
-stored as the JSON that was sent, with the protocol's spelling, and never rewritten."""
+"""A handoff's ids, its merged context and its status (docs/spec/protocol.md §1)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import InvalidInput, TooLarge
-from baton.domain.escalations.marker import PRIORITIES, Priority, one_line
-from baton.domain.handoffs.loop_guard import Budget
+from baton.domain.errors import TooLarge
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
-from baton.domain.times import parse_rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from baton.domain.tasks.task import Task
-
-Message = dict[str, Any]
 
 MAX_CONTEXT_BYTES = 262_144
 # A record is one item of the table, and an item holds at most 400 KB.
 MAX_MESSAGE_BYTES = 380_000
-MAX_TITLE = 200
-# Characters of a text that are read to make a title.
-_MAX_TITLE_SOURCE = 5_000
-ACCEPTS, PRODUCES = "accepts:", "produces:"
-DECISION = "decision"
 # Parts of a context that handoffs extend. A later handoff replaces every other part.
 _LISTS, _OBJECTS = ("artifacts", "relevant_memories"), ("project", "state", "variables")
 
@@ -45,56 +33,6 @@ def task_id_of(handoff_id: str) -> str:
 def first_checkpoint_id_of(task_id: str) -> str:
     """Returns the id of the checkpoint that holds the state at the handoff (docs/spec/protocol.md §6)."""
     return "chk_" + task_id.removeprefix("task_")
-
-
-def requires_of(message: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the capabilities that the target has to declare: every artifact's type among ``accepts``, every
-    deliverable's among ``produces`` (docs/spec/protocol.md §2). A decision is information and needs none; a message
-    with a user's input needs none either. ``message``: as it was sent, before its context is merged with earlier
-    ones."""
-    if "input" in message:
-        return ()
-    artifacts = _part(message, "context").get("artifacts", ())
-    accepted = [ACCEPTS + each["type"] for each in artifacts if each["type"] != DECISION]
-    produced = [PRODUCES + each["type"] for each in _part(message, "expectations").get("deliverables", ())]
-    return tuple(dict.fromkeys([*accepted, *produced]))
-
-
-def criteria_of(message: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Returns every acceptance criterion of every deliverable, each once, in order."""
-    deliverables = _part(message or {}, "expectations").get("deliverables", ())
-    return tuple(dict.fromkeys(text for each in deliverables for text in each.get("acceptance_criteria", ())))
-
-
-def priority_of(message: Mapping[str, Any]) -> Priority:
-    given = _part(message, "metadata").get("priority")
-    return PRIORITIES[given] if given is not None else Priority.P2
-
-
-def budget_of(message: Mapping[str, Any] | None) -> Budget:
-    given = dict((message or {}).get("budget") or {})
-    deadline = given.pop("deadline", None)
-    return Budget(**given, deadline=None if deadline is None else parse_rfc3339(deadline))
-
-
-def time_of(message: Mapping[str, Any], part: str, name: str) -> datetime | None:
-    given = _part(message, part).get(name)
-    return None if given is None else parse_rfc3339(given)
-
-
-def must_be_ahead(message: Mapping[str, Any], now: datetime, at: str = "") -> None:
-    """Raises ``InvalidInput`` if a deadline of the message has passed. ``at``: the message's field in the request."""
-    for part, name in (("expectations", "deadline"), ("budget", "deadline")):
-        given = time_of(message, part, name)
-        if given is not None and given <= now:
-            raise InvalidInput(".".join(filter(None, (at, part, name))), "must be in the future")
-
-
-def title_of(message: Mapping[str, Any]) -> str:
-    """Returns the summary, the user's message or the reason for the target: one line of at most ``MAX_TITLE``."""
-    source_text = message.get("summary") or _part(message, "input").get("message") or message["target"]["reason"]
-    text = one_line(source_text.strip()[:_MAX_TITLE_SOURCE]).strip()
-    return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
 
 
 def merged_context(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -145,10 +83,6 @@ def status_of(task: Task) -> str:
             return "completed"
         case _:
             return str(task.state)
-
-
-def _part(message: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    return message.get(name) or {}
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

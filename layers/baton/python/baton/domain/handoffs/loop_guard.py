@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.settings import Settings
-    from baton.domain.tasks.task import Task
 
 # A window of hops among fewer agents than this is a ping-pong.
 FEWEST_AGENTS = 3
@@ -51,17 +50,6 @@ def normalised(reason: str) -> str:
     if len(text) <= MAX_REASON_KEPT:
         return text
     return f"{text[:MAX_REASON_KEPT]} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-def hops_of(task: Task, body: dict[str, Any] | None) -> tuple[Hop, ...]:
-    """Returns the hops from the root to a task, its own included. Claimed open work has its claim's agent as target."""
-    message = body or {}
-    hops = [Hop(source, target, reason) for source, target, reason in message.get("hops", ())]
-    if not hops:
-        hops = [hop(task.source_agent, task.target_agent, str(message.get("escalation_reason", "")))]
-    if hops[-1].target is None and task.claim is not None:
-        hops[-1] = Hop(hops[-1].source, task.claim.agent, hops[-1].reason)
-    return tuple(hops)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,11 @@ begins and ends with a user's turn, the roles alternate, and each call comes rig
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.tool import History
+from baton.domain.handoffs.handoff_message import InputPart
 from baton.domain.runs.prompt import one_line_json
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.trail import canonical_json
@@ -14,6 +15,7 @@ from baton.domain.tasks.trail import canonical_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.runs.transcript import Block, Entry
 
 MAX_HISTORY_BYTES = 200_000
@@ -52,17 +54,15 @@ class Conversation:
     source: str | None = None  # the agent that made the handoff; None for the user
     instructions: str = ""  # of the handoff tool
 
-    def plain(self) -> dict[str, Any]:
-        """Returns the parts of the handoff's record."""
-        return {"input": {"message": self.message}, "conversation": self._seen()}
-
-    def _seen(self) -> dict[str, Any]:
-        return {
+    def put_into(self, message: HandoffMessage) -> HandoffMessage:
+        """Returns the message as part of this conversation."""
+        seen = {
             "history": str(self.history),
             "earlier": [each.plain() for each in self.earlier],
             "source": self.source,
             "instructions": self.instructions,
         }
+        return replace(message, input=InputPart({"message": self.message})).having(conversation=seen)
 
     def handed_on(self, history: History, task_id: str, turns: int, source: str, instructions: str) -> Conversation:
         """Returns the conversation for the target of a handoff tool: the same message, and as much of the transcripts
@@ -76,14 +76,18 @@ class Conversation:
         return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
 
 
-def conversation_in(body: dict[str, Any] | None) -> Conversation | None:
+def conversation_in(record: HandoffMessage) -> Conversation | None:
     """Returns the conversation of a handoff's record; None if the task belongs to none."""
-    given = body.get("conversation") if body else None
-    if body is None or given is None:
+    given = record.more.get("conversation")
+    if given is None:
         return None
     earlier = tuple(EarlierTask(each["task_id"], each["turns"], each.get("since", 0)) for each in given["earlier"])
     return Conversation(
-        body["input"]["message"], History(given["history"]), earlier, given.get("source"), given.get("instructions", "")
+        record.input.fields["message"],
+        History(given["history"]),
+        earlier,
+        given.get("source"),
+        given.get("instructions", ""),
     )
 
 
@@ -106,15 +110,12 @@ class _TurnReader:
     groups: list[_TurnGroup] = field(default_factory=list)
 
     def read(self, entries: Iterable[Entry], most_turns: int | None = None, since: int = 0) -> list[_TurnGroup]:
-        replies: dict[int, Entry] = {}
         results: dict[int, list[Block]] = {}
         order: list[tuple[EntryKind, int, Entry]] = []
         for entry in entries:
             if entry.turn < since or (most_turns is not None and entry.turn > most_turns):
                 continue
-            if entry.kind is EntryKind.REPLY:
-                replies[entry.turn] = entry
-            elif entry.kind is EntryKind.RESULTS:
+            if entry.kind is EntryKind.RESULTS:
                 results.setdefault(entry.turn, []).extend(entry.blocks)
             if entry.kind in {EntryKind.ASK, EntryKind.REPLY}:
                 order.append((entry.kind, entry.turn, entry))

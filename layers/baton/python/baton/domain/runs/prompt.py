@@ -8,13 +8,13 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.tool import RESERVED
-from baton.domain.handoffs.handoff import criteria_of
 from baton.domain.tasks.trail import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from baton.domain.agents.tool import Tool
+    from baton.domain.handoffs.handoff_message import HandoffMessage
 
 HANDOFF_FROM = "_handoff_from"
 HANDOFF_TOOL = "_handoff_tool"
@@ -92,20 +92,17 @@ def _key(key: str) -> str:
     return key if _PLAIN_KEY.fullmatch(key) else one_line_json(key, 200)
 
 
-def ask_in(body: Mapping[str, Any] | None) -> str:
+def ask_in(message: HandoffMessage) -> str:
     """Returns the request of a handoff without a user's message, as the agent gets it."""
-    message = body or {}
-    target = message.get("target") or {}
-    request = str(message.get("summary") or target.get("reason") or message.get("escalation_reason") or NOTHING_SAID)
+    reason = message.target.reason
+    request = str(message.summary or reason or message.escalation_reason or NOTHING_SAID)
     lines = [_request_line(request)]
-    reason = target.get("reason")
     if reason and reason != request:
         lines.append(f"Why you: {one_line_json(reason)}")
-    lines += [f"Result so far: {one_line_json(each)}" for each in message.get("results") or ()]
-    if message.get("failure"):
-        lines.append(f"It failed: {one_line_json(message['failure'])}")
+    lines += [f"Result so far: {one_line_json(each)}" for each in message.results or ()]
+    if message.failure:
+        lines.append(f"It failed: {one_line_json(message.failure)}")
     # The criterion's exact text, which a report has to repeat, if it is one line.
-    lines += [
-        f"Acceptance criterion: {each if each.isprintable() else one_line_json(each)}" for each in criteria_of(message)
-    ]
+    criteria = message.expectations.criteria
+    lines += [f"Acceptance criterion: {each if each.isprintable() else one_line_json(each)}" for each in criteria]
     return "\n".join(lines)

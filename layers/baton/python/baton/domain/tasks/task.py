@@ -134,6 +134,14 @@ class Policy(StrEnum):
     QUORUM = "quorum"
 
 
+@dataclass(frozen=True, slots=True)
+class JoinRule:
+    """How a task that waits for branches is resumed."""
+
+    policy: Policy
+    quorum: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
     """A delegated part of the work. It has ended once its last task has (``Task.successors``)."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.guardrails.guardrails import checked
-from baton.domain.handoffs.handoff import criteria_of
 from baton.domain.tasks.commands import Complete
 from baton.domain.times import rfc3339
 from baton.steps.claims.check_envelope import sender
@@ -16,11 +15,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
-
-Message = dict[str, Any]
 
 
 def complete_task(
@@ -31,9 +29,9 @@ def complete_task(
     output: Any,
     body_hash: str,
     idempotency_key: IdempotencyKey | None = None,
-    completion: Message | None = None,
+    completion: dict[str, Any] | None = None,
     extra_writes: tuple[ExtraWrite, ...] = (),
-    envelope: Message | None = None,
+    envelope: dict[str, Any] | None = None,
 ) -> TaskDetails:
     """Completes the task, with its output and the completion message. ``completion``: deliverables, verification,
     notes, results, continuation. ``envelope``: the message's other statements about the task and the claim; raises
@@ -59,9 +57,9 @@ def complete_task(
 
 
 def _completed(
-    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, envelope: Message
+    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, envelope: dict[str, Any]
 ) -> ClaimOutcome:
-    task, body = _known(inputs)
+    task, handoff = _known(inputs)
     rules = inputs.settings.guardrails
     output = checked({"output": request.payload["output"]}, rules, "")["output"]
     completion = checked(request.payload["completion"], rules, "")
@@ -74,10 +72,10 @@ def _completed(
         claim_id=request.claim_id,
         has_output=output is not None,
         completion_id=completion_id,
-        criteria=criteria_of(body),
+        criteria=handoff.expectations.criteria,
         reports=reports,
     )
-    next_ = _next(deps, request.by, task, body, completion, completion_id, now)
+    next_ = _next(deps, request.by, task, handoff, completion, completion_id, now)
     record = {
         **completion,
         "completion_id": completion_id,
@@ -95,23 +93,23 @@ def _next(
     deps: Deps,
     by: Principal,
     task: Task,
-    body: Message | None,
-    completion: Message,
+    handoff: HandoffMessage,
+    completion: dict[str, Any],
     completion_id: str,
     now: datetime,
 ) -> FollowUp:
     suggestion = completion.get("continuation") or {}
     if not suggestion.get("suggested_next") or task.claim is None:
         return FollowUp()
-    return continuation(deps, by, task, body, suggestion, task.claim.agent, completion_id, now)
+    return continuation(deps, by, task, handoff, suggestion, task.claim.agent, completion_id, now)
 
 
-def _reports(completion: Message) -> list[Message]:
+def _reports(completion: dict[str, Any]) -> list[dict[str, Any]]:
     return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
 
 
-def _known(inputs: HandoffInputs) -> tuple[Task, Message | None]:
-    """The task and its body: ``end_claim`` has checked that there is one."""
+def _known(inputs: HandoffInputs) -> tuple[Task, HandoffMessage]:
+    """The task and its handoff: ``end_claim`` has checked that there is one."""
     if inputs.parent is None:
         raise ValueError("no task was read")
-    return inputs.parent.task, inputs.parent.body
+    return inputs.parent.task, inputs.parent.message

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff import merged_context, must_be_ahead, requires_of
+from baton.domain.handoffs.handoff_message import SourcePart, message_from
 from baton.domain.tasks.commands import WaitFor
-from baton.domain.tasks.task import Kind, Policy
+from baton.domain.tasks.task import JoinRule, Kind, Policy
 from baton.ports import HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.make_handoff import Planned, handoffs_counted, make_handoffs, wait_for
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, wait_for
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import IdempotencyKey
     from baton.ports import Deps, HandoffInputs, TaskDetails
 
-Message = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class BranchMessage:
+    """One branch of a delegation."""
+
+    call_id: str  # the caller's name for it
+    message: HandoffMessage
+
+    def plain(self) -> dict[str, Any]:
+        return {"call_id": self.call_id, **self.message.plain()}
+
+
+def branch_from(plain: Mapping[str, Any]) -> BranchMessage:
+    """The inverse of ``plain``."""
+    return BranchMessage(
+        plain["call_id"], message_from({name: value for name, value in plain.items() if name != "call_id"})
+    )
 
 
 def delegate_task(
@@ -30,18 +49,17 @@ def delegate_task(
     by: Principal,
     task_id: str,
     claim_id: str,
-    branches: list[Message],
-    policy: Policy,
-    quorum: int | None,
+    branches: Sequence[BranchMessage],
+    join: JoinRule,
     body_hash: str,
     idempotency_key: IdempotencyKey | None = None,
 ) -> TaskDetails:
-    """Ends the claim, and makes the task wait until its branches have ended, as ``policy`` says. ``branches``: 1 to 10
-    messages, each with its own ``call_id``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the
+    """Ends the claim, and makes the task wait until its branches have ended, as ``join`` says. ``branches``: 1 to 10,
+    each with its own ``call_id``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the
     task as it was."""
-    if policy is Policy.QUORUM and not 1 <= (quorum or 0) <= len(branches):
+    if join.policy is Policy.QUORUM and not 1 <= (join.quorum or 0) <= len(branches):
         raise InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
-    if len({each["call_id"] for each in branches}) < len(branches):
+    if len({each.call_id for each in branches}) < len(branches):
         raise InvalidInput("branches", "must each have a call_id of their own")
     request = EndClaimRequest(
         by=by,
@@ -53,48 +71,43 @@ def delegate_task(
     )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        drafts = [_draft(deps, by, each, number, inputs) for number, each in enumerate(branches)]
-        children = make_handoffs(deps, by, drafts, inputs.settings, now, idempotency_key)
-        wait = wait_for(_claimed(inputs).task, children, policy, quorum, inputs.settings, now)
+        planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]
+        begun = begin_children(deps, by, planned, inputs, now, idempotency_key)
+        wait = wait_for(_claimed(inputs).task, begun.handoffs, join, inputs.settings, now)
         command = WaitFor(by=by, claim_id=claim_id, wait=wait)
-        extras = handoffs_counted(drafts[0][0], inputs.settings, len(drafts))
-        return ClaimOutcome(verb=command, children=children, extras=tuple(extras))
+        return ClaimOutcome(verb=command, children=begun.handoffs, extras=begun.extras)
 
-    names = [each["target"].get("agent") for each in branches]
+    names = [each.message.target.agent for each in branches]
     return end_claim(deps, request, decide, HandoffQuery(agents=slugs_among(*names)))
 
 
-def _draft(deps: Deps, by: Principal, branch: Message, number: int, inputs: HandoffInputs) -> Planned:
+def _planned(deps: Deps, by: Principal, branch: BranchMessage, number: int, inputs: HandoffInputs) -> PlannedHandoff:
     parent = _claimed(inputs)
-    task, body = parent.task, parent.body or {}
+    task, record = parent.task, parent.message
     source = task.claim.agent if task.claim else by.id
     field = f"branches.{number}"
-    content = checked(branch, inputs.settings.guardrails, field)
-    call_id = content["call_id"]
-    content = {name: value for name, value in content.items() if name != "call_id"}
-    must_be_ahead(content, deps.clock.now(), field)
-    name = content["target"].get("agent")
+    content = branch_from(checked(branch.plain(), inputs.settings.guardrails, field))
+    message = content.message
+    message.must_be_ahead(deps.clock.now(), field)
+    name = message.target.agent
     agent = active_agent(deps, by.workspace, inputs.agents, name, f"{field}.target.agent") if name is not None else None
-    requires = requires_of(content)
-    must_be_able(deps, by.workspace, agent, requires, source)
-    message = {
-        **content,
-        "source": {"agent": source},
-        "metadata": {"priority": str(task.priority), **(content.get("metadata") or {})},
-    }
-    if context := merged_context(body.get("context"), content.get("context")):
-        message["context"] = context
+    must_be_able(deps, by.workspace, agent, message.requires, source)
+    completed = replace(
+        message,
+        source=SourcePart({"agent": source}),
+        metadata=message.metadata.with_default_priority(task.priority),
+    )
     draft = HandoffDraft(
         kind=Kind.DELEGATION,
         source=source,
         target=agent.slug if agent else None,
-        message=message,
-        lineage=lineage_under(task, body),
-        requires=requires,
+        message=completed.with_context(record.context.merged_with(message.context)),
+        lineage=lineage_under(task, record),
+        requires=message.requires,
         join_parent=task.id,
-        call_id=call_id,
+        call_id=content.call_id,
     )
-    return draft, agent, None
+    return PlannedHandoff(draft, agent)
 
 
 def _claimed(inputs: HandoffInputs) -> TaskDetails:

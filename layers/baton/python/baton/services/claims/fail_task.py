@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.commands import Fail, Reject
 from baton.domain.times import rfc3339
@@ -22,22 +23,20 @@ if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
 
-Message = dict[str, Any]
-
 
 def fail_task(
     deps: Deps,
     by: Principal,
     task_id: str,
     claim_id: str,
-    failure: Message,
+    failure: dict[str, Any],
     body_hash: str,
     *,
     retryable: bool,
     idempotency_key: IdempotencyKey | None = None,
-    rollback_request: Message | None = None,
+    rollback_request: dict[str, Any] | None = None,
     extra_writes: tuple[ExtraWrite, ...] = (),
-    envelope: Message | None = None,
+    envelope: dict[str, Any] | None = None,
 ) -> TaskDetails:
     """Fails the task, or makes it ready again if the failure is retryable and attempts are left. ``failure``: ``{type,
     description, blockers, partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``.
@@ -64,7 +63,7 @@ def fail_task(
         checkpoint = _partial_progress(deps, request, task, base, now)
         base["checkpoint_id"] = checkpoint.id if checkpoint else None
         is_over = not retryable or task.attempt >= task.max_attempts
-        back = rollback(deps, by, task, _body(inputs), base, now) if is_over else FollowUp()
+        back = rollback(deps, by, task, _record(inputs), base, now) if is_over else FollowUp()
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Fail(
             by=by,
@@ -96,10 +95,10 @@ def reject_task(
     reason: str,
     body_hash: str,
     idempotency_key: IdempotencyKey | None = None,
-    rollback_request: Message | None = None,
+    rollback_request: dict[str, Any] | None = None,
 ) -> TaskDetails:
     """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
-    failure: Message = {"type": "capability", "description": reason}
+    failure: dict[str, Any] = {"type": "capability", "description": reason}
     payload = _payload(failure, rollback_request)
     request = EndClaimRequest(
         by=by,
@@ -114,7 +113,7 @@ def reject_task(
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
         base = _base_record(deps, request, inputs, now, "reason")
-        back = rollback(deps, by, task, _body(inputs), base, now)
+        back = rollback(deps, by, task, _record(inputs), base, now)
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Reject(
             by=by,
@@ -130,11 +129,11 @@ def reject_task(
     return end_claim(deps, request, decide)
 
 
-def _payload(failure: Message, rollback_request: Message | None) -> Message:
+def _payload(failure: dict[str, Any], rollback_request: dict[str, Any] | None) -> dict[str, Any]:
     return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
 
 
-def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, at: str) -> Message:
+def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, at: str) -> dict[str, Any]:
     """The record of the failure. ``at``: the field of the request that describes the failure."""
     task, rules = _task(inputs), inputs.settings.guardrails
     rollback_request = request.payload.get("rollback_request")
@@ -150,7 +149,7 @@ def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, no
 
 
 def _partial_progress(
-    deps: Deps, request: EndClaimRequest, task: Task, base: Message, now: datetime
+    deps: Deps, request: EndClaimRequest, task: Task, base: dict[str, Any], now: datetime
 ) -> Checkpoint | None:
     """A checkpoint with the partial progress, so that the next worker doesn't begin anew."""
     progress = base["failure"].get("partial_progress") or {}
@@ -167,7 +166,7 @@ def _partial_progress(
     )
 
 
-def _initiated(back: FollowUp) -> Message | None:
+def _initiated(back: FollowUp) -> dict[str, Any] | None:
     """The rollback's entry in the trail, if there is a new handoff."""
     return {name: back.outcome[name] for name in ("target_agent", "handoff_id", "task_id")} if back.child else None
 
@@ -183,5 +182,5 @@ def _task(inputs: HandoffInputs) -> Task:
     return inputs.parent.task
 
 
-def _body(inputs: HandoffInputs) -> Message | None:
-    return inputs.parent.body if inputs.parent else None
+def _record(inputs: HandoffInputs) -> HandoffMessage:
+    return inputs.parent.message if inputs.parent else HandoffMessage()

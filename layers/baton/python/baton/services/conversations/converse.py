@@ -10,10 +10,17 @@ from baton.domain.access.principal import ACT_AS
 from baton.domain.access.principal import Kind as Who
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.read_cursor import parse_read_cursor
-from baton.domain.errors import ClaimRequired, Conflict, ConversationBusy, InvalidInput, LoopTripped, Unknown
+from baton.domain.errors import ClaimRequired, Conflict, ConversationBusy, InvalidInput, Unknown
 from baton.domain.guardrails.guardrails import OFF, checked
 from baton.domain.handoffs.draft import HandoffDraft, Lineage
-from baton.domain.handoffs.handoff import budget_of
+from baton.domain.handoffs.handoff_message import (
+    BudgetPart,
+    ContextPart,
+    HandoffMessage,
+    RollbackPart,
+    SourcePart,
+    TargetPart,
+)
 from baton.domain.runs.history import MAX_EARLIER_TASKS, WHOLE, Conversation, EarlierTask, conversation_in
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Entry, EntryKind
@@ -23,7 +30,6 @@ from baton.ports import (
     ConversationContinued,
     EntryKept,
     HandoffQuery,
-    RootsCounted,
     SaveResponse,
     TaskDetails,
     VersionUnchanged,
@@ -32,11 +38,11 @@ from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
-from baton.steps.conversations.find_conversation import find_conversation, root_body
-from baton.steps.handoffs.make_handoff import handoffs_counted, loop_refusal, make_handoff
+from baton.steps.conversations.find_conversation import find_conversation, root_record
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.retrying import replayed_response, run_idempotently
 from baton.steps.saved_refusals import raise_saved_refusal
-from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -45,7 +51,7 @@ if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite, HandoffInputs
     from baton.steps.conversations.find_conversation import FoundConversation
-    from baton.steps.handoffs.make_handoff import NewHandoff
+    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 __all__ = ["MAX_TEXT", "Opening", "ReadMessage", "asked_in", "going_on", "read_messages", "say", "start_conversation"]
 
@@ -75,16 +81,15 @@ def start_conversation(
     for key in opening.context:
         if key.startswith(RESERVED):
             raise InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
-    conversation = Conversation(opening.message)
+    message = HandoffMessage(
+        source=SourcePart({"agent": by.key if ACT_AS in by.scopes else by.id}),
+        target=TargetPart({"agent": opening.agent, "reason": REASON}),
+        context=ContextPart(opening.context or None),
+        rollback=RollbackPart({"on_failure": None}),  # the caller reads the conversation, and sees that it failed
+        budget=BudgetPart(opening.budget or None),
+    )
     request = CreateHandoff(
-        message={
-            "source": {"agent": by.key if ACT_AS in by.scopes else by.id},
-            "target": {"agent": opening.agent, "reason": REASON},
-            "rollback": {"on_failure": None},  # the caller reads the conversation, and sees that it failed
-            **({"context": opening.context} if opening.context else {}),
-            **({"budget": opening.budget} if opening.budget else {}),
-            **conversation.plain(),
-        },
+        message=Conversation(opening.message).put_into(message),
         extra_writes=lambda new: (asked_in(new, by.key),),
     )
     try:
@@ -146,12 +151,10 @@ def _speaker(by: Principal) -> str:
 
 def _must_be_a_conversation(deps: Deps, found: FoundConversation, inputs: HandoffInputs) -> None:
     """Raises ``Unknown`` for a workflow that began with a handoff: it takes no messages."""
-    body = found.root_body
-    if body is None and inputs.parent is not None and found.root.id == inputs.parent.task.id:
-        body = inputs.parent.body
-    if body is None:
-        body = deps.store.bodies(found.root.workspace, [found.root.id]).get(found.root.id)
-    if conversation_in(body) is None:
+    record = found.root_record
+    if record is None and inputs.parent is not None and found.root.id == inputs.parent.task.id:
+        record = inputs.parent.message if inputs.parent.body is not None else None
+    if conversation_in(record or root_record(deps, found)) is None:
         raise Unknown("conversation")
 
 
@@ -166,39 +169,39 @@ def _continue(
     workspace, now = by.workspace, deps.clock.now()
     message = checked({"message": text}, inputs.settings.guardrails, "")["message"]
     agent = active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
-    draft = _draft(found, inputs, _speaker(by), agent, message)
-    handoffs = inputs.handoffs if inputs.handoffs is not None else len(found.tasks)
-    extras: list[ExtraWrite] = []
-    try:
-        if inputs.roots is not None:
-            extras.append(RootsCounted(inputs.roots.one_more(now, inputs.settings)))
-        draft.check(inputs.settings, handoffs, now)
-    except LoopTripped as trip:
-        raise loop_refusal(deps, by, draft, trip, now, idempotency_key, extras) from trip
-    new = make_handoff(deps, by, draft, agent, inputs.settings, now)
-    extras += [*going_on(found, new, by.key), *handoffs_counted(draft, inputs.settings, start=handoffs)]
+    terms = Terms(
+        settings=inputs.settings,
+        now=now,
+        handoffs=inputs.handoffs if inputs.handoffs is not None else len(found.tasks),
+        roots=inputs.roots,
+    )
+    planned = PlannedHandoff(_draft(found, inputs, _speaker(by), agent, message), agent)
+    begun = begin_handoff(deps, by, planned, terms, idempotency_key)
+    extras = going_on(found, begun.only, by.key)
     if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
-    commit_and_notify(deps, new.change, *new.along, *extras)
-    if new.page_sync:
-        deps.tracker_queue.notify(workspace, new.change.task.id)
-    return new.details
+        extras.append(SaveResponse(idempotency_key, snapshot(begun.only.task)))
+    return commit_handoff(deps, begun, *extras)
 
 
 def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: Agent, text: str) -> HandoffDraft:
     """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
-    holder, body = found.holder, (inputs.parent.body if inputs.parent else None) or {}
-    before = conversation_in(body) or Conversation(ask_in(body))
+    holder, record = found.holder, inputs.parent.message if inputs.parent else HandoffMessage()
+    before = conversation_in(record) or Conversation(ask_in(record))
     earlier = (*before.earlier, EarlierTask(holder.id, WHOLE))[-MAX_EARLIER_TASKS:]
-    message = {
-        "source": {"agent": source},
-        "target": {"agent": agent.slug, "reason": REASON},
-        "rollback": {"on_failure": None},
-        **({"context": body["context"]} if body.get("context") else {}),
-        **Conversation(text, History.FULL, earlier, before.source, before.instructions).plain(),
-    }
-    lineage = Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=budget_of(body))
-    return HandoffDraft(kind=Kind.TRANSFER, source=source, target=agent.slug, message=message, lineage=lineage)
+    message = HandoffMessage(
+        source=SourcePart({"agent": source}),
+        target=TargetPart({"agent": agent.slug, "reason": REASON}),
+        context=ContextPart(record.context.json or None),
+        rollback=RollbackPart({"on_failure": None}),
+    )
+    conversation = Conversation(text, History.FULL, earlier, before.source, before.instructions)
+    return HandoffDraft(
+        kind=Kind.TRANSFER,
+        source=source,
+        target=agent.slug,
+        message=conversation.put_into(message),
+        lineage=Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=record.budget.limits),
+    )
 
 
 def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[ExtraWrite]:
@@ -220,7 +223,7 @@ def heard(deps: Deps, by: Principal, found: FoundConversation) -> tuple[Task, ..
     rights = ReadRights(deps, by)
     if rights.reads_all or (
         rights.may_read_any(task for task in found.tasks if task.id in found.thread.walked)
-        and conversation_in(root_body(deps, found)) is not None
+        and conversation_in(root_record(deps, found)) is not None
     ):
         return found.tasks
     own = tuple(task for task in found.tasks if rights.may_read(task))
@@ -260,5 +263,5 @@ def read_messages(
 
 def asked_in(new: NewHandoff, by: str) -> ExtraWrite:
     """The user's message after the guardrails. ``by``: the principal key of its author."""
-    task, blocks = new.change.task, ({"text": new.body["input"]["message"]},)
+    task, blocks = new.change.task, ({"text": new.message.input.fields["message"]},)
     return EntryKept(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks))

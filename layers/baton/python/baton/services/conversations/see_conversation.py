@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baton.domain.handoffs.handoff import budget_of
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import conversation_in
 from baton.domain.runs.prompt import ask_in
 from baton.services.conversations.converse import heard
-from baton.steps.conversations.find_conversation import find_conversation
+from baton.steps.conversations.find_conversation import find_conversation, root_record
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -43,10 +43,10 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
     workspace = by.workspace
     found = find_conversation(deps, workspace, conversation_id)
     root, holder, shown = found.root, found.holder, heard(deps, by, found)
-    body = found.root_body or deps.store.bodies(workspace, [root.id]).get(root.id)
-    conversation = conversation_in(body)
+    record = root_record(deps, found)
+    conversation = conversation_in(record)
     _, usage = deps.store.usage(workspace, conversation_id, root.id)
-    message = conversation.message if conversation else ask_in(body)
+    message = conversation.message if conversation else ask_in(record)
     return Overview(
         tasks=shown,
         root=root,
@@ -60,4 +60,4 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
 def spending(deps: Deps, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
     """Returns the workflow's usage so far, and its root's budget. Two reads."""
     _, usage = deps.store.usage(workspace, workflow_id, root_id)
-    return usage, budget_of(deps.store.bodies(workspace, [root_id]).get(root_id))
+    return usage, message_from(deps.store.bodies(workspace, [root_id]).get(root_id)).budget.limits

@@ -19,9 +19,9 @@ from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps.agents.resolve_agents import active_agent, must_be_able
 from baton.steps.conversations.find_conversation import find_conversation
 from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
-from baton.steps.handoffs.make_handoff import handoffs_counted, handoffs_so_far, make_handoff
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff, handoffs_so_far
 from baton.steps.retrying import run_idempotently
-from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.draft import HandoffDraft
     from baton.domain.idempotency import IdempotencyKey
     from baton.ports import Deps
-    from baton.steps.handoffs.make_handoff import NewHandoff
+    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
 def release_review(
@@ -102,39 +102,37 @@ def _release_handoff(
     draft = _in_its_workflow(deps, unbranched(draft_from(plain_draft)), now)
     agent = active_agent(deps, by.workspace, {}, draft.target, "target_agent") if draft.target is not None else None
     must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
-    new = make_handoff(deps, by, draft, agent, settings, now, created_by=review.requested_by)
-    task = new.change.task
+    terms = Terms(
+        settings=settings,
+        now=now,
+        handoffs=handoffs_so_far(deps, by.workspace, draft),
+        is_released=True,
+        created_by=review.requested_by,
+    )
+    begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
+    task = begun.only.task
     released = review.released(by, now, task.id)
-    extras: list[ExtraWrite] = [ReviewChanged(released), *_handoff_count(deps, by.workspace, draft, settings)]
-    extras += _conversation_writes(deps, draft, new, review)
+    extras: list[ExtraWrite] = [ReviewChanged(released), *_conversation_writes(deps, draft, begun.only, review)]
     if draft.retry_of is not None:
         extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0], task.id))
     if idempotency_key:
         extras.append(SaveResponse(idempotency_key, {"review": review_snapshot(released), "task": snapshot(task)}))
-    commit_and_notify(deps, new.change, *new.along, *extras)
-    if new.page_sync:
-        deps.tracker_queue.notify(by.workspace, task.id)
-    return released, new.details
+    return released, commit_handoff(deps, begun, *extras)
 
 
 def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffDraft:
     """A draft that would have begun a workflow begins a new one: its planned workflow id has been shown since, and may
     be used by another principal."""
-    is_named = (draft.message.get("metadata") or {}).get("workflow_id") is not None
+    is_named = draft.message.metadata.workflow_id is not None
     if draft.lineage.master_task_id is not None or is_named:
         return draft
     return replace(draft, lineage=replace(draft.lineage, workflow_id=deps.ids.new("wf", now)))
 
 
-def _handoff_count(deps: Deps, workspace: str, draft: HandoffDraft, settings: Settings) -> list[ExtraWrite]:
-    start = handoffs_so_far(deps, workspace, draft)
-    return handoffs_counted(draft, settings, start=start, is_let=True, is_first=start == 0)
-
-
 def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[ExtraWrite]:
     """The extra writes for a released user's message: the message, and its place in the conversation. Raises
     ``ConversationBusy``."""
-    if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.body) is None:
+    if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.message) is None:
         return []
     if draft.lineage.master_task_id is None:
         return [asked_in(new, review.requested_by)]

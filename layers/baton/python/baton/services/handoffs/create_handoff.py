@@ -7,42 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import Kind as Who
 from baton.domain.agents.route import Mode
-from baton.domain.errors import ClaimRequired, InvalidInput, LoopTripped, StaleClaim
-from baton.domain.guardrails.guardrails import checked
+from baton.domain.errors import ClaimRequired, InvalidInput, StaleClaim
 from baton.domain.handoffs.draft import HandoffDraft, Lineage, lineage_under
-from baton.domain.handoffs.handoff import merged_context, must_be_ahead, requires_of
+from baton.domain.handoffs.handoff_message import ContextPart
 from baton.domain.handoffs.workflow import ANY_AGENT, RootHandoffs
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffInputs, HandoffQuery, RootsCounted, SaveResponse, TaskDetails, UnderClaim
+from baton.ports import HandoffInputs, HandoffQuery, SaveResponse, TaskDetails, UnderClaim
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
-from baton.steps.handoffs.make_handoff import handoffs_counted, loop_refusal, make_handoff
+from baton.steps.guardrails.apply_guardrails import checked_message
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.retrying import run_idempotently
 from baton.steps.saved_refusals import raise_saved_refusal
-from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.handoffs.handoff import Message
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.handoffs.workflow import HeldClaim
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite
-    from baton.steps.handoffs.make_handoff import NewHandoff
-
-# The kinds that a caller may ask for. Baton creates the other kinds itself.
-ASKABLE = (Kind.TRANSFER, Kind.DELEGATION, Kind.CONTINUATION, Kind.ROLLBACK)
+    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateHandoff:
     """A request for a new handoff."""
 
-    message: Message  # as it was sent
+    message: HandoffMessage  # as it was sent
     kind: Kind = Kind.TRANSFER
     claim_id: str | None = None  # of the claim that it is made under; None for a root
     work_type: str | None = None  # decides the route if no target is named
@@ -50,22 +46,19 @@ class CreateHandoff:
 
     @property
     def source(self) -> str:
-        return str(self.message["source"]["agent"])
+        return self.message.source.agent
 
     @property
     def target(self) -> str | None:
-        target: str | None = self.message["target"].get("agent")
-        return target
+        return self.message.target.agent
 
     @property
     def on_failure(self) -> str | None:
-        back_to: str | None = (self.message.get("rollback") or {}).get("on_failure")
-        return back_to
+        return self.message.rollback.on_failure
 
     @property
     def workflow_id(self) -> str | None:
-        given: str | None = (self.message.get("metadata") or {}).get("workflow_id")
-        return given
+        return self.message.metadata.workflow_id
 
 
 def create_handoff(
@@ -139,29 +132,23 @@ def _hand_off(
     if parent is None and by.kind is not Who.HUMAN and request.claim_id is None and held:
         raise ClaimRequired(source)
     start = _so_far(deps, by, request, parent, inputs)
-    draft, agent = _draft(deps, by, request, source, parent, inputs)
-    now = deps.clock.now()
+    planned = _planned(deps, by, request, source, parent, inputs)
     is_agents_root = parent is None and by.kind is not Who.HUMAN
+    terms = Terms(
+        settings=inputs.settings,
+        now=deps.clock.now(),
+        handoffs=start,
+        # Counted for the agent that it goes to in the end: the route's, if no target was named.
+        roots=_roots(deps, by.workspace, planned.draft, inputs) if is_agents_root else None,
+        is_counted=parent is not None or request.workflow_id is not None,
+    )
+    begun = begin_handoff(deps, by, planned, terms, idempotency_key)
     extras: list[ExtraWrite] = []
-    try:
-        if is_agents_root:
-            # Counted for the agent that it goes to in the end: the route's, if no target was named. A stopped handoff
-            # counts too: otherwise nothing limits the entries that it leaves for humans.
-            extras.append(RootsCounted(_roots(deps, by.workspace, draft, inputs).one_more(now, inputs.settings)))
-        draft.check(inputs.settings, start, now)
-    except LoopTripped as trip:
-        raise loop_refusal(deps, by, draft, trip, now, idempotency_key, extras) from trip
-    new = make_handoff(deps, by, draft, agent, inputs.settings, now)
-    if parent is not None or request.workflow_id is not None:
-        extras += handoffs_counted(draft, inputs.settings, start=start, is_first=start == 0)
     if parent is not None and request.claim_id is not None:
         extras.append(UnderClaim(parent.id, request.claim_id))
     if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
-    commit_and_notify(deps, new.change, *new.along, *extras, *request.extra_writes(new))
-    if new.page_sync:
-        deps.tracker_queue.notify(by.workspace, new.change.task.id)
-    return new.details
+        extras.append(SaveResponse(idempotency_key, snapshot(begun.only.task)))
+    return commit_handoff(deps, begun, *extras, *request.extra_writes(begun.only))
 
 
 def _parent(
@@ -183,11 +170,11 @@ def _parent(
     return task
 
 
-def _draft(
+def _planned(
     deps: Deps, by: Principal, request: CreateHandoff, source: str, parent: Task | None, inputs: HandoffInputs
-) -> tuple[HandoffDraft, Agent | None]:
-    message = checked(request.message, inputs.settings.guardrails, "")
-    must_be_ahead(message, deps.clock.now())
+) -> PlannedHandoff:
+    message = checked_message(request.message, inputs.settings.guardrails)
+    message.must_be_ahead(deps.clock.now())
     mode, rank = Mode.DISPATCH, None
     target = request.target
     if target is None and request.work_type is not None:
@@ -195,43 +182,38 @@ def _draft(
             raise InvalidInput("work_type", f"has no route, and no target is named: {request.work_type}")
         target, mode, rank = inputs.route.agent, inputs.route.mode, inputs.route.dispatch_rank
     agent = active_agent(deps, by.workspace, inputs.agents, target, "target.agent") if target is not None else None
-    requires = requires_of(message)
-    must_be_able(deps, by.workspace, agent, requires, source)
-    body = inputs.parent.body if inputs.parent else None
-    lineage = _lineage(deps, request, parent, body)
-    return (
-        HandoffDraft(
-            kind=request.kind,
-            source=source,
-            target=agent.slug if agent else None,
-            message=_with_context(deps, by, message, request, body, inputs),
-            lineage=lineage,
-            requires=requires,
-            mode=mode,
-            work_type=request.work_type,
-            dispatch_rank=rank,
-        ),
-        agent,
+    must_be_able(deps, by.workspace, agent, message.requires, source)
+    draft = HandoffDraft(
+        kind=request.kind,
+        source=source,
+        target=agent.slug if agent else None,
+        message=_completed(deps, by, message, request, inputs),
+        lineage=_lineage(deps, request, parent, inputs),
+        requires=message.requires,
+        mode=mode,
+        work_type=request.work_type,
+        dispatch_rank=rank,
     )
+    return PlannedHandoff(draft, agent)
 
 
-def _lineage(deps: Deps, request: CreateHandoff, parent: Task | None, body: Message | None) -> Lineage:
-    if parent is not None:
-        return lineage_under(parent, body)
+def _lineage(deps: Deps, request: CreateHandoff, parent: Task | None, inputs: HandoffInputs) -> Lineage:
+    if parent is not None and inputs.parent is not None:
+        return lineage_under(parent, inputs.parent.message)
     return Lineage(workflow_id=request.workflow_id or deps.ids.new("wf", deps.clock.now()))
 
 
-def _with_context(
-    deps: Deps, by: Principal, message: Message, request: CreateHandoff, body: Message | None, inputs: HandoffInputs
-) -> dict[str, Any]:
+def _completed(
+    deps: Deps, by: Principal, message: HandoffMessage, request: CreateHandoff, inputs: HandoffInputs
+) -> HandoffMessage:
     """The message with the parent's context merged in, and with the canonical name of the agent that a failure goes
     back to."""
-    context = merged_context((body or {}).get("context"), message.get("context"))
-    completed = {**message, **({"context": context} if context else {})}
-    if request.on_failure is not None:
-        back_to = active_agent(deps, by.workspace, inputs.agents, request.on_failure, "rollback.on_failure")
-        completed["rollback"] = {**message["rollback"], "on_failure": back_to.slug}
-    return completed
+    before = inputs.parent.message.context if inputs.parent else ContextPart()
+    completed = message.with_context(before.merged_with(message.context))
+    if request.on_failure is None:
+        return completed
+    back_to = active_agent(deps, by.workspace, inputs.agents, request.on_failure, "rollback.on_failure")
+    return replace(completed, rollback=message.rollback.having(on_failure=back_to.slug))
 
 
 def _so_far(deps: Deps, by: Principal, request: CreateHandoff, parent: Task | None, inputs: HandoffInputs) -> int:

@@ -4,10 +4,11 @@ id."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from baton.domain.errors import Unknown
 from baton.domain.handoffs.handoff import first_checkpoint_id_of
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import ANY_AGENT, Checkpoint
 from baton.domain.tasks.trail import canonical_json
 from baton.ports import Page
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff import Message
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.task import Task
     from baton.ports import Deps
 
@@ -81,23 +82,17 @@ class _Listing:
             return {}
         tasks = self._store.tasks(self._workspace, task_ids)
         bodies = self._store.bodies(self._workspace, task_ids)
-        made = [_first(tasks[each], bodies.get(each) or {}) for each in task_ids if each in tasks]
+        made = [_first(tasks[each], message_from(bodies.get(each))) for each in task_ids if each in tasks]
         return {each.id: each for each in made}
 
 
-def _first(task: Task, body: Message) -> Checkpoint:
+def _first(task: Task, record: HandoffMessage) -> Checkpoint:
     return Checkpoint(
         id=first_checkpoint_id_of(task.id),
         workflow_id=task.workflow_id,
         task_id=task.id,
         step_name=f"pre_handoff_{task.source_agent}_to_{task.target_agent or ANY_AGENT}",
-        state=_state_in(body),
+        state=record.context.state,
         at=task.created_at,
         by=task.created_by,
     )
-
-
-def _state_in(body: dict[str, Any]) -> dict[str, Any]:
-    """Empty if a conversation's context uses that name for something else."""
-    state = (body.get("context") or {}).get("state")
-    return state if isinstance(state, dict) else {}

@@ -6,25 +6,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, Unknown
+from baton.domain.errors import AlreadyRetried, HumanNeeded, NotAllowed, Unknown
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
-from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, fits_in, time_of
+from baton.domain.handoffs.handoff import fits_in
+from baton.domain.handoffs.handoff_message import ContextPart, ExpectationsPart, RollbackPart, TargetPart, message_from
 from baton.domain.tasks.task import Kind, State
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.ports import HandoffQuery, NotCancelled, RetryOpened, SaveResponse, TaskDetails
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
-from baton.steps.handoffs.make_handoff import handoffs_counted, loop_refusal, make_handoff
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.retrying import run_idempotently
 from baton.steps.saved_refusals import raise_saved_refusal
-from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff import Message
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
     from baton.ports import Deps
@@ -34,7 +35,6 @@ _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 MOST_ABOVE = 60
 # Fields of the first handoff that the second gets anew.
 _OWN = {"handoff_id", "kind", "timestamp", "hops", "rollback"}
-_DEADLINE = {"deadline", "fail_on_deadline"}
 
 
 def retry_handoff(
@@ -45,7 +45,7 @@ def retry_handoff(
     at a time: raises ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success,
     ``LoopTripped``, and the errors of ``create_handoff`` about its target."""
 
-    def replay(saved: Message) -> TaskDetails:
+    def replay(saved: dict[str, Any]) -> TaskDetails:
         raise_saved_refusal(saved)
         retry = from_snapshot(saved)
         body = deps.store.bodies(by.workspace, [retry.id])[retry.id]
@@ -62,7 +62,7 @@ def retry_handoff(
             raise Unknown("handoff")
         first = inputs.parent.task
         _must_be_allowed(deps, by, first)
-        if not by.is_human and "escalation_reason" in (inputs.parent.body or {}):
+        if not by.is_human and inputs.parent.message.is_escalation:
             # Its direction's breaker and cap count requests, and wouldn't see a retry (invariant 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(deps, first)
@@ -134,7 +134,7 @@ def _retry(
 ) -> TaskDetails:
     """Commits the retry. ``opened``: the record of the latest retry, for the new task. ``above``: the tasks that must
     not be cancelled."""
-    first, body = whole.task, whole.body or {}
+    first = whole.task
     names = slugs_among(first.target_agent)
     inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
     agent = (
@@ -143,70 +143,61 @@ def _retry(
         else None
     )
     now = deps.clock.now()
-    message = _message(whole, now)
     draft = HandoffDraft(
         kind=Kind.RETRY,
         source=first.source_agent,
         target=first.target_agent,
-        message=message,
-        lineage=lineage_beside(first, body),
+        message=_message(whole, now),
+        lineage=lineage_beside(first, whole.message),
         requires=first.requires,
         work_type=first.work_type,
         dispatch_rank=first.dispatch_rank,
         retry_of=first.id,
     )
     must_be_able(deps, by.workspace, agent, first.requires, first.source_agent)
-    try:
-        draft.check(inputs.settings, inputs.handoffs or 1, now)
-    except LoopTripped as trip:
-        raise loop_refusal(deps, by, draft, trip, now, idempotency_key) from trip
-    new = make_handoff(deps, by, draft, agent, inputs.settings, now)
-    extras = [*handoffs_counted(draft, inputs.settings), replace(opened, retry_id=new.change.task.id), *above]
-    if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, snapshot(new.change.task)))
-    commit_and_notify(deps, new.change, *new.along, *extras)
-    if new.page_sync:
-        deps.tracker_queue.notify(by.workspace, new.change.task.id)
-    return new.details
+    terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs)
+    begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
+    retry = begun.only.task
+    save_response = [SaveResponse(idempotency_key, snapshot(retry))] if idempotency_key else []
+    return commit_handoff(deps, begun, replace(opened, retry_id=retry.id), *above, *save_response)
 
 
-def _message(whole: TaskDetails, now: datetime) -> Message:
+def _message(whole: TaskDetails, now: datetime) -> HandoffMessage:
     """The first message, with its outcome since."""
-    body = whole.body or {}
-    content: dict[str, Any] = {name: value for name, value in body.items() if name not in _OWN}
-    if context := _restored(content.get("context") or {}, whole):
-        content["context"] = context
-    deadline = time_of(content, "expectations", "deadline")
+    task, record = whole.task, whole.message
+    content = message_from({name: value for name, value in record.plain().items() if name not in _OWN})
+    content = content.with_context(_restored(content.context, whole))
+    deadline = content.expectations.deadline
     if deadline is not None and deadline <= now:  # else the retry would fail before it could be claimed
-        content["expectations"] = {k: v for k, v in content["expectations"].items() if k not in _DEADLINE}
-    metadata = dict(content.get("metadata") or {})
-    metadata.pop("not_before", None)
-    reason = str(body.get("escalation_reason") or whole.task.title)
-    rollback = {"on_failure": (body.get("rollback") or {}).get("on_failure", whole.task.source_agent)}
-    if whole.task.last_checkpoint_id:
-        rollback["checkpoint_id"] = whole.task.last_checkpoint_id
-    message = {
-        **content,
-        "target": {**(content.get("target") or {"reason": reason}), "agent": whole.task.target_agent},
-        "metadata": {**metadata, "priority": str(whole.task.priority)},
-        "rollback": rollback,
-        "summary": content.get("summary") or whole.task.title,
-        "retries": {
-            "handoff_id": whole.task.handoff_id,
-            "state": str(whole.task.state),
-            "failure": whole.why,
-            "checkpoint_id": whole.task.last_checkpoint_id,
-        },
+        content = replace(content, expectations=content.expectations.without(*ExpectationsPart.TIMES))
+    target = content.target if content.target.fields else TargetPart({"reason": record.escalation_reason or task.title})
+    rollback = RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)})
+    if task.last_checkpoint_id:
+        rollback = rollback.having(checkpoint_id=task.last_checkpoint_id)
+    message = replace(
+        content,
+        target=target.having(agent=task.target_agent),
+        metadata=content.metadata.without("not_before").having(priority=str(task.priority)),
+        rollback=rollback,
+        summary=content.summary or task.title,
+    )
+    retries = {
+        "handoff_id": task.handoff_id,
+        "state": str(task.state),
+        "failure": whole.why,
+        "checkpoint_id": task.last_checkpoint_id,
     }
-    if not fits_in(message, MAX_MESSAGE_BYTES) and whole.why is not None:
-        message["retries"]["failure"] = {name: whole.why[name] for name in ("type", "description")}
-    return message if fits_in(message, MAX_MESSAGE_BYTES) else {**message, "context": body.get("context") or {}}
+    completed = message.having(retries=retries)
+    if not completed.fits and whole.why is not None:
+        short = {name: whole.why[name] for name in ("type", "description")}
+        completed = message.having(retries={**retries, "failure": short})
+    return completed if completed.fits else replace(completed, context=ContextPart(record.context.fields))
 
 
-def _restored(context: Message, whole: TaskDetails) -> Message:
+def _restored(context: ContextPart, whole: TaskDetails) -> ContextPart:
     """The context with the last checkpoint's state, unless both are too large to store; the message names the
     checkpoint in any case."""
     if whole.checkpoint is None:
         return context
-    restored = {**context, "state": {**(context.get("state") or {}), **whole.checkpoint.state}}
-    return restored if fits_in(restored) else context
+    restored = context.having(state={**(context.fields.get("state") or {}), **whole.checkpoint.state})
+    return restored if fits_in(restored.json) else context

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.route import Mode
 from baton.domain.errors import Unknown
-from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
-from baton.domain.handoffs.handoff import merged_context, must_be_ahead, requires_of
+from baton.domain.handoffs.handoff_message import RollbackPart, SourcePart, TargetPart
 from baton.domain.tasks.commands import Split
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.ports import HandoffQuery, SaveResponse, TaskDetails
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
-from baton.steps.handoffs.make_handoff import handoffs_counted, make_handoff
+from baton.steps.guardrails.apply_guardrails import checked_message
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse, notify_begun
 from baton.steps.retrying import run_idempotently
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff import Message
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import IdempotencyKey
     from baton.ports import Deps, HandoffInputs
 
@@ -32,7 +35,7 @@ def split_task(
     deps: Deps,
     by: Principal,
     task_id: str,
-    parts: list[Message],
+    parts: Sequence[HandoffMessage],
     revision: int | None,
     idempotency_key: IdempotencyKey | None = None,
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
@@ -43,7 +46,7 @@ def split_task(
     by.must_be_human("split a task")
 
     def attempt() -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
-        names = slugs_among(*((each.get("target") or {}).get("agent") for each in parts))
+        names = slugs_among(*(each.target.agent for each in parts))
         inputs = deps.store.handoff_inputs(
             by.workspace, HandoffQuery(agents=names, parent_id=task_id, idempotency_key=idempotency_key)
         )
@@ -62,67 +65,57 @@ def _split(
     by: Principal,
     whole: TaskDetails,
     inputs: HandoffInputs,
-    parts: list[Message],
+    parts: Sequence[HandoffMessage],
     revision: int | None,
     idempotency_key: IdempotencyKey | None,
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     now = deps.clock.now()
-    drafts = [_part(deps, by, whole, inputs, each, number) for number, each in enumerate(parts)]
-    made = [
-        make_handoff(deps, by, draft, None, inputs.settings, now, created_by=whole.task.created_by) for draft in drafts
-    ]
-    ids = tuple(each.change.task.id for each in made)
-    change = transition(whole.task, Split(by=by, parts=ids, revision=revision), now)
-    extras = [each.also for each in made]
-    unlimited = handoffs_counted(drafts[0], inputs.settings, len(drafts), is_let=True)
-    answer = {"whole": snapshot(change.task), "parts": [snapshot(each.change.task) for each in made]}
+    planned = [PlannedHandoff(_part(deps, by, whole, inputs, each, number), None) for number, each in enumerate(parts)]
+    terms = Terms(settings=inputs.settings, now=now, is_released=True, created_by=whole.task.created_by)
+    begun = begin_or_refuse(deps, by, planned, terms, idempotency_key)
+    made = begun.handoffs
+    change = transition(whole.task, Split(by=by, parts=tuple(each.task.id for each in made), revision=revision), now)
+    answer = {"whole": snapshot(change.task), "parts": [snapshot(each.task) for each in made]}
     save_response = [SaveResponse(idempotency_key, answer)] if idempotency_key else []
-    commit(deps, change, *extras, *unlimited, *save_response)
-    for each in made:
-        if each.page_sync:
-            deps.tracker_queue.notify(by.workspace, each.change.task.id)
+    commit(deps, change, *(each.also for each in made), *begun.extras, *save_response)
+    notify_begun(deps, made)
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
         each.details for each in made
     )
 
 
 def _part(
-    deps: Deps, by: Principal, whole: TaskDetails, inputs: HandoffInputs, part: Message, number: int
+    deps: Deps, by: Principal, whole: TaskDetails, inputs: HandoffInputs, part: HandoffMessage, number: int
 ) -> HandoffDraft:
-    task, body = whole.task, whole.body or {}
-    content = checked(part, inputs.settings.guardrails, f"parts.{number}")
-    must_be_ahead(content, deps.clock.now(), f"parts.{number}")
-    target = {**(body.get("target") or {}), **(content.get("target") or {})}
-    name = target.get("agent") if "agent" in (content.get("target") or {}) else task.target_agent
+    task, record = whole.task, whole.message
+    content = checked_message(part, inputs.settings.guardrails, f"parts.{number}")
+    content.must_be_ahead(deps.clock.now(), f"parts.{number}")
+    target = TargetPart({**record.target.fields, **content.target.fields})
+    name = content.target.agent if "agent" in content.target.fields else task.target_agent
     field = f"parts.{number}.target.agent"
     agent = active_agent(deps, by.workspace, inputs.agents, name, field) if name is not None else None
-    requires = requires_of(content)
-    must_be_able(deps, by.workspace, agent, requires, task.source_agent)
-    message = {
-        **content,
-        "source": body.get("source") or {"agent": task.source_agent},
-        "target": {**target, "agent": name, "reason": target.get("reason") or task.title},
-        "metadata": {"priority": str(task.priority), **(content.get("metadata") or {})},
-        "rollback": {"on_failure": (body.get("rollback") or {}).get("on_failure", task.source_agent)},
-        "part_of": {"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1},
-    }
-    if context := merged_context(body.get("context"), content.get("context")):
-        message["context"] = context
-    lineage = lineage_beside(task, body)
+    must_be_able(deps, by.workspace, agent, content.requires, task.source_agent)
+    message = replace(
+        content,
+        source=record.source if record.source.fields else SourcePart({"agent": task.source_agent}),
+        target=target.having(agent=name, reason=target.reason or task.title),
+        metadata=content.metadata.with_default_priority(task.priority),
+        rollback=RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)}),
+    ).having(part_of={"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1})
     return HandoffDraft(
         kind=Kind.TRANSFER,
         source=task.source_agent,
         target=agent.slug if agent else None,
-        message=message,
-        lineage=lineage,
-        requires=requires,
+        message=message.with_context(record.context.merged_with(content.context)),
+        lineage=lineage_beside(task, record),
+        requires=content.requires,
         mode=Mode.MANUAL,
         join_parent=task.join_parent,
         call_id=task.call_id,
     )
 
 
-def _replayed(deps: Deps, first: Message) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+def _replayed(deps: Deps, first: dict[str, Any]) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     whole, tasks = from_snapshot(first["whole"]), [from_snapshot(each) for each in first["parts"]]
     bodies = deps.store.bodies(whole.workspace, [task.id for task in tasks])
     parts = tuple(TaskDetails(task=task, body=bodies[task.id], page_sync=page_sync_of(deps, task)) for task in tasks)

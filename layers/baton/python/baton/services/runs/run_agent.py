@@ -56,8 +56,8 @@ class AgentLoop:
     def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
         task, store = work.details.task, self.deps.store
         profile = store.profile(task.workspace, work.agent.slug)
-        body = work.details.body
-        conversation = conversation_in(body) or Conversation(ask_in(body), History.NONE, (), _source(task))
+        record = work.details.message
+        conversation = conversation_in(record) or Conversation(ask_in(record), History.NONE, (), _source(task))
         tools = offered(self.deps, work, profile, conversation)
         transcript_writer = TranscriptWriter(self.deps, work, Transcript(store.transcript(task.workspace, task.id)))
         model_client = ModelClient(

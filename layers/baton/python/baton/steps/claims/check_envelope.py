@@ -12,10 +12,8 @@ from baton.domain.guardrails.guardrails import checked
 if TYPE_CHECKING:
     from baton.ports import Deps, HandoffInputs
 
-Message = dict[str, Any]
 
-
-def sender(deps: Deps, workspace: str, inputs: HandoffInputs, envelope: Message, status: str) -> Message:
+def sender(deps: Deps, workspace: str, inputs: HandoffInputs, envelope: dict[str, Any], status: str) -> dict[str, Any]:
     """Returns the sender, for the record. ``envelope``: ``handoff_id``, ``source`` and ``status``, as far as they were
     given. ``status``: the outcome. Raises ``InvalidInput`` for a contradiction, and ``GuardrailRefused``."""
     task = inputs.parent.task if inputs.parent else None

@@ -17,9 +17,10 @@ from baton.domain.tasks.transitions import transition
 from baton.ports import EndedClaim, HandoffQuery, LateResultKept, Output, SaveResponse, TaskDetails
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.handoffs.begin_handoff import notify_begun
 from baton.steps.retrying import retry_on_conflict, run_idempotently
 from baton.steps.saved_refusals import raise_saved_refusal
-from baton.steps.tasks.change_task import commit_and_notify, notify_agent, page_sync_of
+from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
     from baton.domain.tasks.commands import WorkerCommand
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite, HandoffInputs, Json
-    from baton.steps.handoffs.make_handoff import NewHandoff
-
-Message = dict[str, Any]
+    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class EndClaimRequest:
     verb: str
     body_hash: str  # tells an exact repeat from a second, different request
     idempotency_key: IdempotencyKey | None = None
-    payload: Message = field(default_factory=dict)  # the part that is kept if the request comes too late
+    payload: dict[str, Any] = field(default_factory=dict)  # the part that is kept if the request comes too late
     extra_writes: tuple[ExtraWrite, ...] = ()  # extra writes, committed with whatever the outcome is
     while_off: bool = False  # also accepted from an agent that is switched off
 
@@ -60,10 +59,10 @@ class ClaimOutcome:
 
     verb: WorkerCommand
     output: Json = None  # saved, and part of the answer
-    completion: Message | None = None  # saved, and part of the answer
-    failure: Message | None = None  # saved, and part of the answer
+    completion: dict[str, Any] | None = None  # saved, and part of the answer
+    failure: dict[str, Any] | None = None  # saved, and part of the answer
     # the fields of a failure that Baton added; a repeat is answered with them
-    computed: Message = field(default_factory=dict)
+    computed: dict[str, Any] = field(default_factory=dict)
     children: tuple[NewHandoff, ...] = ()  # new handoffs that follow from it
     extras: tuple[ExtraWrite, ...] = ()
 
@@ -79,7 +78,7 @@ def end_claim(
     ``decide``."""
     by, workspace = request.by, request.by.workspace
 
-    def replay(saved: Message) -> TaskDetails:
+    def replay(saved: dict[str, Any]) -> TaskDetails:
         raise_saved_refusal(saved)
         return _replayed(deps, request, saved)
 
@@ -107,7 +106,7 @@ def end_claim(
         if request.idempotency_key:
             extras.append(SaveResponse(request.idempotency_key, answer))
         commit_and_notify(deps, change, *extras)
-        _notify_children(deps, outcome.children)
+        notify_begun(deps, outcome.children)
         return TaskDetails(
             task=change.task,
             output=outcome.output,
@@ -123,7 +122,7 @@ def end_claim(
             return _replay_or_stale(deps, request)
 
 
-def _earlier_failure(deps: Deps, task: Task) -> Message | None:
+def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
     """The failure of an earlier attempt. Read from the store, as it is rare."""
     is_shown = task.has_failure and task.state is not State.DONE
     return deps.store.read(task.workspace, task.id).failure if is_shown else None
@@ -172,7 +171,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
     retry_on_conflict(deps.clock, attempt)
 
 
-def _replayed(deps: Deps, request: EndClaimRequest, first: Message) -> TaskDetails:
+def _replayed(deps: Deps, request: EndClaimRequest, first: dict[str, Any]) -> TaskDetails:
     """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
     that isn't ended, the failure is taken from this repeat."""
     task, computed = from_snapshot(first), first.get("computed", {})
@@ -187,11 +186,3 @@ def _replayed(deps: Deps, request: EndClaimRequest, first: Message) -> TaskDetai
         )
     failure = {**request.payload, **computed} if computed else _earlier_failure(deps, task)
     return TaskDetails(task=task, failure=failure, page_sync=page_sync_of(deps, task))
-
-
-def _notify_children(deps: Deps, children: tuple[NewHandoff, ...]) -> None:
-    for child in children:
-        if child.change.notifies:
-            notify_agent(deps, child.change.task)
-        if child.page_sync:
-            deps.tracker_queue.notify(child.change.task.workspace, child.change.task.id)

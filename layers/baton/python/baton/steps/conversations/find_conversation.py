@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from baton.domain.conversations.conversation_thread import thread_from
 from baton.domain.errors import Unknown
+from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import conversation_in
 
 if TYPE_CHECKING:
     from baton.domain.conversations.conversation_thread import Thread
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.task import Task
     from baton.ports import Deps
 
@@ -22,7 +24,7 @@ class FoundConversation:
     tasks: tuple[Task, ...]  # in the order of their creation
     root: Task
     thread: Thread
-    root_body: dict[str, Any] | None = None  # the root's record, if it had to be read
+    root_record: HandoffMessage | None = None  # the root's record, if it had to be read
 
     @property
     def holder(self) -> Task:
@@ -37,21 +39,23 @@ def find_conversation(deps: Deps, workspace: str, conversation_id: str) -> Found
     if not tasks:
         raise Unknown("conversation")
     in_order = tuple(tasks[each] for each in sorted(tasks))
-    root, body = _root(deps, in_order)
-    return FoundConversation(in_order, root, thread_from(root, tasks, followed), body)
+    root, record = _root(deps, in_order)
+    return FoundConversation(in_order, root, thread_from(root, tasks, followed), record)
 
 
-def root_body(deps: Deps, found: FoundConversation) -> dict[str, Any] | None:
+def root_record(deps: Deps, found: FoundConversation) -> HandoffMessage:
     """Returns the root's record. One read, unless it was read before."""
-    return found.root_body or deps.store.bodies(found.root.workspace, [found.root.id]).get(found.root.id)
+    root = found.root
+    return found.root_record or message_from(deps.store.bodies(root.workspace, [root.id]).get(root.id))
 
 
-def _root(deps: Deps, tasks: tuple[Task, ...]) -> tuple[Task, dict[str, Any] | None]:
+def _root(deps: Deps, tasks: tuple[Task, ...]) -> tuple[Task, HandoffMessage | None]:
     """The root that a user's message began, else the first: later roots may belong to others."""
     roots = sorted((task for task in tasks if task.is_root), key=lambda task: (task.created_at, task.id)) or [tasks[0]]
     if len(roots) == 1:
         return roots[0], None
     bodies = deps.store.bodies(roots[0].workspace, [each.id for each in roots])
-    conversations = [each for each in roots if conversation_in(bodies.get(each.id)) is not None]
+    records = {task_id: message_from(body) for task_id, body in bodies.items()}
+    conversations = [each for each in roots if each.id in records and conversation_in(records[each.id]) is not None]
     root = (conversations or roots)[0]
-    return root, bodies.get(root.id)
+    return root, records.get(root.id)

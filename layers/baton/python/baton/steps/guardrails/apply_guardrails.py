@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.guardrails.secret_shapes import secrets_in
+from baton.domain.handoffs.handoff_message import message_from
 
 if TYPE_CHECKING:
+    from baton.domain.guardrails.guardrails import Guardrails
+    from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.ports import Deps
 
-Message = dict[str, Any]
 
-
-def apply_guardrails(deps: Deps, workspace: str, said: Message) -> Message:
-    """Returns ``said`` after the guardrails. Its keys are the request's field names. One read; none if there is no
+def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Returns ``payload`` after the guardrails. Its keys are the request's field names. One read; none if there is no
     text. Raises ``GuardrailRefused``."""
-    if not any(_has_text(value) for value in said.values()):
-        return said
-    return checked(said, deps.store.settings(workspace).guardrails, "")
+    if not any(_has_text(value) for value in payload.values()):
+        return payload
+    return checked(payload, deps.store.settings(workspace).guardrails, "")
+
+
+def checked_message(message: HandoffMessage, rules: Guardrails, at: str = "") -> HandoffMessage:
+    """Returns the message after the guardrails. ``at``: its field in the request. Raises ``GuardrailRefused``."""
+    return message_from(checked(message.plain(), rules, at))
 
 
 def apply_guardrails_to_name(deps: Deps, workspace: str, field: str, name: str) -> str:

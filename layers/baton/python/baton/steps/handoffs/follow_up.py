@@ -3,23 +3,29 @@ a human takes the place of the stopped child (docs/spec/protocol.md §3)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import InvalidInput, LoopTripped
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, fits_in, merged_context
+from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage, MetadataPart, SourcePart, TargetPart
 from baton.domain.tasks.task import Kind
 from baton.ports import HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, slugs_among
-from baton.steps.handoffs.make_handoff import NewHandoff, handoffs_counted, make_handoff, stopped_handoff
+from baton.steps.handoffs.begin_handoff import (
+    NewHandoff,
+    PlannedHandoff,
+    StoppedHandoff,
+    Terms,
+    begin_handoffs,
+    stopped_handoff,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
-    from baton.domain.handoffs.handoff import Message
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite, HandoffInputs
 
@@ -44,8 +50,8 @@ def continuation(
     deps: Deps,
     by: Principal,
     task: Task,
-    body: Message | None,
-    continuation: Message,
+    record: HandoffMessage,
+    continuation: dict[str, Any],
     source: str,
     completion_id: str,
     now: datetime,
@@ -58,27 +64,30 @@ def continuation(
         agent = active_agent(deps, task.workspace, inputs.agents, name, "continuation.suggested_next")
     except InvalidInput as refusal:
         return FollowUp({"status": refusal.code})
+    reason = continuation.get("reason") or f"Go on after: {task.title}"
     draft = HandoffDraft(
         kind=Kind.CONTINUATION,
         source=source,
         target=agent.slug,
-        message={
-            "source": {"agent": source},
-            "target": {"agent": agent.slug, "reason": continuation.get("reason") or f"Go on after: {task.title}"},
-            "context": merged_context((body or {}).get("context"), continuation.get("context_for_next")),
-            "metadata": {"priority": str(task.priority)},
-            "continues": {"handoff_id": task.handoff_id, "completion_id": completion_id},
-        },
-        lineage=lineage_under(task, body),
+        message=HandoffMessage(
+            source=SourcePart({"agent": source}),
+            target=TargetPart({"agent": agent.slug, "reason": reason}),
+            context=record.context.merged_with(ContextPart(continuation.get("context_for_next"))),
+            metadata=MetadataPart({"priority": str(task.priority)}),
+            more={"continues": {"handoff_id": task.handoff_id, "completion_id": completion_id}},
+        ),
+        lineage=lineage_under(task, record),
     )
-    return _check_and_make(deps, by, draft, agent, inputs, now)
+    return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
 
 
-def rollback(deps: Deps, by: Principal, task: Task, body: Message | None, failure: Message, now: datetime) -> FollowUp:
+def rollback(
+    deps: Deps, by: Principal, task: Task, record: HandoffMessage, failure: dict[str, Any], now: datetime
+) -> FollowUp:
     """Returns the rollback to an agent that can act on the failure (docs/spec/protocol.md §5). ``failure``: its
     record."""
     request = failure.get("rollback_request") or {}
-    back_to = request.get("target_agent") or ((body or {}).get("rollback") or {}).get("on_failure")
+    back_to = request.get("target_agent") or record.rollback.on_failure
     if back_to is None or task.claim is None:
         return FollowUp()  # an escalation names no agent to roll back to
     is_its_own = task.join_parent is not None and task.join_parent == task.parent_id  # else it was transferred since
@@ -95,45 +104,43 @@ def rollback(deps: Deps, by: Principal, task: Task, body: Message | None, failur
         agent = active_agent(deps, task.workspace, inputs.agents, back_to, "rollback_request.target_agent")
     except InvalidInput as refusal:
         trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
-    is_rollback = "rolls_back" in (body or {})  # or the retry of a rollback
-    if agent is not None and is_rollback and agent.slug == task.source_agent:
+    if agent is not None and record.is_rollback and agent.slug == task.source_agent:
         trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
+    message = HandoffMessage(
+        source=SourcePart({"agent": source}),
+        target=TargetPart({"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]}),
+        summary=request.get("reason") or f"Rollback: {task.title}",
+        metadata=MetadataPart({"priority": str(task.priority)}),
+        more={
+            "failure": failure["failure"],
+            "failure_id": failure["failure_id"],
+            "rollback_request": request,
+            "rolls_back": {
+                "handoff_id": task.handoff_id,
+                "task_id": task.id,
+                "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
+            },
+        },
+    )
     draft = HandoffDraft(
         kind=Kind.ROLLBACK,
         source=source,
         target=agent.slug if agent else None,
-        message=_with_context(
-            body,
-            {
-                "source": {"agent": source},
-                "target": {"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]},
-                "summary": request.get("reason") or f"Rollback: {task.title}",
-                "metadata": {"priority": str(task.priority)},
-                "failure": failure["failure"],
-                "failure_id": failure["failure_id"],
-                "rollback_request": request,
-                "rolls_back": {
-                    "handoff_id": task.handoff_id,
-                    "task_id": task.id,
-                    "checkpoint_id": failure["checkpoint_id"] or task.last_checkpoint_id,
-                },
-            },
-        ),
-        lineage=lineage_under(task, body),
+        message=_with_context(record, message),
+        lineage=lineage_under(task, record),
         join_parent=task.join_parent,
         call_id=task.call_id,
     )
     if trip is not None:
-        return _entry(deps, by, draft, trip, now)
-    return _check_and_make(deps, by, draft, agent, inputs, now)
+        return _stopped(stopped_handoff(deps, by, draft, trip, now))
+    return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
 
 
-def _with_context(body: Message | None, message: Message) -> Message:
+def _with_context(record: HandoffMessage, message: HandoffMessage) -> HandoffMessage:
     """A failure is reported whatever its size: if both are too large to store, the earlier context stays with the
     failed handoff."""
-    context = (body or {}).get("context") or {}
-    whole = {**message, "context": context}
-    return whole if fits_in(whole, MAX_MESSAGE_BYTES) else {**message, "left_out": ["context"]}
+    whole = replace(message, context=ContextPart(record.context.fields))
+    return whole if whole.fits else message.having(left_out=["context"])
 
 
 def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
@@ -141,24 +148,21 @@ def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
     return deps.store.handoff_inputs(task.workspace, HandoffQuery(agents=names, workflow_id=task.workflow_id))
 
 
-def _check_and_make(
-    deps: Deps, by: Principal, draft: HandoffDraft, agent: Agent | None, inputs: HandoffInputs, now: datetime
-) -> FollowUp:
-    try:
-        draft.check(inputs.settings, inputs.handoffs or 1, now)
-    except LoopTripped as trip:
-        return _entry(deps, by, draft, trip, now)
-    new = make_handoff(deps, by, draft, agent, inputs.settings, now, asked_directly=False)
-    task = new.change.task
+def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, inputs: HandoffInputs, now: datetime) -> FollowUp:
+    terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs, asked_directly=False)
+    begun = begin_handoffs(deps, by, [planned], terms)
+    if isinstance(begun, StoppedHandoff):
+        return _stopped(begun)
+    task = begun.only.task
     outcome = {
         "status": "created",
         "handoff_id": task.handoff_id,
         "task_id": task.id,
         "target_agent": task.target_agent,
     }
-    return FollowUp(outcome, new, tuple(handoffs_counted(draft, inputs.settings)))
+    return FollowUp(outcome, begun.only, begun.extras)
 
 
-def _entry(deps: Deps, by: Principal, draft: HandoffDraft, trip: LoopTripped, now: datetime) -> FollowUp:
-    entry = stopped_handoff(deps, by, draft, trip, now)
-    return FollowUp({"status": "manual_review", "rule": trip.rule, "review_id": entry.review.id}, None, entry.extras)
+def _stopped(stopped: StoppedHandoff) -> FollowUp:
+    outcome = {"status": "manual_review", "rule": stopped.trip.rule, "review_id": stopped.review.id}
+    return FollowUp(outcome, None, stopped.extras)

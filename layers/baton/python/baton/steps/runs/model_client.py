@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import ModelAway
 from baton.domain.guardrails.guardrails import OFF
-from baton.domain.handoffs.handoff import budget_of
 from baton.domain.runs.history import MAX_HISTORY_BYTES, Conversation, composed
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import Usage, masked
@@ -53,7 +52,7 @@ class ModelClient:
     def begun(self) -> str | None:
         """Counts the call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted
         budget as text, or None. Raises ``StaleClaim``."""
-        task, budget = self.transcript_writer.task, budget_of(self.transcript_writer.work.details.body)
+        task, budget = self.transcript_writer.task, self.transcript_writer.work.details.message.budget.limits
         spent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
 
         def attempt() -> str | None:
@@ -96,7 +95,7 @@ class ModelClient:
 
     def _request(self, model_id: str) -> Request:
         work, conversation = self.transcript_writer.work, self.conversation
-        task, context = work.details.task, (work.details.body or {}).get("context")
+        task, context = work.details.task, work.details.message.context.json
         return Request(
             system=system_prompt(self.profile.system_prompt, context, conversation.source, conversation.instructions),
             messages=self._history(),

@@ -12,15 +12,24 @@ from baton.domain.errors import ToolSuspended
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff import must_fit
+from baton.domain.handoffs.handoff_message import (
+    ContextPart,
+    ExpectationsPart,
+    HandoffMessage,
+    MetadataPart,
+    RollbackPart,
+    SourcePart,
+    TargetPart,
+)
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.transcript import Message, MessageType
 from baton.domain.tasks.commands import Transfer, WaitFor
-from baton.domain.tasks.task import MAX_BRANCHES, Kind, Policy
+from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy
 from baton.domain.tasks.trail import canonical_json
 from baton.ports import EntryKept, HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.make_handoff import handoffs_counted, make_handoffs, transfer_output, wait_for
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +45,6 @@ if TYPE_CHECKING:
     from baton.run_ports import RunInput
 
 MAX_CALLS = MAX_BRANCHES
-_TIME = ("deadline", "fail_on_deadline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +82,16 @@ def transfer_by(
     deps, by = handing.deps, handing.work.by
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        draft, agent, permitted = _draft(handing, call, inputs, Kind.TRANSFER)
-        (child,) = make_handoffs(deps, by, [(draft, agent, call.tool.standing)], inputs.settings, now, None)
-        task = child.change.task
+        planned, agent, permitted = _planned(handing, call, inputs, Kind.TRANSFER)
+        begun = begin_children(deps, by, [planned], inputs, now, None)
+        task = begun.only.task
         command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
         extra = EntryKept(handing.work.details.task.id, entry(permitted, task, agent))
         return ClaimOutcome(
             verb=command,
-            output=transfer_output(child),
-            children=(child,),
-            extras=(extra, *handoffs_counted(draft, inputs.settings)),
+            output=transfer_output(begun.only),
+            children=begun.handoffs,
+            extras=(extra, *begun.extras),
         )
 
     return end_claim(deps, handing.request(Transfer.name, call.call_id), decide, _wanted([call]))
@@ -99,20 +107,16 @@ def delegate_by(
     ``transfer_by``. All branches begin, or none."""
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        drafts = [_draft(handing, call, inputs, Kind.DELEGATION) for call in calls]
-        planned = [(draft, agent, call.tool.standing) for draft, agent, call in drafts]
-        children = make_handoffs(handing.deps, handing.work.by, planned, inputs.settings, now, None)
+        planned = [_planned(handing, call, inputs, Kind.DELEGATION) for call in calls]
+        begun = begin_children(handing.deps, handing.work.by, [each for each, _, _ in planned], inputs, now, None)
         quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
-        wait = wait_for(_task(inputs), children, profile.join, quorum, inputs.settings, now)
-        begun = zip(drafts, children, strict=True)
-        transcript_entry = entry([(call, child.change.task, agent) for (_, agent, call), child in begun])
+        wait = wait_for(_task(inputs), begun.handoffs, JoinRule(profile.join, quorum), inputs.settings, now)
+        pairs = zip(planned, begun.handoffs, strict=True)
+        transcript_entry = entry([(call, child.task, agent) for (_, agent, call), child in pairs])
         return ClaimOutcome(
             verb=WaitFor(by=handing.work.by, claim_id=handing.work.claim_id, wait=wait),
-            children=children,
-            extras=(
-                EntryKept(handing.work.details.task.id, transcript_entry),
-                *handoffs_counted(drafts[0][0], inputs.settings, len(drafts)),
-            ),
+            children=begun.handoffs,
+            extras=(EntryKept(handing.work.details.task.id, transcript_entry), *begun.extras),
         )
 
     request = handing.request(WaitFor.name, *(call.call_id for call in calls))
@@ -152,10 +156,11 @@ def _task(inputs: HandoffInputs) -> Task:
     return inputs.parent.task
 
 
-def _draft(
+def _planned(
     handing: HandoffSource, call: HandoffCall, inputs: HandoffInputs, kind: Kind
-) -> tuple[HandoffDraft, Agent, HandoffCall]:
-    task, body, tool = _task(inputs), (inputs.parent.body if inputs.parent else None) or {}, call.tool
+) -> tuple[PlannedHandoff, Agent, HandoffCall]:
+    task, tool = _task(inputs), call.tool
+    record = inputs.parent.message if inputs.parent else HandoffMessage()
     source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
     agent = active_agent(handing.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent")
     # Read with the task in this very attempt: a change during the model's reply counts.
@@ -163,35 +168,34 @@ def _draft(
         raise ToolSuspended(tool.name, suspension.reason)
     variables = checked(call.variables, inputs.settings.guardrails, "arguments")
     is_transfer = kind is Kind.TRANSFER
-    context = context_after(body.get("context"), source, tool, variables)
+    context = context_after(record.context.json, source, tool, variables)
     must_fit("context", context)
-    message = {
-        "source": {"agent": source},
-        "target": {"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"},
-        "summary": task.title,
-        "context": context,
-        "metadata": {"priority": str(task.priority)},
-        **handing.conversation.handed_on(
-            tool.history, task.id, handing.turns, source, tool.handoff_instructions
-        ).plain(),
-        **_expected(body, is_transfer=is_transfer),
+    message = HandoffMessage(
+        source=SourcePart({"agent": source}),
+        target=TargetPart({"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"}),
+        summary=task.title,
+        context=ContextPart(context),
+        expectations=_expected(record, is_transfer=is_transfer),
         # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
-        **({"rollback": {"on_failure": None}} if is_transfer else {}),
-    }
+        rollback=RollbackPart({"on_failure": None}) if is_transfer else RollbackPart(),
+        metadata=MetadataPart({"priority": str(task.priority)}),
+    )
+    conversation = handing.conversation.handed_on(
+        tool.history, task.id, handing.turns, source, tool.handoff_instructions
+    )
     draft = HandoffDraft(
         kind=kind,
         source=source,
         target=agent.slug,
-        message=message,
-        lineage=lineage_under(task, body),
+        message=conversation.put_into(message),
+        lineage=lineage_under(task, record),
         join_parent=task.join_parent if is_transfer else task.id,
         call_id=task.call_id if is_transfer else call.call_id,
     )
-    return draft, agent, replace(call, variables=variables)
+    return PlannedHandoff(draft, agent, tool.standing), agent, replace(call, variables=variables)
 
 
-def _expected(body: dict[str, Any], *, is_transfer: bool) -> dict[str, Any]:
+def _expected(record: HandoffMessage, *, is_transfer: bool) -> ExpectationsPart:
     """The successor of a transfer inherits the expectations; a branch only their times."""
-    expected = body.get("expectations") or {}
-    inherited = expected if is_transfer else {name: expected[name] for name in _TIME if name in expected}
-    return {"expectations": inherited} if inherited else {}
+    inherited = record.expectations if is_transfer else record.expectations.times
+    return inherited if inherited.fields else ExpectationsPart()

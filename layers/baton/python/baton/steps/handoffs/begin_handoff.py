@@ -1,0 +1,321 @@
+"""Begins handoffs: every draft becomes a handoff and its task here, whatever it comes from (a request, a transfer, a
+delegation, a handoff tool, a retry, a split, a rollback, a continuation, a user's message, a released review). If the
+loop guard stops it, an entry for a human takes its place (docs/spec/protocol.md §3)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import LoopTripped, Unknown
+from baton.domain.escalations.review import LOOP_GUARD, Review
+from baton.domain.handoffs.workflow import ROOT_RATE
+from baton.domain.tasks.task import Branch, Wait
+from baton.domain.tasks.transitions import create
+from baton.domain.times import seconds
+from baton.domain.tracker.page_sync import opened
+from baton.ports import (
+    Body,
+    HandoffQuery,
+    HandoffsCounted,
+    OtherTaskChanged,
+    PageSyncOpened,
+    ReviewChanged,
+    ReviewRequest,
+    RootsCounted,
+    SaveResponse,
+    TaskDetails,
+)
+from baton.steps.saved_refusals import refusal_response
+from baton.steps.tasks.change_task import commit_and_notify, notify_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.agents.agent import Agent
+    from baton.domain.handoffs.draft import HandoffDraft
+    from baton.domain.handoffs.handoff_message import HandoffMessage
+    from baton.domain.handoffs.workflow import RootHandoffs
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.change import Change
+    from baton.domain.tasks.task import JoinRule, Task
+    from baton.domain.tracker.page_sync import PageSync
+    from baton.ports import Deps, ExtraWrite, HandoffInputs
+
+# Without a limit the handoffs are counted all the same.
+_NO_LIMIT = 1_000_000
+# Rules that count a workflow's handoffs.
+_WORKFLOW_RULES = {"max_handoffs_per_workflow", "budget_max_handoffs"}
+# A workflow whose handoffs were never counted has its root alone.
+_ROOT_ALONE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedHandoff:
+    """A draft with its target."""
+
+    draft: HandoffDraft
+    agent: Agent | None  # None for open work
+    standing: dict[str, Any] | None = None  # a human's standing approval for its route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The terms under which handoffs of one workflow begin."""
+
+    settings: Settings
+    now: datetime
+    handoffs: int | None = None  # of the workflow so far; None if they were never counted
+    roots: RootHandoffs | None = None  # in its direction, if the handoff is a root that counts
+    is_counted: bool = True  # False for the root of a new workflow: a workflow with its root alone isn't counted
+    is_released: bool = False  # a human lets them begin, above any limit
+    asked_directly: bool = True  # False if they follow from another action of their principal
+    created_by: str | None = None  # the principal that asked, if another only lets it happen
+
+    @property
+    def start(self) -> int:
+        return _ROOT_ALONE if self.handoffs is None else self.handoffs
+
+
+@dataclass(frozen=True, slots=True)
+class NewHandoff:
+    """A handoff that isn't committed yet."""
+
+    change: Change
+    message: HandoffMessage  # its record
+    page_sync: PageSync | None = None
+
+    @property
+    def task(self) -> Task:
+        return self.change.task
+
+    @property
+    def details(self) -> TaskDetails:
+        return TaskDetails(task=self.task, body=self.message.plain(), page_sync=self.page_sync)
+
+    @property
+    def along(self) -> tuple[ExtraWrite, ...]:
+        """The extra writes of its task."""
+        sync = (PageSyncOpened(self.page_sync),) if self.page_sync else ()
+        return (Body(self.message.plain()), *sync)
+
+    @property
+    def also(self) -> OtherTaskChanged:
+        """The handoff as an extra write in the transaction of another task's change."""
+        return OtherTaskChanged(self.change, self.along)
+
+
+@dataclass(frozen=True, slots=True)
+class BegunHandoffs:
+    """Handoffs that begin together, and the writes that go with them. Not committed yet."""
+
+    handoffs: tuple[NewHandoff, ...]
+    extras: tuple[ExtraWrite, ...]
+
+    @property
+    def only(self) -> NewHandoff:
+        (handoff,) = self.handoffs
+        return handoff
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedHandoff:
+    """A handoff that the loop guard stopped, and the entry for a human in its place."""
+
+    review: Review
+    trip: LoopTripped
+    extras: tuple[ExtraWrite, ...]
+
+
+def begin_handoffs(
+    deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms
+) -> BegunHandoffs | StoppedHandoff:
+    """Begins all, or none: the first that the loop guard stops, stops all. All belong to the workflow of the first."""
+    draft = planned[0].draft
+    extras: list[ExtraWrite] = []
+    try:
+        if terms.roots is not None:
+            # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
+            extras.append(RootsCounted(terms.roots.one_more(terms.now, terms.settings)))
+        if not terms.is_released:
+            for number, each in enumerate(planned):
+                draft = each.draft
+                draft.check(terms.settings, terms.start + number, terms.now)
+    except LoopTripped as trip:
+        return stopped_handoff(deps, by, draft, trip, terms.now, extras)
+    begun = tuple(_begin(deps, by, each, terms) for each in planned)
+    if terms.is_counted:
+        extras.append(_handoffs_counted(planned, terms))
+    return BegunHandoffs(begun, tuple(extras))
+
+
+def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms) -> NewHandoff:
+    draft, settings, now = planned.draft, terms.settings, terms.now
+    new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
+    change = create(
+        new,
+        by,
+        now,
+        planned.agent,
+        settings,
+        mode=draft.mode,
+        asked_directly=terms.asked_directly,
+        standing=planned.standing,
+    )
+    return NewHandoff(change, draft.record(new), opened(change.task, None, 0) if new.mirrored else None)
+
+
+def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> HandoffsCounted:
+    """Counts the workflow's handoffs, so that concurrent handoffs can't exceed its limit."""
+    draft, settings, start = planned[0].draft, terms.settings, terms.start
+    limits = [settings.max_handoffs_per_workflow if settings.loop_guard else None, draft.budget.max_handoffs]
+    most = min((limit for limit in limits if limit is not None and not terms.is_released), default=_NO_LIMIT)
+    return HandoffsCounted(draft.lineage.workflow_id, len(planned), start, most, start == 0)
+
+
+def begin_or_refuse(
+    deps: Deps,
+    by: Principal,
+    planned: Sequence[PlannedHandoff],
+    terms: Terms,
+    idempotency_key: IdempotencyKey | None,
+) -> BegunHandoffs:
+    """Like ``begin_handoffs``, for a caller that is refused if the loop guard stops them: commits the entry that the
+    stopped one leaves for a human, and raises ``LoopTripped``. A repeat with the same key gets the same error, and
+    counts once."""
+    begun = begin_handoffs(deps, by, planned, terms)
+    if isinstance(begun, BegunHandoffs):
+        return begun
+    trip = begun.trip
+    refusal = LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
+    saved = [SaveResponse(idempotency_key, refusal_response(refusal))] if idempotency_key else []
+    deps.store.commit(by.workspace, *begun.extras, *saved)
+    raise refusal from trip
+
+
+def begin_handoff(
+    deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms, idempotency_key: IdempotencyKey | None
+) -> BegunHandoffs:
+    return begin_or_refuse(deps, by, [planned], terms, idempotency_key)
+
+
+def begin_children(
+    deps: Deps,
+    by: Principal,
+    planned: Sequence[PlannedHandoff],
+    inputs: HandoffInputs,
+    now: datetime,
+    idempotency_key: IdempotencyKey | None,
+) -> BegunHandoffs:
+    """Begins the handoffs that follow from an action of ``by`` under a claim. Raises ``LoopTripped``."""
+    workflow_id = planned[0].draft.lineage.workflow_id
+    handoffs = deps.store.handoff_inputs(by.workspace, HandoffQuery(workflow_id=workflow_id)).handoffs
+    terms = Terms(settings=inputs.settings, now=now, handoffs=handoffs, asked_directly=False)
+    return begin_or_refuse(deps, by, planned, terms, idempotency_key)
+
+
+def commit_handoff(deps: Deps, begun: BegunHandoffs, *extras: ExtraWrite) -> TaskDetails:
+    """Commits a handoff that is no part of another task's change. ``extras``: committed with it."""
+    new = begun.only
+    commit_and_notify(deps, new.change, *new.along, *begun.extras, *extras)
+    if new.page_sync:
+        deps.tracker_queue.notify(new.task.workspace, new.task.id)
+    return new.details
+
+
+def notify_begun(deps: Deps, handoffs: Iterable[NewHandoff]) -> None:
+    """Sends the dispatch notices of handoffs that were committed with another task's change."""
+    for each in handoffs:
+        if each.change.notifies:
+            notify_agent(deps, each.task)
+        if each.page_sync:
+            deps.tracker_queue.notify(each.task.workspace, each.task.id)
+
+
+def wait_for(task: Task, children: Sequence[NewHandoff], join: JoinRule, settings: Settings, now: datetime) -> Wait:
+    """Returns the wait for the branches that ``children`` begin."""
+    begun = [child.change.task for child in children]
+    return Wait(
+        number=task.waits + 1,
+        since=now,
+        alert_at=now + seconds(settings.waiting_alert_seconds),
+        policy=join.policy,
+        quorum=join.quorum,
+        branches=tuple(Branch(call_id=str(each.call_id), task_id=each.id) for each in begun),
+    )
+
+
+def transfer_output(child: NewHandoff) -> dict[str, Any]:
+    """The transfer output: the output of a task that continues in another task (docs/spec/tools.md §4)."""
+    task = child.change.task
+    return {
+        "handoff": True,
+        "target_agent": task.target_agent,
+        "new_task_id": task.id,
+        "context": dict(child.message.context.fields),
+    }
+
+
+def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:
+    """Returns the number of the workflow's handoffs if they were never counted. A workflow that has only its root isn't
+    counted, so it has one."""
+    if draft.lineage.is_root and draft.retry_of is None:
+        return len(deps.store.workflow(workspace, draft.lineage.workflow_id))
+    return 1
+
+
+def stopped_handoff(
+    deps: Deps,
+    by: Principal,
+    draft: HandoffDraft,
+    trip: LoopTripped,
+    now: datetime,
+    extras: Sequence[ExtraWrite] = (),
+) -> StoppedHandoff:
+    """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
+    (docs/spec/protocol.md §3)."""
+    review_id = _review_id(draft, trip.rule)
+    request = {
+        "kind": str(draft.kind),
+        "reason": draft.message.reason,
+        "parent_task_id": draft.lineage.parent_id,
+        "workflow_id": draft.lineage.workflow_id,
+        "message": trip.message,
+    }
+    try:
+        known = deps.store.review(by.workspace, review_id)
+        # The viewer sees what a release would create: an agent may ask for another handoff each time.
+        latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
+        review = latest.asked_again(request, by, now)
+    except Unknown:
+        review = Review(
+            workspace=by.workspace,
+            id=review_id,
+            reason=LOOP_GUARD,
+            rule=trip.rule,
+            chain=trip.chain,
+            source_agent=draft.source,
+            target_agent=draft.target,
+            request=request,
+            requested_by=by.key,
+            opened_at=now,
+            last_at=now,
+        )
+    content = ReviewRequest(review_id, draft.plain())
+    return StoppedHandoff(review, trip, (ReviewChanged(review), content, *extras))
+
+
+def _review_id(draft: HandoffDraft, rule: str) -> str:
+    """Returns the same id for every trip of a chain over a rule; ids sort by the start of the root. A chain is
+    identified by its last task: a stop elsewhere in the workflow has an entry of its own, as the entry takes the place
+    of a child. A chain without a task is identified by its direction, since each request would begin another workflow;
+    so are too many roots in a direction."""
+    lineage = draft.lineage
+    is_known = rule != ROOT_RATE and (lineage.master_task_id is not None or rule in _WORKFLOW_RULES)
+    chain = lineage.parent_id or f"{draft.source} {draft.target} {lineage.workflow_id if is_known else ''}"
+    began = (lineage.master_task_id or "").removeprefix("task_")[:10] if is_known or lineage.parent_id else ""
+    return f"review_{began}{hashlib.sha256(f'{chain} {rule}'.encode()).hexdigest()[:16]}"
