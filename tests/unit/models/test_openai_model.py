@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from baton.adapters.models import deadline
-from baton.adapters.models.deadline import MAX_ANSWER_BYTES
+from baton.adapters.models import http_request
+from baton.adapters.models.http_request import MAX_ANSWER_BYTES
 from baton.adapters.models.openai_compatible import OpenAICompatibleModel, base_of
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.transcript import Usage
@@ -591,9 +591,9 @@ def certificate(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fresh_certificates() -> Iterator[None]:
-    deadline._certificates.cache_clear()
+    http_request._certificates.cache_clear()
     yield
-    deadline._certificates.cache_clear()
+    http_request._certificates.cache_clear()
 
 
 @pytest.mark.usefixtures("fresh_certificates")

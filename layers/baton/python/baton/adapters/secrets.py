@@ -1,4 +1,5 @@
-"""The trackers' tokens in AWS Secrets Manager: one secret per workspace, read at most every five minutes."""
+"""Secrets in AWS Secrets Manager: the trackers' tokens, one for each workspace, and the key of the callbacks. Each is
+read at most every five minutes."""
 
 from __future__ import annotations
 
@@ -26,32 +27,62 @@ class SecretsClient(Protocol):
     def create_secret(self, **request: Any) -> Any: ...
 
 
+class SecretUnreadable(Exception):
+    """``code``: the error code of AWS, or the name of the exception if AWS wasn't reached."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(_code(cause))
+        self.code = _code(cause)
+        self.is_missing = self.code == "ResourceNotFoundException" or _is_being_deleted(cause)
+
+
+class SecretReader:
+    """Reads secrets by name or ARN, and keeps each for five minutes."""
+
+    def __init__(self, client: SecretsClient) -> None:
+        kept: Any = client  # Powertools' type is boto3's own, of which it uses a single call
+        self._provider = SecretsProvider(boto3_client=kept)
+
+    def read(self, secret_id: str, *, afresh: bool = False) -> str:
+        """Returns the secret's text; empty if it has none. Raises ``SecretUnreadable``."""
+        try:
+            found = self._provider.get(secret_id, max_age=KEPT_SECONDS, force_fetch=afresh)
+        except GetParameterError as exc:
+            # Powertools wraps every error in its own, which has nothing but the text; the cause has the code.
+            raise SecretUnreadable(exc.__context__ or exc) from exc
+        return found if isinstance(found, str) else ""
+
+    def forget(self) -> None:
+        self._provider.store.clear()
+
+
 class SecretsManagerSecrets:
     """``prefix`` begins the names of all secrets, and the resource of the IAM policy."""
 
     def __init__(self, client: SecretsClient, prefix: str, log: Callable[..., None]) -> None:
         self._client, self._prefix, self._log = client, prefix, log
-        kept: Any = client  # Powertools' type is boto3's own, of which it uses a single call
-        self._provider = SecretsProvider(boto3_client=kept)
+        self._reader = SecretReader(client)
 
     def put(self, workspace: str, token: str) -> None:
         name = self._name(workspace)
         try:
             self._put(name, token)
         except (ClientError, BotoCoreError) as exc:
-            self._log_trouble("tracker token not saved", workspace, exc)
+            self._log_trouble("tracker token not saved", workspace, _code(exc))
             if _is_being_deleted(exc):
                 raise Busy(f"The secret {name} is scheduled for deletion: restore it in AWS Secrets Manager.") from exc
             raise Busy from exc
-        self._provider.store.clear()
+        self._reader.forget()
 
     def get(self, workspace: str, *, afresh: bool = False) -> str | None:
         try:
-            found = self._provider.get(self._name(workspace), max_age=KEPT_SECONDS, force_fetch=afresh)
-        except GetParameterError as exc:
-            self._refuse_unless_missing(workspace, exc.__context__ or exc)
-            return None
-        return found if isinstance(found, str) and found else None
+            return self._reader.read(self._name(workspace), afresh=afresh) or None
+        except SecretUnreadable as exc:
+            if not exc.is_missing:
+                self._log_trouble("tracker token can't be read", workspace, exc.code)
+                raise Busy from exc
+        self._reader.forget()
+        return None
 
     def _put(self, name: str, token: str) -> None:
         """Replaces the secret, or creates it if there is none; another process may create it at the same time."""
@@ -72,21 +103,13 @@ class SecretsManagerSecrets:
                 return
         self._client.put_secret_value(SecretId=name, SecretString=token)
 
-    def _refuse_unless_missing(self, workspace: str, exc: BaseException) -> None:
-        """Powertools wraps every error in its own, which has nothing but the text; the cause has the code."""
-        if _code(exc) != "ResourceNotFoundException" and not _is_being_deleted(exc):
-            self._log_trouble("tracker token can't be read", workspace, exc)
-            raise Busy from exc
-        self._provider.store.clear()
-
     def _name(self, workspace: str) -> str:
         """Returns the secret's name. Raises ``ValueError`` for an id that could name another workspace's secret."""
         if not is_id(workspace):
             raise ValueError(workspace)
         return f"{self._prefix}/{workspace}/notion"
 
-    def _log_trouble(self, message: str, workspace: str, exc: BaseException) -> None:
-        error = _code(exc) or type(exc).__name__
+    def _log_trouble(self, message: str, workspace: str, error: str) -> None:
         self._log(message, action="secret_trouble", workspace=workspace, error=error)
 
 
@@ -94,24 +117,23 @@ class SecretsManagerCallbackKey:
     """The key that the stack generated when it was deployed; nobody has ever seen it. ``secret_id`` is its ARN."""
 
     def __init__(self, client: SecretsClient, secret_id: str, log: Callable[..., None]) -> None:
-        self._client, self._secret_id, self._log = client, secret_id, log
+        self._reader, self._secret_id, self._log = SecretReader(client), secret_id, log
         self._key: bytes | None = None
 
     def get(self) -> bytes:
         """Returns the key, read once per process, as it never changes. Raises ``Busy`` if it can't be read."""
         if self._key is None:
             try:
-                found = self._client.get_secret_value(SecretId=self._secret_id)
-            except (ClientError, BotoCoreError) as exc:
-                error = _code(exc) or type(exc).__name__
-                self._log("callback key can't be read", action="secret_trouble", error=error)
+                self._key = self._reader.read(self._secret_id).encode()
+            except SecretUnreadable as exc:
+                self._log("callback key can't be read", action="secret_trouble", error=exc.code)
                 raise Busy from exc
-            self._key = str(found["SecretString"]).encode()
         return self._key
 
 
 def _code(exc: BaseException) -> str:
-    return str(exc.response.get("Error", {}).get("Code", "")) if isinstance(exc, ClientError) else ""
+    code = exc.response.get("Error", {}).get("Code") if isinstance(exc, ClientError) else None
+    return str(code or type(exc).__name__)
 
 
 def _is_being_deleted(exc: BaseException) -> bool:

@@ -7,7 +7,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from baton.adapters.models.deadline import Answer, Deadline, ask
+from baton.adapters.deadline import Deadline
+from baton.adapters.models.http_request import Answer, ask
 from baton.adapters.models.openai_reply import json_in, reply_in
 from baton.adapters.models.openai_request import body_of
 from baton.adapters.retry_after import retry_after

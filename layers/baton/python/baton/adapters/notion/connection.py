@@ -13,7 +13,7 @@ from notion_client.errors import HTTPResponseError, RequestTimeoutError
 from notion_client.helpers import iterate_paginated_api
 
 from baton.adapters.notion import troubles
-from baton.adapters.notion.transport import MIN_SECONDS, Budget, BudgetedTransport
+from baton.adapters.notion.transport import MIN_SECONDS, SessionTransport
 from baton.domain.errors import Busy, TrackerAway
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ class Connection:
     asks, whatever the budget, and don't know status 529."""
 
     def __init__(
-        self, workspace: str, secrets: Secrets, base_url: str, shared: httpx.BaseTransport, budget: Budget, clock: Clock
+        self, workspace: str, secrets: Secrets, base_url: str, transport: SessionTransport, clock: Clock
     ) -> None:
-        self._workspace, self._secrets, self._budget, self._clock = workspace, secrets, budget, clock
+        self._workspace, self._secrets, self._deadline, self._clock = workspace, secrets, transport.deadline, clock
         self._token: str | None = None
         # Setting ``client`` also sets its base_url, headers and timeout, so each session has a client; they share the
         # pool.
         self.api = Client(
-            client=httpx.Client(transport=BudgetedTransport(shared, budget), trust_env=False),
+            client=httpx.Client(transport=transport, trust_env=False),
             base_url=base_url.rstrip("/"),
             notion_version=VERSION,
             logger=_SILENT,
@@ -102,7 +102,7 @@ class Connection:
             return None
         jittered = FIRST_PAUSE_SECONDS * random.uniform(0.5, 1.5)  # noqa: S311 - spreads retries, keeps no secret
         pause = jittered if exc.retry_after is None else exc.retry_after
-        return pause if pause <= MAX_PAUSE_SECONDS and pause + MIN_SECONDS < self._budget.left else None
+        return pause if pause <= MAX_PAUSE_SECONDS and pause + MIN_SECONDS < self._deadline.left else None
 
     def _send_with_token(
         self, endpoint: Endpoint, args: tuple[str, ...], request: dict[str, Any], *, writes: bool

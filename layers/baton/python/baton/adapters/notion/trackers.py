@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from baton.adapters.deadline import Deadline
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.people import People
 from baton.adapters.notion.schema import Schemas
 from baton.adapters.notion.tracker import NotionTracker
-from baton.adapters.notion.transport import Budget
+from baton.adapters.notion.transport import SessionTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,8 +43,8 @@ class NotionTrackers:
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> NotionTracker:
         if self._transport is None:  # only when it is needed: it loads the certificates
             self._transport = httpx.HTTPTransport(limits=httpx.Limits(keepalive_expiry=_KEEP_OPEN_SECONDS))
-        budget = Budget(budget_seconds, self._monotonic)
-        notion = Connection(workspace, self._secrets, self._base_url, self._transport, budget, self._clock)
+        transport = SessionTransport(self._transport, Deadline(budget_seconds, self._monotonic))
+        notion = Connection(workspace, self._secrets, self._base_url, transport, self._clock)
         return NotionTracker(workspace, settings, notion, self._schemas, self._people)
 
 

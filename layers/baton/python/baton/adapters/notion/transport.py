@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from baton.adapters.deadline import Deadline
 
 MAX_REQUEST_SECONDS = 10.0
 # With less time than this a request isn't sent: its outcome would be unclear.
@@ -26,31 +28,20 @@ _STEPS: dict[str, type[httpx.TimeoutException]] = {
 }
 
 
-class Budget:
-    """``monotonic`` returns seconds from any start, never going back."""
-
-    def __init__(self, seconds: float, monotonic: Callable[[], float]) -> None:
-        self._monotonic, self._until = monotonic, monotonic() + seconds
-
-    @property
-    def left(self) -> float:
-        return self._until - self._monotonic()
-
-
 class NoTimeLeft(httpx.PoolTimeout):
     """No request was sent."""
 
 
-class BudgetedTransport(httpx.BaseTransport):
+class SessionTransport(httpx.BaseTransport):
     """One session's access to the transport that all sessions share. Closing it doesn't close the shared one."""
 
-    def __init__(self, shared: httpx.BaseTransport, budget: Budget) -> None:
-        self._shared, self._budget = shared, budget
+    def __init__(self, shared: httpx.BaseTransport, deadline: Deadline) -> None:
+        self._shared, self.deadline = shared, deadline
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        if self._budget.left < MIN_SECONDS:
+        if self.deadline.left < MIN_SECONDS:
             raise NoTimeLeft("the session's time is over")
-        timeouts = _Timeouts(self._budget)
+        timeouts = _Timeouts(self.deadline)
         request.extensions = {**request.extensions, "timeout": timeouts}
         response = self._shared.handle_request(request)
         if not isinstance(response.stream, httpx.SyncByteStream):
@@ -67,12 +58,12 @@ class _Timeouts(Mapping[str, float]):
     """httpcore looks up each step's timeout when it begins that step, so it gets the time left at that moment. Once no
     time is left, the lookup raises and nothing more is sent."""
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget, self._spare = budget, max(0.0, budget.left - MAX_REQUEST_SECONDS)
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline, self._spare = deadline, max(0.0, deadline.left - MAX_REQUEST_SECONDS)
 
     def __getitem__(self, step: str) -> float:
         too_late = _STEPS[step]
-        left = self._budget.left - self._spare
+        left = self._deadline.left - self._spare
         if left <= 0:
             raise too_late("the request's time is over")
         return left

@@ -6,7 +6,6 @@ and no more of an answer is read than the limit allows. Only resolving the host 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -20,23 +19,11 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable, Iterator, Mapping
 
+    from baton.adapters.deadline import Deadline
+
 MAX_ANSWER_BYTES = 4 * 2**20
 CONNECT_SECONDS = 5.0
 _WRITTEN_AT_ONCE = 16_384
-
-
-class Deadline:
-    """The time ``seconds`` from now."""
-
-    def __init__(self, seconds: float) -> None:
-        self._until = time.monotonic() + seconds
-
-    def left(self, most: float | None = None) -> float:
-        """Returns the seconds left. Raises ``httpcore.TimeoutException`` if there are none."""
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise httpcore.ReadTimeout("the time is over")
-        return left if most is None else min(left, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +49,14 @@ def ask(deadline: Deadline, method: str, url: str, headers: Mapping[str, str], c
         raise ModelAway("The model's provider can't be reached.") from exc
     except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
         raise ModelAway("The model's provider broke off its answer.") from exc
+
+
+def _left(deadline: Deadline) -> float:
+    """Returns the seconds left. Raises ``httpcore.TimeoutException`` if there are none."""
+    left = deadline.left
+    if left <= 0:
+        raise httpcore.ReadTimeout("the time is over")
+    return left
 
 
 def _read(response: httpx.Response) -> bytes:
@@ -123,7 +118,7 @@ class _TimedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        seconds = self._deadline.left(CONNECT_SECONDS)
+        seconds = min(_left(self._deadline), CONNECT_SECONDS)
         return _TimedStream(self._plain.connect_tcp(host, port, seconds, local_address, socket_options), self._deadline)
 
 
@@ -132,11 +127,11 @@ class _TimedStream(httpcore.NetworkStream):
         self._plain, self._deadline = plain, deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
-        return self._plain.read(max_bytes, self._deadline.left())
+        return self._plain.read(max_bytes, _left(self._deadline))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         for start in range(0, len(buffer), _WRITTEN_AT_ONCE):
-            self._plain.write(buffer[start : start + _WRITTEN_AT_ONCE], self._deadline.left())
+            self._plain.write(buffer[start : start + _WRITTEN_AT_ONCE], _left(self._deadline))
 
     def close(self) -> None:
         self._plain.close()
@@ -147,7 +142,8 @@ class _TimedStream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
-        secured = self._plain.start_tls(ssl_context, server_hostname, self._deadline.left(CONNECT_SECONDS))
+        seconds = min(_left(self._deadline), CONNECT_SECONDS)
+        secured = self._plain.start_tls(ssl_context, server_hostname, seconds)
         return _TimedStream(secured, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
