@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from simulation.habits import Focus
+from simulation.habits import Focus, NoticeFate
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +282,18 @@ FAMILIES = (
             'STILL_THE_SAME = "#stamp = :stamp"',
             'STILL_THE_SAME = "#stamp = :stamp OR #stamp <> :stamp"',
         ),
-        habits={"focus": Focus.BRANCHES},
-        steps=200_000,
+        habits={
+            "focus": Focus.BRANCHES,
+            "is_hot": True,
+            "slowness": 40,
+            "notices": NoticeFate.SHAKY,
+            "fault_share": 0,
+            "crash_share": 0,
+            "lag_ms": 2_000,
+            "skew_ms": 0,
+            "has_tracker": False,
+        },
+        steps=100_000,
     ),
     _bug(
         "a cascade looks once",
