@@ -65,6 +65,8 @@ class InstantTracker:
 
 
 class InstantTrackers:
+    name = "Notion"
+
     def __init__(self) -> None:
         self.tracker = InstantTracker()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.bootstrap import logger, wire
-from baton.services.tracker.receive_webhook import WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import receive_webhook
+from notion_webhook.delivery import NotionEvent
 from notion_webhook.shapes import NotionDelivery, ReceivedView
 from rest.answers import Answer, ok
 from rest.app import App
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 routes = Routes()
 
 
-def delivery_of(request: Request) -> WebhookDelivery:
+def delivery_of(request: Request) -> NotionEvent:
     """Returns the delivery, checked for its size and not parsed yet. Raises ``MalformedJson``, ``TooLarge``."""
     raw = request.strangers_body
-    return WebhookDelivery(raw=raw, content=Unread(raw), signature=request.header("x-notion-signature"))
+    return NotionEvent(raw=raw, content=Unread(raw), signature=request.header("x-notion-signature"))
 
 
 @routes.post(
@@ -34,7 +35,7 @@ def delivery_of(request: Request) -> WebhookDelivery:
     needs_token=False,
     raw=True,
 )
-def receive_delivery(deps: Deps, call: Call[WebhookDelivery, None]) -> Answer:
+def receive_delivery(deps: Deps, call: Call[NotionEvent, None]) -> Answer:
     """For Notion: make the handshake while the address is open, and report changes afterwards.
 
     Takes no token: the address is a secret, and every delivery after the handshake is signed. The changes are then read

@@ -36,8 +36,9 @@ from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.open_webhook import open_webhook
-from baton.services.tracker.receive_webhook import WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import receive_webhook
 from notion_webhook import handler as notion_webhook
+from notion_webhook.delivery import NotionEvent
 from rest.app import App
 from rest.request import Request
 from support.clock import FakeClock
@@ -192,7 +193,7 @@ def with_webhook(account: Account) -> None:
 def installed(account: Account) -> None:
     with_webhook(account)
     handshake = {"verification_token": "secret_example_not-a-real-token"}
-    receive_webhook(account.deps, f"{DEMO}.{'0' * 64}", WebhookDelivery(b"", handshake, None))
+    receive_webhook(account.deps, f"{DEMO}.{'0' * 64}", NotionEvent(b"", handshake, None))
 
 
 def with_page(account: Account, page_id: str) -> None:

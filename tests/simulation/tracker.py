@@ -81,6 +81,8 @@ class Page:
 class SimulatedTracker:
     """The database. ``away_until_ms``: an outage."""
 
+    name = "Notion"
+
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
         self._numbers = count(1)

@@ -9,9 +9,10 @@ from baton.domain.tracker.webhook import sign
 from baton.services.access.change_settings import change_settings
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.open_webhook import open_webhook
-from baton.services.tracker.receive_webhook import WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import receive_webhook
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.services.tracker.tracker_health import tracker_health
+from notion_webhook.delivery import NotionEvent
 from simulation.cast.people import SERVICE, human
 from simulation.tracker import BOT, DATABASE, WEBHOOK_TOKEN
 
@@ -81,7 +82,7 @@ class Editor:
         at = sim.clock.now().isoformat(timespec="milliseconds")
         content = {"id": f"delivery{self._deliveries}", "timestamp": at, **event}
         raw = json.dumps(content).encode()
-        delivery = WebhookDelivery(raw=raw, content=content, signature=f"sha256={sign(WEBHOOK_TOKEN, raw)}")
+        delivery = NotionEvent(raw=raw, content=content, signature=f"sha256={sign(WEBHOOK_TOKEN, raw)}")
 
         def send(_once: object) -> None:
             receive_webhook(sim.deps, self._address, delivery)
@@ -91,5 +92,5 @@ class Editor:
     def _shaken_hands(self) -> str:
         _, address = open_webhook(self._sim.deps, human())
         content = {"verification_token": WEBHOOK_TOKEN}
-        receive_webhook(self._sim.deps, address, WebhookDelivery(raw=b"", content=content, signature=None))
+        receive_webhook(self._sim.deps, address, NotionEvent(raw=b"", content=content, signature=None))
         return address

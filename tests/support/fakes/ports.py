@@ -47,6 +47,8 @@ class FakeTrackerQueue:
 class NoTrackers:
     """Where no workspace has a tracker, nobody may ask for one."""
 
+    name = "Notion"
+
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
         raise ValueError(workspace)
 

@@ -14,10 +14,11 @@ from baton.ports import Deps, Trackers
 from baton.services.access.change_settings import change_settings
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.open_webhook import open_webhook
-from baton.services.tracker.receive_webhook import Received, WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import Received, receive_webhook
 from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import SyncReport, sync_tracker
 from fake_notion import STATUS, Database, FakeNotion, Page
+from notion_webhook.delivery import NotionEvent
 from support.worlds.world import WORKSPACE, World, human
 
 TOKEN = "ntn_fake_token"
@@ -99,6 +100,6 @@ class Hook:
     def deliver(self, body: bytes, headers: dict[str, str]) -> int:
         signature = {name.lower(): value for name, value in headers.items()}.get("x-notion-signature")
         self.received.append(
-            receive_webhook(self.world.deps, self.address, WebhookDelivery(body, json.loads(body), signature))
+            receive_webhook(self.world.deps, self.address, NotionEvent(body, json.loads(body), signature))
         )
         return 200

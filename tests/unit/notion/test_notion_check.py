@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from baton.domain.errors import (
-    TrackerAway,
     TrackerDenies,
 )
 from baton.domain.tracker.tracker_settings import TrackerSettings
@@ -145,5 +144,6 @@ def test_missing_capabilities_are_warned_of(processes: Office) -> None:
 
 def test_a_silent_notion_is_no_problem_of_the_database(processes: Office) -> None:
     processes.fake.fault = always(Fault(503), "/v1/data_sources")
-    with pytest.raises(TrackerAway):
-        processes.tracker().problems()
+    [problem] = processes.tracker().problems()
+    assert (problem.about, problem.severity) == ("tracker", "error")
+    assert problem.what_to_do == "Try again in a minute; see status.notion.com."

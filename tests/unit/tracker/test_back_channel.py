@@ -25,8 +25,9 @@ from baton.services.claims.complete_task import complete_task
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
-from baton.services.tracker.receive_webhook import Received, WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import Received, receive_webhook
 from fake_notion import SELECT, STATUS, Fault
+from notion_webhook.delivery import NotionEvent
 from support.worlds.notion_world import Hook, NotionWorld
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, agent, human, service
@@ -250,7 +251,7 @@ def test_the_handshake_is_opened_by_a_human_for_ten_minutes(world: NotionWorld) 
 
 def shake(world: NotionWorld, address: str, token: Any) -> Received:
     content = {"verification_token": token}
-    return receive_webhook(world.deps, address, WebhookDelivery(json.dumps(content).encode(), content, None))
+    return receive_webhook(world.deps, address, NotionEvent(json.dumps(content).encode(), content, None))
 
 
 def reopened(world: NotionWorld) -> tuple[Any, str]:
@@ -292,7 +293,7 @@ def test_no_webhook_without_a_tracker(world: NotionWorld) -> None:
 def deliver(world: NotionWorld, hook: Hook, event: dict[str, Any], **changes: str) -> Received:
     body, headers = world.notion.signed(event)
     signature = changes.get("signature", headers["X-Notion-Signature"])
-    return receive_webhook(world.deps, hook.address, WebhookDelivery(body, event, signature))
+    return receive_webhook(world.deps, hook.address, NotionEvent(body, event, signature))
 
 
 @pytest.fixture
@@ -314,7 +315,7 @@ def test_a_forged_delivery_changes_nothing(world: NotionWorld, hook: Hook, closi
         with pytest.raises(BadSignature):
             deliver(world, hook, event, signature=forged)
     with pytest.raises(BadSignature):
-        receive_webhook(world.deps, hook.address, WebhookDelivery(body + b" ", event, signature))
+        receive_webhook(world.deps, hook.address, NotionEvent(body + b" ", event, signature))
     world.sync()
     assert world.row(task_id).looks == 0
 
@@ -324,7 +325,7 @@ def test_before_the_handshake_nothing_is_believed(world: NotionWorld, closing: t
     _, address = reopened(world)
     body, headers = world.notion.signed(event)
     with pytest.raises(BadSignature):
-        receive_webhook(world.deps, address, WebhookDelivery(body, event, headers["X-Notion-Signature"]))
+        receive_webhook(world.deps, address, NotionEvent(body, event, headers["X-Notion-Signature"]))
 
 
 def test_a_replayed_delivery_is_seen_to_once(

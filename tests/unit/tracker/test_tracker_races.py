@@ -25,11 +25,12 @@ from baton.services.escalations.create_handoff_marker import MarkerAnswer, creat
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
 from baton.services.tracker.open_webhook import open_webhook, webhook_of
-from baton.services.tracker.receive_webhook import Received, WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import Received, receive_webhook
 from baton.steps.tracker.learn_from_page import apply_once
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
+from notion_webhook.delivery import NotionEvent
 from support.faults.threads import StillClock, at_once, race
 from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.notion_world import NotionWorld
@@ -188,7 +189,7 @@ def test_of_32_handshakes_at_once_one_is_taken(world: NotionWorld) -> None:
     def step(_number: int, runner: int) -> tuple[Received, str]:
         token = f"secret_{runner}"
         content = {"verification_token": token}
-        return receive_webhook(deps, address, WebhookDelivery(b"", content, None)), token
+        return receive_webhook(deps, address, NotionEvent(b"", content, None)), token
 
     (answers,) = race(32, 1, step)
     (taken,) = [answer for answer in answers if isinstance(answer, tuple)]

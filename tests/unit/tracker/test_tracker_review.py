@@ -26,12 +26,13 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.open_webhook import open_webhook, webhook_of
-from baton.services.tracker.receive_webhook import Received, WebhookDelivery, receive_webhook
+from baton.services.tracker.receive_webhook import Received, receive_webhook
 from baton.services.tracker.set_tracker_token import set_tracker_token
 from baton.services.tracker.sync_tracker import sync_tracker
 from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
+from notion_webhook.delivery import NotionEvent
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
 
@@ -406,7 +407,7 @@ def test_a_signed_delivery_is_a_delivery_whatever_it_carries(world: NotionWorld)
     person_edits(world, task_id, status="Done")
     odd = {**world.notion.events[-1], "verification_token": "secret_of_somebody_else"}
     body, headers = world.notion.signed(odd)
-    delivery = WebhookDelivery(body, json.loads(body), headers["X-Notion-Signature"])
+    delivery = NotionEvent(body, json.loads(body), headers["X-Notion-Signature"])
     before = webhook_of(world.deps, human()).token
     assert receive_webhook(world.deps, hook.address, delivery) is Received.REPORTED
     assert webhook_of(world.deps, human()).token == before
@@ -425,7 +426,7 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
     world.store.webhook = replaced  # type: ignore[method-assign]
     content = {"verification_token": "secret_late"}
     with pytest.raises(Unknown):
-        receive_webhook(world.deps, address, WebhookDelivery(b"", content, None))
+        receive_webhook(world.deps, address, NotionEvent(b"", content, None))
     assert webhook_of(world.deps, human()).token is None
 
 

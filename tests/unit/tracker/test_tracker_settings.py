@@ -9,7 +9,7 @@ import pytest
 from baton.domain.access.settings import Settings
 from baton.domain.errors import InvalidInput
 from baton.domain.tasks.task import State
-from baton.domain.tracker.tracker_settings import MAX_WORD, MAX_WORDS, TrackerSettings, from_public, notion_id
+from baton.domain.tracker.tracker_settings import MAX_WORD, MAX_WORDS, TrackerSettings, from_public, id_in
 
 ID = "1f0a5a5e28f44bb59d9e0c1d2e3f4a5b"
 DASHED = "1f0a5a5e-28f4-4bb5-9d9e-0c1d2e3f4a5b"
@@ -48,7 +48,7 @@ GOOD = TrackerSettings(database=ID)
     ],
 )
 def test_a_database_is_found_in_whatever_was_pasted(text: str) -> None:
-    assert notion_id(text) == ID
+    assert id_in(text) == ID
     assert TrackerSettings(database=text).database_id == ID
     assert GOOD.changed({"database": text}).database == text, "kept as it was pasted"
 
@@ -75,14 +75,14 @@ def test_a_database_is_found_in_whatever_was_pasted(text: str) -> None:
     ],
 )
 def test_what_names_no_database_is_refused_by_its_field(text: str) -> None:
-    assert notion_id(text) is None
+    assert id_in(text) is None
     assert TrackerSettings(database=text).database_id == ""
     assert refused(database=text) == "tracker.database"
 
 
 def test_a_database_of_endless_text_is_refused() -> None:
     url = "https://www.notion.so/" + "x" * 2_000 + ID
-    assert notion_id(url) == ID
+    assert id_in(url) == ID
     assert refused(database=url) == "tracker.database"
 
 

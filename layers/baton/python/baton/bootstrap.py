@@ -132,6 +132,8 @@ def _table() -> Table:
 class _Trackers:
     """Made at the first use: most calls need no tracker, and an HTTP client is slow to import."""
 
+    name = "Notion"
+
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
         return _notion().of(workspace, settings, budget_seconds)
 

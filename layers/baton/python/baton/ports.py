@@ -939,10 +939,15 @@ class Tracker(Protocol):
         first."""
 
     def problems(self) -> tuple[TrackerProblem, ...]:
-        """Returns every problem of the database as it is configured. Raises only ``TrackerAway``."""
+        """Returns every problem of the database as it is configured. Never raises: a tracker that doesn't answer is a
+        problem too."""
 
 
 class Trackers(Protocol):
+    @property
+    def name(self) -> str:
+        """The tracker's name in texts for people."""
+
     def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
         """Returns the workspace's tracker. Sends no request yet, and never raises."""
 

@@ -9,7 +9,7 @@ from notion_client.helpers import is_full_user
 from baton.adapters.notion.schema import dashed
 from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
 from baton.domain.tracker.page_changes import Editor
-from baton.domain.tracker.tracker_settings import notion_id
+from baton.domain.tracker.tracker_settings import id_in
 
 if TYPE_CHECKING:
     from baton.adapters.notion.connection import Connection
@@ -44,7 +44,7 @@ class People:
 
 
 def _read_editor(notion: Connection, user_id: str) -> Editor:
-    known = notion_id(user_id)
+    known = id_in(user_id)
     if known is None:
         return Editor(user_id, is_person=False)
     try:

@@ -14,7 +14,7 @@ from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
 from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, Refused, Restricted
 from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
-from baton.domain.tracker.tracker_settings import notion_id
+from baton.domain.tracker.tracker_settings import id_in
 from baton.ports import TrackerProblem, WrittenPage
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ class NotionTracker:
             self._people.us(self._notion)
             schema = self._schema(afresh=True)
             return (*problems_of(schema, self._settings), *self._problems_of_capabilities(schema))
-        except TrackerAway:
-            raise
+        except TrackerAway as exc:
+            return (TrackerProblem("tracker", ERROR, exc.message, "Try again in a minute; see status.notion.com."),)
         except Denied as exc:
             return (TrackerProblem(exc.about, ERROR, exc.problem, exc.what_to_do),)
         except TrackerTrouble as exc:
@@ -218,7 +218,7 @@ class NotionTracker:
 
 
 def _known(page_id: str) -> str:
-    known = notion_id(page_id)
+    known = id_in(page_id)
     if known is None:
         raise PageGone("This is no id of a Notion page.")
     return dashed(known)

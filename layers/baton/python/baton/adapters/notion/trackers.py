@@ -27,6 +27,8 @@ class NotionTrackers:
     """Opens tracker sessions. ``transport`` reaches Notion; without it, one pool of connections is made. It holds
     nothing of a workspace: the token goes with each request."""
 
+    name = "Notion"
+
     def __init__(
         self,
         secrets: Secrets,

@@ -11,7 +11,7 @@ from baton.domain.times import parse_rfc3339
 from baton.domain.tracker.page_changes import PageSnapshot
 from baton.domain.tracker.page_fields import plain
 from baton.domain.tracker.page_sync import PageRef
-from baton.domain.tracker.tracker_settings import folded, notion_id
+from baton.domain.tracker.tracker_settings import folded, id_in
 
 if TYPE_CHECKING:
     from baton.domain.tracker.page_fields import PageFields
@@ -65,14 +65,14 @@ def relation(ids: tuple[str, ...]) -> Value:
 
 def related_ids(page_fields: PageFields, role: str) -> tuple[str, ...]:
     """Returns the ids in Notion's dashed form, each once."""
-    known = (notion_id(one) for one in page_fields.relations.get(role, ()))
+    known = (id_in(one) for one in page_fields.relations.get(role, ()))
     return tuple(dict.fromkeys(dashed(one) for one in known if one))
 
 
 def page_ref(page: dict[str, Any]) -> PageRef:
     """Returns the page's id and URL. A connection that may write but not read gets the id alone. Raises ``ValueError``
     if there is no id."""
-    known = notion_id(str(page.get("id")))
+    known = id_in(str(page.get("id")))
     if known is None:
         raise ValueError("a page without an id")
     page_id = dashed(known)

@@ -59,7 +59,7 @@ class TrackerSettings:
     @property
     def database_id(self) -> str:
         """32 hexadecimal digits."""
-        return notion_id(self.database) or ""
+        return id_in(self.database) or ""
 
     def changed(self, values: Mapping[str, Any]) -> TrackerSettings:
         """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput``."""
@@ -112,7 +112,7 @@ def folded(request: str | None) -> str:
     return (request or "").strip().casefold()
 
 
-def notion_id(text: str) -> str | None:
+def id_in(text: str) -> str | None:
     """Returns an id's 32 hexadecimal digits, from the id or from a page's URL (not those of the view); else None."""
     text = text.strip().lower()
     try:

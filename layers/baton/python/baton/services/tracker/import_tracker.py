@@ -178,7 +178,7 @@ class Importer:
         sync = self.deps.store.page_sync(self.by.workspace, task_id) if meaning else None
         if meaning is None or sync is None or not sync.is_settled:
             return
-        reason = f"was {seen.status!r} in Notion when it was imported"
+        reason = f"was {seen.status!r} in {self.deps.trackers.name} when it was imported"
         command = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
         with suppress(TaskEnded):
             change_task(self.deps, self.by.workspace, task_id, lambda _: command)

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
-from baton.domain.times import parse_rfc3339
-from baton.domain.tracker.tracker_settings import notion_id
 from baton.domain.tracker.webhook import MAX_TOKEN, is_fresh
 from baton.ports import PageReported, WebhookSaved
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.learn_from_page import apply_once
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from baton.domain.tracker.webhook import Webhook
     from baton.ports import Deps
-
-MAX_EVENT_ID = 100
 
 
 class Received(StrEnum):
@@ -39,13 +34,34 @@ class Received(StrEnum):
     REPEATED = "repeated"
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookDelivery:
-    """A delivery of the webhook."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedChange:
+    """A change of something in the tracker, as a delivery reports it."""
 
-    raw: bytes  # the body's exact bytes
-    content: Mapping[str, Any]  # the JSON object in them; it may be parsed when it is first read
-    signature: str | None  # the header, if any
+    event_id: str
+    sent_at: datetime
+    is_by_person: bool
+    page_id: str | None  # None for anything but a page
+
+
+class WebhookDelivery(Protocol):
+    """A delivery of the webhook. Its body is parsed when something in it is first asked for. Each question may raise
+    ``MalformedJson``."""
+
+    @property
+    def raw(self) -> bytes:
+        """The body's exact bytes."""
+
+    @property
+    def signature(self) -> str | None:
+        """The header, if any."""
+
+    @property
+    def handshake_token(self) -> object:
+        """The token that the tracker will sign with; None if this is no handshake."""
+
+    def change(self) -> ReportedChange:
+        """Raises ``InvalidInput`` for a change without an id or a time."""
 
 
 def receive_webhook(deps: Deps, address: str, delivery: WebhookDelivery) -> Received:
@@ -53,13 +69,13 @@ def receive_webhook(deps: Deps, address: str, delivery: WebhookDelivery) -> Rece
     Raises ``Unknown``, ``HandshakeClosed``, ``BadSignature`` and ``InvalidInput``."""
     webhook = _webhook_at(deps, address)
     if delivery.signature is None or webhook.token is None:
-        token = delivery.content.get("verification_token")
+        token = delivery.handshake_token
         if token is not None:
             return _shake_hands(deps, webhook, token)
     webhook.must_have_signed(delivery.raw, delivery.signature or "")
     if webhook.verified_at is None:
         _note_first_delivery(deps, webhook)
-    return _report(deps, webhook.workspace, delivery.content)
+    return _report(deps, webhook.workspace, delivery.change())
 
 
 def _webhook_at(deps: Deps, address: str) -> Webhook:
@@ -70,7 +86,7 @@ def _webhook_at(deps: Deps, address: str) -> Webhook:
     return webhook
 
 
-def _shake_hands(deps: Deps, webhook: Webhook, token: Any) -> Received:
+def _shake_hands(deps: Deps, webhook: Webhook, token: object) -> Received:
     if not isinstance(token, str) or not 0 < len(token) <= MAX_TOKEN or not token.isprintable():
         raise InvalidInput("verification_token", f"must be 1 to {MAX_TOKEN} printable characters")
 
@@ -95,43 +111,19 @@ def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
     retry_on_conflict(deps.clock, attempt)
 
 
-def _report(deps: Deps, workspace: str, event: Mapping[str, Any]) -> Received:
-    event_id, sent_at = _text(event, "id"), _time(event)
+def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
     now = deps.clock.now()
-    if not is_fresh(sent_at, now):
+    if not is_fresh(change.sent_at, now):
         return Received.TOO_OLD
-    if not _by_a_person(event):
+    if not change.is_by_person:
         return Received.NOT_A_PERSON
-    entity = event.get("entity")
-    page_id = notion_id(str(entity.get("id"))) if isinstance(entity, dict) and entity.get("type") == "page" else None
-    if page_id is None:
+    if change.page_id is None:
         return Received.NOT_A_PAGE
-    task_id = deps.store.page_holders(workspace, [page_id]).get(page_id)
+    task_id = deps.store.page_holders(workspace, [change.page_id]).get(change.page_id)
     if task_id is None:
         return Received.UNKNOWN_PAGE
-    idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", event_id, "")
+    idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")
     if not apply_once(deps, idempotency_key, [PageReported(task_id, now)]):
         return Received.REPEATED
     deps.tracker_queue.notify(workspace, task_id)
     return Received.REPORTED
-
-
-def _by_a_person(event: Mapping[str, Any]) -> bool:
-    """Our own writes come back with a bot as author, like those of every other connection and automation."""
-    authors = event.get("authors")
-    found = [author.get("type") for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
-    return "person" in found
-
-
-def _text(event: Mapping[str, Any], name: str) -> str:
-    value = event.get(name)
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_EVENT_ID:
-        raise InvalidInput(name, f"must be a text of 1 to {MAX_EVENT_ID} characters")
-    return value
-
-
-def _time(event: Mapping[str, Any]) -> datetime:
-    try:
-        return parse_rfc3339(_text(event, "timestamp"))
-    except ValueError as exc:
-        raise InvalidInput("timestamp", "must be an ISO 8601 time with an offset") from exc

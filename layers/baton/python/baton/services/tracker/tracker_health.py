@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import NoTracker, TrackerAway
+from baton.domain.errors import NoTracker
 from baton.ports import TrackerProblem
 from baton.steps.access.read_rights import ReadRights
 
@@ -60,7 +60,4 @@ def check_tracker(deps: Deps, workspace: str, values: Mapping[str, Any] | None) 
         settings = settings.changed(tracker=values)
     if settings.tracker is None:
         raise NoTracker
-    try:
-        return deps.trackers.of(workspace, settings.tracker, CHECK_SECONDS).problems()
-    except TrackerAway as trouble:
-        return (TrackerProblem("tracker", "error", trouble.message, "Try again in a minute; see status.notion.com."),)
+    return deps.trackers.of(workspace, settings.tracker, CHECK_SECONDS).problems()

@@ -35,7 +35,7 @@ def end_task(deps: Deps, task: Task, news: Ended, seen: PageSnapshot, editor: Ed
     """Ends the task in the name of the person who closed the page. The first end stands."""
     by = tracker_human(task.workspace, editor.id)
     name = one_line(plain(editor.name)).strip()[:MAX_NAME]
-    reason = f"set to {seen.status!r} in Notion" + (f" by {name}" if name else "")
+    reason = f"set to {seen.status!r} in {deps.trackers.name}" + (f" by {name}" if name else "")
     command = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
     with suppress(TaskEnded):
         change_task(deps, task.workspace, task.id, lambda _: command)

@@ -4,7 +4,7 @@ then:
 - After the hold: no other sender starts for a minute beyond our time budget. By then every request of ours has taken
   effect or never will.
 - After the page is created, before its id is saved: the next sender finds the page and saves its id. A sender that
-  doesn't find it comes back when the page must be in Notion's index.
+  doesn't find it comes back when the page must be in the tracker's index.
 - After the page is changed, before that is saved: the page is changed once more, to the state as it is then.
 - After a human's closing ended the task, before that is saved: the task has ended, and the page isn't written.
 - After the comment, before that is saved: the next sender sees the comment.
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100
-MAY_BE_THERE = "Notion may have made the page without telling; it is looked for before another one is made."
-IN_TRASH = "The page is in Notion's trash: restore it there. The task goes on without it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +149,10 @@ class PageSender:
         be found."""
         now = self.deps.clock.now()
         until = min(self.row.made_not_before(now), now + seconds(UNCLEAR_SECONDS))
-        self.let_go(lambda held: held.put_off(until, Sync.PENDING, MAY_BE_THERE))
-        return PageResult(None, Sync.PENDING, MAY_BE_THERE)
+        tracker = self.deps.trackers.name
+        message = f"{tracker} may have made the page without telling; it is looked for before another one is made."
+        self.let_go(lambda held: held.put_off(until, Sync.PENDING, message))
+        return PageResult(None, Sync.PENDING, message)
 
     def _put_off_in_doubt(self, page: PageRef) -> PageResult:
         """Puts the page off: the closing's author can't be known, and the page is left alone until it can."""
@@ -185,7 +185,8 @@ class PageSender:
         if not seen.by_us:
             self._learn_from(seen)
         if seen.in_trash and not self.task.is_ended:
-            raise PageRefused(IN_TRASH)
+            tracker = self.deps.trackers.name
+            raise PageRefused(f"The page is in {tracker}'s trash: restore it there. The task goes on without it.")
         if self.doubt or not self._is_to_be_written(seen):
             return WrittenPage(page, seen.status)
         made = self.tracker.update(page.id, self.page_fields)

@@ -98,7 +98,8 @@ def _page_trouble(deps: Deps, delivery: PageSender, trouble: TrackerTrouble) -> 
 
 def _without_page(deps: Deps, delivery: PageSender) -> PageResult:
     """Puts the page off: the tracker answered with another task's page."""
-    message, now = "The page that Notion answered with is another task's; it is tried again.", deps.clock.now()
+    now = deps.clock.now()
+    message = f"The page that {deps.trackers.name} answered with is another task's; it is tried again."
     delivery.row = replace(delivery.row, page=None)
     delivery.let_go(lambda held: replace(held, page=None).failed(now, Sync.ERROR, message, unclear=False))
     return PageResult(None, Sync.ERROR, message)

@@ -1,0 +1,68 @@
+"""What Notion's webhook sends, read as the use case asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.errors import InvalidInput
+from baton.domain.times import parse_rfc3339
+from baton.domain.tracker.tracker_settings import id_in
+from baton.services.tracker.receive_webhook import ReportedChange
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from baton.services.tracker.receive_webhook import WebhookDelivery
+
+MAX_EVENT_ID = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NotionEvent:
+    """A handshake, or an event of Notion's."""
+
+    raw: bytes
+    content: Mapping[str, Any]  # the JSON object in ``raw``; it may be parsed when it is first read
+    signature: str | None
+
+    @property
+    def handshake_token(self) -> object:
+        return self.content.get("verification_token")
+
+    def change(self) -> ReportedChange:
+        return ReportedChange(
+            event_id=self._text("id"),
+            sent_at=self._time("timestamp"),
+            is_by_person=self._is_by_person(),
+            page_id=self._page_id(),
+        )
+
+    def _is_by_person(self) -> bool:
+        """Our own writes come back with a bot as author, like those of every other connection and automation."""
+        authors = self.content.get("authors")
+        listed = authors if isinstance(authors, list) else []
+        return "person" in [author.get("type") for author in listed if isinstance(author, dict)]
+
+    def _page_id(self) -> str | None:
+        entity = self.content.get("entity")
+        if not isinstance(entity, dict) or entity.get("type") != "page":
+            return None
+        return id_in(str(entity.get("id")))
+
+    def _text(self, name: str) -> str:
+        value = self.content.get(name)
+        if not isinstance(value, str) or not 0 < len(value) <= MAX_EVENT_ID:
+            raise InvalidInput(name, f"must be a text of 1 to {MAX_EVENT_ID} characters")
+        return value
+
+    def _time(self, name: str) -> datetime:
+        try:
+            return parse_rfc3339(self._text(name))
+        except ValueError as exc:
+            raise InvalidInput(name, "must be an ISO 8601 time with an offset") from exc
+
+
+if TYPE_CHECKING:
+    _delivery: type[WebhookDelivery] = NotionEvent
