@@ -182,10 +182,9 @@ REPEATS = (
         "a key is remembered after the effect",
         (
             "steps/tasks/change_task.py",
-            "        if idempotency_key:\n            extras.append(SaveResponse(idempotency_key, snapshot(change.task)))\n"
-            "        commit_and_notify(deps, change, *extras)\n",
+            "        commit_and_notify(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))\n",
             "        commit_and_notify(deps, change, *extras)\n"
-            "        if idempotency_key:\n            deps.store.commit(workspace, SaveResponse(idempotency_key, snapshot(change.task)))\n",
+            "        if idempotency_key:\n            deps.store.commit(workspace, *save_response(idempotency_key, snapshot(change.task)))\n",
         ),
     ),
     _bug(
@@ -200,8 +199,8 @@ REPEATS = (
         "a handoff's key isn't remembered",
         (
             "services/handoffs/create_handoff.py",
-            "        extras.append(SaveResponse(idempotency_key, snapshot(begun.only.task)))\n",
-            "        pass\n",
+            "    saved = save_response(idempotency_key, snapshot(begun.only.task))\n",
+            "    saved = ()\n",
         ),
     ),
     _bug(
@@ -309,7 +308,11 @@ FAMILIES = (
     ),
     _bug(
         "children without a live claim",
-        ("services/handoffs/create_handoff.py", "extras.append(UnderClaim(parent.id, request.claim_id))", "pass"),
+        (
+            "services/handoffs/create_handoff.py",
+            "under = [UnderClaim(parent.id, request.claim_id)] if",
+            "under = [] if",
+        ),
         habits={"focus": Focus.ENDS},
     ),
     _bug(

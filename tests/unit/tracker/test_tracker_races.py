@@ -26,7 +26,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
 from baton.services.tracker.open_webhook import open_webhook, webhook_of
 from baton.services.tracker.receive_webhook import Received, receive_webhook
-from baton.steps.tracker.learn_from_page import apply_once
+from baton.steps.idempotency import apply_once
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault

@@ -9,7 +9,8 @@ from baton.domain.access.principal import CONVERSE, OWN_PARTS, SCOPES, Kind
 from baton.domain.access.token import Token, digest, spell
 from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
 from baton.domain.ids import is_slug
-from baton.steps.retrying import replayed_response, retry_on_conflict, run_idempotently
+from baton.steps.idempotency import response_alone, run_idempotently
+from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,15 +40,12 @@ def issue_token(
     def refuse(saved: dict[str, Any]) -> NoReturn:
         raise SecretAlreadyShown(saved["token_id"])
 
-    def attempt() -> tuple[Token, str]:
-        saved = replayed_response(deps, idempotency_key)
-        if saved is not None:
-            refuse(saved)
+    def decide(_: None) -> tuple[Token, str]:
         token, secret = _new_token(deps, by, request)
         deps.store.add_token(token, idempotency_key)
         return token, spell(token.id, secret)
 
-    return run_idempotently(deps, idempotency_key, refuse, attempt)
+    return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, refuse)
 
 
 def read_tokens(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.agents.agent import MAX_AGENTS, MAX_TYPES, Agent, check_names, distinct, unregistered
 from baton.domain.errors import InvalidInput
 from baton.domain.ids import is_slug
-from baton.ports import SaveResponse
-from baton.steps.retrying import replayed_response, run_idempotently
+from baton.steps.idempotency import response_alone, run_idempotently, save_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,10 +60,7 @@ def import_agents(
     def replay(response: dict[str, Any]) -> list[ImportedAgent]:
         return [_from_answer(each) for each in response["agents"]]
 
-    def attempt() -> list[ImportedAgent]:
-        earlier = replayed_response(deps, idempotency_key)
-        if earlier is not None:
-            return replay(earlier)
+    def decide(_: None) -> list[ImportedAgent]:
         roster = deps.store.roster(by.workspace)
         for agent in _changed_agents(roster, by, declared, deps.clock.now()):
             deps.store.save_agent(agent, roster)
@@ -73,10 +69,10 @@ def import_agents(
         imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
         if idempotency_key:
             answer = {"agents": [asdict(each) for each in imported]}
-            deps.store.commit(by.workspace, SaveResponse(idempotency_key, answer))
+            deps.store.commit(by.workspace, *save_response(idempotency_key, answer))
         return imported
 
-    return run_idempotently(deps, idempotency_key, replay, attempt)
+    return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, replay)
 
 
 def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.alerts.alert import from_snapshot, snapshot
-from baton.ports import AlertSaved, ExtraWrite, SaveResponse
+from baton.ports import AlertSaved
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import response_alone, run_idempotently, save_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.alerts.alert import Alert
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.ports import Deps, ExtraWrite
 
 
 def acknowledge_alert(
@@ -51,17 +51,17 @@ def _changed(
     change: Callable[[Alert, datetime], Alert],
     idempotency_key: IdempotencyKey | None,
 ) -> Alert:
-    def attempt() -> Alert:
-        saved = idempotency_key.replay(deps.store.saved_response(idempotency_key)) if idempotency_key else None
-        if saved is not None:
-            return from_snapshot(saved)
+    def read() -> tuple[None, SavedResponse | None]:
+        return response_alone(deps, idempotency_key)
+
+    def decide(_: None) -> Alert:
         before = deps.store.alert(by.workspace, alert_id)
         after = change(before, deps.clock.now())
-        extras: list[ExtraWrite] = [SaveResponse(idempotency_key, snapshot(after))] if idempotency_key else []
+        writes: list[ExtraWrite] = [*save_response(idempotency_key, snapshot(after))]
         if after is not before:
-            extras.append(AlertSaved(after))
-        if extras:
-            deps.store.commit(by.workspace, *extras)
+            writes.append(AlertSaved(after))
+        if writes:
+            deps.store.commit(by.workspace, *writes)
         return after
 
-    return run_idempotently(deps, idempotency_key, from_snapshot, attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, from_snapshot)

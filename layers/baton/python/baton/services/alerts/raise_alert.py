@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from baton.domain.alerts.alert import Alert, check_kind, from_snapshot, snapshot
-from baton.ports import AlertCounted, AlertRaised, ExtraWrite, SaveResponse
+from baton.ports import AlertCounted, AlertRaised
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import run_idempotently, save_response
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -34,19 +34,18 @@ def raise_alert(
     ``TooManyAlerts``; nothing was written then."""
     check_kind(request.kind)
 
-    def attempt() -> Alert:
-        saved_response = _saved_response(deps, by, request, idempotency_key)
-        saved = idempotency_key.replay(saved_response) if idempotency_key else None
-        if saved is not None:
-            return from_snapshot(saved)
+    def read() -> tuple[None, SavedResponse | None]:
+        return None, _saved_response(deps, by, request, idempotency_key)
+
+    def decide(_: None) -> Alert:
         alert = _new_alert(deps, by, request)
         alert = replace(alert, **apply_guardrails(deps, by.workspace, {"message": alert.message}))
-        extras: list[ExtraWrite] = [SaveResponse(idempotency_key, snapshot(alert))] if idempotency_key else []
-        deps.store.commit(by.workspace, *extras, AlertCounted(by.key, alert.raised_at), AlertRaised(alert))
+        saved = save_response(idempotency_key, snapshot(alert))
+        deps.store.commit(by.workspace, *saved, AlertCounted(by.key, alert.raised_at), AlertRaised(alert))
         deps.log("alert raised", action="alert_raised", alert_id=alert.id, kind=alert.kind, task_id=alert.task_id)
         return alert
 
-    return run_idempotently(deps, idempotency_key, from_snapshot, attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, from_snapshot)
 
 
 def _saved_response(

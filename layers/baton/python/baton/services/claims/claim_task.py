@@ -30,12 +30,12 @@ from baton.domain.tasks.commands import ClaimTask
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.domain.tasks.trail import snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import SaveResponse, TaskDetails
+from baton.ports import TaskDetails
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.poll_until import poll_until
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
-from baton.steps.retrying import replayed_response, run_idempotently
+from baton.steps.idempotency import response_alone, run_idempotently, save_response, saved_so_far
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps, ExtraWrite, ReadyTask
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.ports import Deps, ReadyTask
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
@@ -77,12 +77,14 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
     ``AtCapacity``, ``NotYourAgent``, ``OwnHandoff``, ``CapabilityMismatch``, ``Unknown``, and ``ClaimOver`` for a
     repeat of a claim that has ended since."""
 
-    def attempt() -> Claimed:
-        earlier = _earlier_claim(deps, claimer, idempotency_key) if idempotency_key else None
-        return earlier or _take(deps, claimer, task_id, idempotency_key)
+    def read() -> tuple[None, SavedResponse | None]:
+        return response_alone(deps, idempotency_key)
+
+    def decide(_: None) -> Claimed:
+        return _take(deps, claimer, task_id, idempotency_key)
 
     with refused_as_unknown(deps, claimer.by, task_id, unless=is_open_offer):
-        claimed = run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, claimer, first), attempt)
+        claimed = run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, claimer, first))
     mark_contact(deps, claimer.by, claimer.agent)
     return claimed
 
@@ -258,16 +260,13 @@ def _claimed(
         slot=slot,
     )
     change = transition(details.task, command, now)
-    extras: list[ExtraWrite] = []
-    if idempotency_key:
-        answer: dict[str, Any] = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
-        extras.append(SaveResponse(idempotency_key, answer))
-    commit(deps, change, *extras)
+    answer = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
+    commit(deps, change, *save_response(idempotency_key, answer))
     return Claimed(replace(details, task=change.task, page_sync=page_sync_of(deps, change.task)), command.claim_id)
 
 
 def _earlier_claim(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey) -> Claimed | None:
-    answer = replayed_response(deps, idempotency_key)
+    answer = saved_so_far(deps, idempotency_key)
     return None if answer is None else _replayed(deps, claimer, answer)
 
 

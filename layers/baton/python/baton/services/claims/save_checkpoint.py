@@ -11,17 +11,17 @@ from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.commands import SaveCheckpoint
 from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import CheckpointKept, HandoffQuery, SaveResponse
+from baton.ports import CheckpointKept, HandoffQuery
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports import Deps, HandoffInputs
 
 
 def save_checkpoint(
@@ -39,13 +39,11 @@ def save_checkpoint(
     def replay(saved: dict[str, Any]) -> tuple[Task, str]:
         return from_snapshot(saved), saved["checkpoint_id"]
 
-    def attempt() -> tuple[Task, str]:
-        inputs = deps.store.handoff_inputs(
-            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        )
-        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
-        if saved is not None:
-            return replay(saved)
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
+        query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        return with_response(deps.store.handoff_inputs(by.workspace, query))
+
+    def decide(inputs: HandoffInputs) -> tuple[Task, str]:
         if inputs.parent is None:
             raise Unknown("task")
         claim = inputs.parent.task.current_claim(claim_id, by)
@@ -69,13 +67,8 @@ def save_checkpoint(
             by=by.key,
         )
         answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
-        commit(
-            deps,
-            change,
-            CheckpointKept(checkpoint),
-            *([SaveResponse(idempotency_key, answer)] if idempotency_key else []),
-        )
+        commit(deps, change, CheckpointKept(checkpoint), *save_response(idempotency_key, answer))
         return change.task, checkpoint_id
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
-        return run_idempotently(deps, idempotency_key, replay, attempt)
+        return run_idempotently(deps, idempotency_key, read, decide, replay)

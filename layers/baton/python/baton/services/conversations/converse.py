@@ -30,7 +30,6 @@ from baton.ports import (
     ConversationContinued,
     EntryKept,
     HandoffQuery,
-    SaveResponse,
     TaskDetails,
     VersionUnchanged,
 )
@@ -40,8 +39,7 @@ from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
 from baton.steps.conversations.find_conversation import find_conversation, root_record
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
-from baton.steps.retrying import replayed_response, run_idempotently
-from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.idempotency import response_alone, run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
@@ -110,14 +108,10 @@ def say(
     workspace = by.workspace
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        raise_saved_refusal(saved)
         task = from_snapshot(saved)
         return TaskDetails(task=task, page_sync=page_sync_of(deps, task))
 
-    def attempt() -> TaskDetails:
-        saved = replayed_response(deps, idempotency_key)
-        if saved is not None:
-            return replay(saved)
+    def decide(_: None) -> TaskDetails:
         found = find_conversation(deps, workspace, conversation_id)
         if heard(deps, by, found) != found.tasks:
             raise Unknown("conversation")
@@ -132,7 +126,7 @@ def say(
             raise ConversationBusy(conversation_id, holder.id, str(holder.state))
         return _continue(deps, by, found, inputs, text, idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, replay, attempt)
+    return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, replay)
 
 
 def _wanted(by: Principal, holder: Task) -> HandoffQuery:
@@ -177,10 +171,8 @@ def _continue(
     )
     planned = PlannedHandoff(_draft(found, inputs, _speaker(by), agent, message), agent)
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
-    extras = going_on(found, begun.only, by.key)
-    if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, snapshot(begun.only.task)))
-    return commit_handoff(deps, begun, *extras)
+    saved = save_response(idempotency_key, snapshot(begun.only.task))
+    return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)
 
 
 def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: Agent, text: str) -> HandoffDraft:

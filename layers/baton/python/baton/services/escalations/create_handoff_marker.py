@@ -10,9 +10,9 @@ from baton.domain.escalations.direction import Capped, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import ExtraWrite, MarkerInputs, Note, ReviewChanged, ReviewOpened, SaveResponse
+from baton.ports import ExtraWrite, MarkerInputs, Note, ReviewChanged, ReviewOpened
 from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.access.settings import Settings
     from baton.domain.agents.agent import Roster
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.ports import Deps
     from baton.steps.tracker.page_delivery import PageResult
 
@@ -55,24 +55,29 @@ def create_handoff_marker(
     ``NotYourAgent``, ``GuardrailRefused`` and ``KeyReused``; nothing was written then. Everything in the answer is
     durable."""
 
-    def replay(saved: dict[str, Any], settings: Settings | None = None) -> MarkerAnswer:
+    settings: Settings | None = None
+
+    def replay(saved: dict[str, Any]) -> MarkerAnswer:
         known = settings or deps.store.settings(by.workspace)
         return _with_present_page(deps, known, by.workspace, MarkerAnswer(**saved))
 
-    def attempt() -> MarkerAnswer:
+    def read() -> tuple[tuple[Marker | InvalidMarker, MarkerInputs], SavedResponse | None]:
+        nonlocal settings
         marker, inputs = _parse_with_inputs(deps, by.workspace, body, idempotency_key)
-        settings, direction = inputs.settings, inputs.direction
-        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
-        if saved is not None:
-            return replay(saved, settings)
+        settings = inputs.settings
+        return (marker, inputs), inputs.saved_response
+
+    def decide(read: tuple[Marker | InvalidMarker, MarkerInputs]) -> MarkerAnswer:
+        marker, inputs = read
         if isinstance(marker, InvalidMarker):
             raise marker
         by.acting_for(marker.source.slug)
+        guarded = _guarded(marker, inputs.settings)
         if not marker.create_task:
-            return _text_only(deps, by, _guarded(marker, settings), idempotency_key)
-        return _escalate(deps, by, _guarded(marker, settings), settings, direction, idempotency_key)
+            return _text_only(deps, by, guarded, idempotency_key)
+        return _escalate(deps, by, guarded, inputs, idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, replay, attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def _parse_with_inputs(
@@ -114,19 +119,14 @@ def _guarded(marker: Marker, settings: Settings) -> Marker:
 def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: IdempotencyKey | None) -> MarkerAnswer:
     answer = MarkerAnswer(handoff_block=marker.block)
     if idempotency_key:
-        deps.store.commit(by.workspace, SaveResponse(idempotency_key, answer.saved_response()))
+        deps.store.commit(by.workspace, *save_response(idempotency_key, answer.saved_response()))
     return answer
 
 
 def _escalate(
-    deps: Deps,
-    by: Principal,
-    marker: Marker,
-    settings: Settings,
-    direction: Direction,
-    idempotency_key: IdempotencyKey | None,
+    deps: Deps, by: Principal, marker: Marker, inputs: MarkerInputs, idempotency_key: IdempotencyKey | None
 ) -> MarkerAnswer:
-    now = deps.clock.now()
+    settings, direction, now = inputs.settings, inputs.direction, deps.clock.now()
     match direction.decide(now, settings):
         case Duplicate(task_id):
             page = page_of(deps, settings, by.workspace, task_id)
@@ -139,26 +139,22 @@ def _escalate(
             extras = [opened, _note(deps, by, marker, opened.review.id, now)]
         case _:
             escalation = open_escalation(deps, by, marker, settings, now, mirror_at_once=True)
-            return _create(deps, settings, escalation, marker, direction, idempotency_key)
-    if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, answer.saved_response()))
-    deps.store.commit(by.workspace, *extras)
+            return _create(deps, inputs, escalation, marker, idempotency_key)
+    deps.store.commit(by.workspace, *extras, *save_response(idempotency_key, answer.saved_response()))
     return answer
 
 
 def _create(
-    deps: Deps,
-    settings: Settings,
-    escalation: Escalation,
-    marker: Marker,
-    direction: Direction,
-    idempotency_key: IdempotencyKey | None,
+    deps: Deps, inputs: MarkerInputs, escalation: Escalation, marker: Marker, idempotency_key: IdempotencyKey | None
 ) -> MarkerAnswer:
     task = escalation.change.task
     answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
-    extras: list[ExtraWrite] = [SaveResponse(idempotency_key, answer.saved_response())] if idempotency_key else []
-    commit_escalation(deps, escalation, direction, extras)
-    return answer if escalation.page_sync is None else _with_page(answer, mirror_at_once(deps, settings, escalation))
+    commit_escalation(deps, escalation, inputs.direction, save_response(idempotency_key, answer.saved_response()))
+    return (
+        answer
+        if escalation.page_sync is None
+        else _with_page(answer, mirror_at_once(deps, inputs.settings, escalation))
+    )
 
 
 def _with_present_page(deps: Deps, settings: Settings, workspace: str, answer: MarkerAnswer) -> MarkerAnswer:

@@ -13,14 +13,14 @@ from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.draft import draft_from, unbranched
 from baton.domain.runs.history import conversation_in
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import ExtraWrite, ReviewChanged, SaveResponse, TaskDetails
+from baton.ports import ExtraWrite, ReviewChanged, TaskDetails
 from baton.services.conversations.converse import asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps.agents.resolve_agents import active_agent, must_be_able
 from baton.steps.conversations.find_conversation import find_conversation
 from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff, handoffs_so_far
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.access.settings import Settings
-    from baton.domain.escalations.direction import Direction
     from baton.domain.escalations.review import Review
     from baton.domain.handoffs.draft import HandoffDraft
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.tasks.task import Task
+    from baton.ports import Deps, MarkerInputs
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
@@ -51,42 +51,36 @@ def release_review(
             task=first, page_sync=page_sync_of(deps, first)
         )
 
-    def attempt() -> tuple[Review, TaskDetails]:
+    def read() -> tuple[tuple[Review, MarkerInputs], SavedResponse | None]:
         review = deps.store.review(by.workspace, review_id)
         pair = (review.source_agent, review.target_agent) if review.target_agent is not None else None
-        settings, direction, saved_response, _ = deps.store.marker_inputs(by.workspace, pair, idempotency_key)
-        saved = idempotency_key.replay(saved_response) if idempotency_key else None
-        if saved is not None:
-            return replay(saved)
+        inputs = deps.store.marker_inputs(by.workspace, pair, idempotency_key)
+        return (review, inputs), inputs.saved_response
+
+    def decide(read: tuple[Review, MarkerInputs]) -> tuple[Review, TaskDetails]:
+        review, inputs = read
         if not review.is_open:
             raise ReviewClosed(review.id)
         if seen is not None and seen != review.version:
             raise VersionConflict("manual review", review.version)
         if review.reason == LOOP_GUARD:
-            return _release_handoff(deps, by, review, settings, idempotency_key)
-        return _release(deps, by, review, direction, settings, idempotency_key)
+            return _release_handoff(deps, by, review, inputs.settings, idempotency_key)
+        return _release(deps, by, review, inputs, idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, replay, attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def _release(
-    deps: Deps,
-    by: Principal,
-    review: Review,
-    direction: Direction,
-    settings: Settings,
-    idempotency_key: IdempotencyKey | None,
+    deps: Deps, by: Principal, review: Review, inputs: MarkerInputs, idempotency_key: IdempotencyKey | None
 ) -> tuple[Review, TaskDetails]:
     now = deps.clock.now()
     request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
     marker = parse_marker(request, deps.store.roster(by.workspace))
-    escalation = open_escalation(deps, by, marker, settings, now, created_by=review.requested_by)
+    escalation = open_escalation(deps, by, marker, inputs.settings, now, created_by=review.requested_by)
     task = escalation.change.task
     released = review.released(by, now, task.id)
-    extras: list[ExtraWrite] = [ReviewChanged(released)]
-    if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, {"review": review_snapshot(released), "task": snapshot(task)}))
-    commit_escalation(deps, escalation, direction, extras, ends_review=True)
+    saved = save_response(idempotency_key, _response(released, task))
+    commit_escalation(deps, escalation, inputs.direction, [ReviewChanged(released), *saved], ends_review=True)
     return released, TaskDetails(task=task, page_sync=escalation.page_sync)
 
 
@@ -115,9 +109,12 @@ def _release_handoff(
     extras: list[ExtraWrite] = [ReviewChanged(released), *_conversation_writes(deps, draft, begun.only, review)]
     if draft.retry_of is not None:
         extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0], task.id))
-    if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, {"review": review_snapshot(released), "task": snapshot(task)}))
+    extras += save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
+
+
+def _response(released: Review, task: Task) -> dict[str, Any]:
+    return {"review": review_snapshot(released), "task": snapshot(task)}
 
 
 def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffDraft:

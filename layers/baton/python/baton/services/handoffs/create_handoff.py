@@ -13,13 +13,12 @@ from baton.domain.handoffs.handoff_message import ContextPart
 from baton.domain.handoffs.workflow import ANY_AGENT, RootHandoffs
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffInputs, HandoffQuery, SaveResponse, TaskDetails, UnderClaim
+from baton.ports import HandoffInputs, HandoffQuery, TaskDetails, UnderClaim
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
-from baton.steps.retrying import run_idempotently
-from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
@@ -28,10 +27,13 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.handoffs.workflow import HeldClaim
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, ExtraWrite
     from baton.steps.handoffs.begin_handoff import NewHandoff
+
+    # The source, its claims, and the items of the decision.
+    _Read = tuple[str, tuple[HeldClaim, ...], HandoffInputs]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,20 +70,21 @@ def create_handoff(
     ``ScopeNeeded``, ``UnknownAgent``, ``TargetInactive``, ``CapabilityMismatch``, ``ClaimRequired``, ``StaleClaim``,
     ``GuardrailRefused``, ``TooLarge``, ``KeyReused``, and ``LoopTripped``, which leaves an entry for a human."""
 
-    def attempt() -> TaskDetails:
+    def read() -> tuple[_Read, SavedResponse | None]:
         source = source_of(deps, by, asked.source)
         held = _held(deps, by, asked, source)
         inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, held, idempotency_key))
-        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
-        if saved is not None:
-            return _replayed(deps, by.workspace, saved)
+        return (source, held, inputs), inputs.saved_response
+
+    def decide(read: _Read) -> TaskDetails:
+        source, held, inputs = read
         source = canonical_source(deps, by, inputs.agents, source)
         must_be_let_act(deps, by, source, inputs.agents)
         return _hand_off(
             deps, by, asked, source, held, _routed(deps, by.workspace, asked, source, inputs), idempotency_key
         )
 
-    return run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, by.workspace, first), attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, by.workspace, first))
 
 
 def _routed(deps: Deps, workspace: str, request: CreateHandoff, source: str, inputs: HandoffInputs) -> HandoffInputs:
@@ -143,12 +146,9 @@ def _hand_off(
         is_counted=parent is not None or request.workflow_id is not None,
     )
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
-    extras: list[ExtraWrite] = []
-    if parent is not None and request.claim_id is not None:
-        extras.append(UnderClaim(parent.id, request.claim_id))
-    if idempotency_key:
-        extras.append(SaveResponse(idempotency_key, snapshot(begun.only.task)))
-    return commit_handoff(deps, begun, *extras, *request.extra_writes(begun.only))
+    saved = save_response(idempotency_key, snapshot(begun.only.task))
+    under = [UnderClaim(parent.id, request.claim_id)] if parent is not None and request.claim_id is not None else []
+    return commit_handoff(deps, begun, *under, *saved, *request.extra_writes(begun.only))
 
 
 def _parent(
@@ -248,7 +248,6 @@ def _roots(deps: Deps, workspace: str, draft: HandoffDraft, inputs: HandoffInput
 
 
 def _replayed(deps: Deps, workspace: str, first: dict[str, Any]) -> TaskDetails:
-    raise_saved_refusal(first)
     task = from_snapshot(first)
     body = deps.store.bodies(workspace, [task.id])[task.id]
     return TaskDetails(task=task, body=body, page_sync=page_sync_of(deps, task))

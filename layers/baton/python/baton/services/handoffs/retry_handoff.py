@@ -12,13 +12,12 @@ from baton.domain.handoffs.handoff import fits_in
 from baton.domain.handoffs.handoff_message import ContextPart, ExpectationsPart, RollbackPart, TargetPart, message_from
 from baton.domain.tasks.task import Kind, State
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffQuery, NotCancelled, RetryOpened, SaveResponse, TaskDetails
+from baton.ports import HandoffQuery, NotCancelled, RetryOpened, TaskDetails
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
-from baton.steps.retrying import run_idempotently
-from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports import Deps, HandoffInputs
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 # Chains are no deeper (``BOUNDS``), unless the loop guard is off; one transaction checks each.
@@ -46,18 +45,15 @@ def retry_handoff(
     ``LoopTripped``, and the errors of ``create_handoff`` about its target."""
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        raise_saved_refusal(saved)
         retry = from_snapshot(saved)
         body = deps.store.bodies(by.workspace, [retry.id])[retry.id]
         return TaskDetails(task=retry, body=body, page_sync=page_sync_of(deps, retry))
 
-    def attempt() -> TaskDetails:
-        inputs = deps.store.handoff_inputs(
-            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        )
-        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
-        if saved is not None:
-            return replay(saved)
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
+        query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        return with_response(deps.store.handoff_inputs(by.workspace, query))
+
+    def decide(inputs: HandoffInputs) -> TaskDetails:
         if inputs.parent is None:
             raise Unknown("handoff")
         first = inputs.parent.task
@@ -71,7 +67,7 @@ def retry_handoff(
         return _retry(deps, by, whole, opened, above, idempotency_key)
 
     with refused_as_unknown(deps, by, task_id, "handoff"):
-        return run_idempotently(deps, idempotency_key, replay, attempt)
+        return run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def retry_opened(deps: Deps, first: Task, retry_id: str = "") -> RetryOpened:
@@ -158,8 +154,8 @@ def _retry(
     terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs)
     begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
     retry = begun.only.task
-    save_response = [SaveResponse(idempotency_key, snapshot(retry))] if idempotency_key else []
-    return commit_handoff(deps, begun, replace(opened, retry_id=retry.id), *above, *save_response)
+    saved = save_response(idempotency_key, snapshot(retry))
+    return commit_handoff(deps, begun, replace(opened, retry_id=retry.id), *above, *saved)
 
 
 def _message(whole: TaskDetails, now: datetime) -> HandoffMessage:

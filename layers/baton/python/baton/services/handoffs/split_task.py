@@ -13,11 +13,11 @@ from baton.domain.tasks.commands import Split
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import HandoffQuery, SaveResponse, TaskDetails
+from baton.ports import HandoffQuery, TaskDetails
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse, notify_begun
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.ports import Deps, HandoffInputs
 
 MIN_PARTS, MAX_PARTS = 2, 10
@@ -45,19 +45,17 @@ def split_task(
     ``create_handoff`` about a target."""
     by.must_be_human("split a task")
 
-    def attempt() -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
         names = slugs_among(*(each.target.agent for each in parts))
-        inputs = deps.store.handoff_inputs(
-            by.workspace, HandoffQuery(agents=names, parent_id=task_id, idempotency_key=idempotency_key)
-        )
-        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
-        if saved is not None:
-            return _replayed(deps, saved)
+        query = HandoffQuery(agents=names, parent_id=task_id, idempotency_key=idempotency_key)
+        return with_response(deps.store.handoff_inputs(by.workspace, query))
+
+    def decide(inputs: HandoffInputs) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
         if inputs.parent is None:
             raise Unknown("task")
         return _split(deps, by, inputs.parent, inputs, parts, revision, idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, lambda first: _replayed(deps, first), attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, first))
 
 
 def _split(
@@ -76,8 +74,7 @@ def _split(
     made = begun.handoffs
     change = transition(whole.task, Split(by=by, parts=tuple(each.task.id for each in made), revision=revision), now)
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.task) for each in made]}
-    save_response = [SaveResponse(idempotency_key, answer)] if idempotency_key else []
-    commit(deps, change, *(each.also for each in made), *begun.extras, *save_response)
+    commit(deps, change, *(each.also for each in made), *begun.extras, *save_response(idempotency_key, answer))
     notify_begun(deps, made)
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
         each.details for each in made

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import Unknown
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.times import parse_rfc3339, rfc3339
-from baton.ports import HandoffQuery, Note, SaveResponse, UnderClaim
+from baton.ports import HandoffQuery, Note, UnderClaim
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.retrying import run_idempotently
+from baton.steps.idempotency import run_idempotently, save_response, with_response
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.ports import Deps, HandoffInputs
 
 
 def add_note(
@@ -27,13 +27,11 @@ def add_note(
     def replay(saved: dict[str, Any]) -> Note:
         return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])
 
-    def attempt() -> Note:
-        inputs = deps.store.handoff_inputs(
-            by.workspace, HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        )
-        saved = idempotency_key.replay(inputs.saved_response) if idempotency_key else None
-        if saved is not None:
-            return replay(saved)
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
+        query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
+        return with_response(deps.store.handoff_inputs(by.workspace, query))
+
+    def decide(inputs: HandoffInputs) -> Note:
         if inputs.parent is None:
             raise Unknown("task")
         claim = inputs.parent.task.current_claim(claim_id, by)
@@ -41,15 +39,11 @@ def add_note(
         now = deps.clock.now()
         content = checked({"text": text}, inputs.settings.guardrails, "")
         note = Note(task_id, deps.ids.new("note", now), now, by.key, content)
-        save_response = (
-            [SaveResponse(idempotency_key, {"id": note.id, "at": rfc3339(now), "content": content})]
-            if idempotency_key
-            else []
-        )
+        saved = save_response(idempotency_key, {"id": note.id, "at": rfc3339(now), "content": content})
         size = len(text.encode())
         claim.keeping(size, inputs.settings.kept_bytes_per_claim)
-        deps.store.commit(by.workspace, note, UnderClaim(task_id, claim_id, size), *save_response)
+        deps.store.commit(by.workspace, note, UnderClaim(task_id, claim_id, size), *saved)
         return note
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
-        return run_idempotently(deps, idempotency_key, replay, attempt)
+        return run_idempotently(deps, idempotency_key, read, decide, replay)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
-from baton.ports import SaveResponse
 from baton.services.tasks.approve_task import approve_task, approve_task_next
-from baton.steps.retrying import replayed_response, retry_on_conflict, save_first_response
-from baton.steps.saved_refusals import refusal_response
+from baton.steps.idempotency import save_first_response, save_refusal, saved_so_far
+from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -63,8 +62,8 @@ def _approved(deps: Deps, by: Principal, approval: Approval, idempotency_key: Id
         except Busy:
             raise  # it says nothing about the task, and isn't saved for a repeat
         except BatonError as refusal:
-            if idempotency_key and replayed_response(deps, idempotency_key) is None:
-                deps.store.commit(by.workspace, SaveResponse(idempotency_key, refusal_response(refusal)))
+            if idempotency_key and saved_so_far(deps, idempotency_key) is None:
+                deps.store.commit(by.workspace, *save_refusal(idempotency_key, refusal))
             return ApprovalResult(approval.task_id, refusal=refusal)
 
     try:

@@ -17,7 +17,8 @@ from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.transitions import imported
 from baton.domain.tracker.page_sync import PageRef, adopted
 from baton.ports import Body, EscalationOpened, PageLinked, PageSyncOpened
-from baton.steps.retrying import replayed_response, retry_on_conflict, save_first_response
+from baton.steps.idempotency import save_first_response, saved_so_far
+from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import change_task, commit
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def import_tracker(
     """Reads all pages of the window's handoffs. A page is imported once, so the import may be stopped anywhere and
     repeated. Raises ``NoTracker`` and ``TrackerTrouble``."""
     by.must_be_human("import the tracker's handoffs")
-    saved = replayed_response(deps, idempotency_key)
+    saved = saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Imported(**saved)
     settings = deps.store.settings(by.workspace)

@@ -12,8 +12,8 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.domain.tracker.webhook import MAX_TOKEN, is_fresh
 from baton.ports import PageReported, WebhookSaved
+from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tracker.learn_from_page import apply_once
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,8 +9,8 @@ from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import PageRefused, TrackerTrouble
 from baton.domain.times import seconds
 from baton.ports import PageReported
+from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
-from baton.steps.tracker.learn_from_page import apply_once_per_edit
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -11,7 +11,7 @@ from baton.domain.tracker.page_sync import LAST_PAUSE_SECONDS, Sync
 from baton.domain.tracker.tracker_circuit import MAX_RETRY_AFTER_SECONDS
 from baton.ports import PageSyncSaved
 from baton.steps.access.read_rights import ReadRights
-from baton.steps.retrying import replayed_response, save_first_response
+from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def retry_tracker(
     """Retries all pages, or one task's. Raises ``NoTracker``, and ``Unknown`` for a task without a page
     synchronisation. May be stopped anywhere and repeated."""
     by.must_not_be_agent("retry the tracker")
-    saved = replayed_response(deps, idempotency_key)
+    saved = saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Retried(**saved)
     if deps.store.settings(by.workspace).tracker is None:

@@ -14,12 +14,12 @@ from baton.domain.idempotency import SavedResponse, response_expires_at
 from baton.domain.tasks.task import Claim, State
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import EndedClaim, HandoffQuery, LateResultKept, Output, SaveResponse, TaskDetails
+from baton.ports import EndedClaim, HandoffQuery, LateResultKept, Output, TaskDetails
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import notify_begun
-from baton.steps.retrying import retry_on_conflict, run_idempotently
-from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.idempotency import run_idempotently, save_response, with_response
+from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
 
 if TYPE_CHECKING:
@@ -79,14 +79,12 @@ def end_claim(
     by, workspace = request.by, request.by.workspace
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        raise_saved_refusal(saved)
         return _replayed(deps, request, saved)
 
-    def attempt() -> TaskDetails:
-        inputs = deps.store.handoff_inputs(workspace, _with_task(query, request))
-        saved = request.idempotency_key.replay(inputs.saved_response) if request.idempotency_key else None
-        if saved is not None:
-            return replay(saved)
+    def read() -> tuple[HandoffInputs, SavedResponse | None]:
+        return with_response(deps.store.handoff_inputs(workspace, _with_task(query, request)))
+
+    def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
         task = _task(inputs).task
         claim = task.current_claim(request.claim_id, by)
         if not request.while_off:
@@ -103,9 +101,7 @@ def end_claim(
         extras += [child.also for child in outcome.children]
         if outcome.output is not None or outcome.completion:
             extras.append(Output(outcome.output, outcome.completion))
-        if request.idempotency_key:
-            extras.append(SaveResponse(request.idempotency_key, answer))
-        commit_and_notify(deps, change, *extras)
+        commit_and_notify(deps, change, *extras, *save_response(request.idempotency_key, answer))
         notify_begun(deps, outcome.children)
         return TaskDetails(
             task=change.task,
@@ -117,7 +113,7 @@ def end_claim(
 
     with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
         try:
-            return run_idempotently(deps, request.idempotency_key, replay, attempt)
+            return run_idempotently(deps, request.idempotency_key, read, decide_and_commit, replay)
         except StaleClaim:
             return _replay_or_stale(deps, request)
 

@@ -24,10 +24,9 @@ from baton.ports import (
     ReviewChanged,
     ReviewRequest,
     RootsCounted,
-    SaveResponse,
     TaskDetails,
 )
-from baton.steps.saved_refusals import refusal_response
+from baton.steps.idempotency import save_refusal
 from baton.steps.tasks.change_task import commit_and_notify, notify_agent
 
 if TYPE_CHECKING:
@@ -192,8 +191,7 @@ def begin_or_refuse(
         return begun
     trip = begun.trip
     refusal = LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
-    saved = [SaveResponse(idempotency_key, refusal_response(refusal))] if idempotency_key else []
-    deps.store.commit(by.workspace, *begun.extras, *saved)
+    deps.store.commit(by.workspace, *begun.extras, *save_refusal(idempotency_key, refusal))
     raise refusal from trip
 
 

@@ -11,8 +11,8 @@ from baton.domain.runs.reply import BrokenReply, kept_blocks
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Transcript, numbered
 from baton.ports import EntryKept, UnderClaim, UsageCounted
 from baton.run_ports import Reply, RunFailed, StopReason
+from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tracker.learn_from_page import apply_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,17 +24,15 @@ from baton.ports import (
     JobScheduled,
     Output,
     PageSyncBehind,
-    SaveResponse,
     TaskDetails,
 )
-from baton.steps.retrying import run_idempotently
-from baton.steps.saved_refusals import raise_saved_refusal
+from baton.steps.idempotency import run_idempotently, save_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.commands import TaskCommand
     from baton.domain.tasks.task import Task
     from baton.domain.tracker.page_sync import PageSync
@@ -56,24 +54,20 @@ def change_task(
     transaction. Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        raise_saved_refusal(saved)
         return task_details(deps, from_snapshot(saved), output, failure)
 
-    def attempt() -> TaskDetails:
-        task, saved_response = deps.store.load(workspace, task_id, idempotency_key)
-        saved = idempotency_key.replay(saved_response) if idempotency_key else None
-        if saved is not None:
-            return replay(saved)
+    def read() -> tuple[Task, SavedResponse | None]:
+        return deps.store.load(workspace, task_id, idempotency_key)
+
+    def decide(task: Task) -> TaskDetails:
         change = transition(task, verb_for(task), deps.clock.now())
         extras = also(change)
         if change.task.has_output:
             extras.append(Output(output))
-        if idempotency_key:
-            extras.append(SaveResponse(idempotency_key, snapshot(change.task)))
-        commit_and_notify(deps, change, *extras)
+        commit_and_notify(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))
         return task_details(deps, change.task, output, failure)
 
-    return run_idempotently(deps, idempotency_key, replay, attempt)
+    return run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def commit_and_notify(deps: Deps, change: Change, *extras: ExtraWrite) -> None:

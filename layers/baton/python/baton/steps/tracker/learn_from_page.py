@@ -6,23 +6,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import SYNC_TRACKER, system, tracker_human
-from baton.domain.errors import KeyTaken, TaskEnded
+from baton.domain.errors import TaskEnded
 from baton.domain.escalations.marker import one_line
-from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.commands import Cancel, FlagClosedByBot, Resolve
 from baton.domain.tasks.task import Flag, State
-from baton.domain.times import rfc3339
 from baton.domain.tracker.page_changes import Ended
 from baton.domain.tracker.page_fields import plain
-from baton.domain.tracker.webhook import REPLAY_WINDOW
-from baton.ports import EscalationClosed, Note, SaveResponse
-from baton.steps.retrying import retry_on_conflict
+from baton.ports import EscalationClosed, Note
+from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tasks.change_task import change_task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.domain.access.principal import Principal
     from baton.domain.tasks.task import Task
     from baton.domain.tracker.page_changes import Editor, PageChange, PageSnapshot
     from baton.ports import Deps, ExtraWrite
@@ -73,23 +67,3 @@ def note_reopening(deps: Deps, task: Task, seen: PageSnapshot, editor: Editor) -
     by = tracker_human(task.workspace, editor.id)
     note = Note(task.id, deps.ids.new("note", now), now, by.key, {"reopened_in_tracker": seen.status})
     apply_once_per_edit(deps, system(task.workspace, SYNC_TRACKER), "reopenings", seen, [note])
-
-
-def apply_once_per_edit(deps: Deps, by: Principal, what: str, seen: PageSnapshot, extras: Sequence[ExtraWrite]) -> bool:
-    """Commits ``extras`` once per edit of a page, however often the edit is seen. False if that was done before."""
-    edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
-    return apply_once(deps, IdempotencyKey(by, what, edit, ""), extras)
-
-
-def apply_once(deps: Deps, idempotency_key: IdempotencyKey, extras: Sequence[ExtraWrite]) -> bool:
-    """Commits ``extras`` once, for as long as a repeat is possible. False if that was done before."""
-
-    def attempt() -> bool:
-        saved = SaveResponse(idempotency_key, {}, deps.clock.now() + 2 * REPLAY_WINDOW)
-        try:
-            deps.store.commit(idempotency_key.principal.workspace, *extras, saved)
-        except KeyTaken:
-            return False
-        return True
-
-    return retry_on_conflict(deps.clock, attempt)
