@@ -8,8 +8,8 @@ from typing_extensions import TypedDict
 
 from api.tracker.views import TrackerSettingsView
 from baton.domain.access.settings import SETTING_NAMES
-from baton.domain.times import rfc3339
-from rest.tasks.views import when
+from baton.domain.access.token import Token
+from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.access.settings import Settings
@@ -96,27 +96,11 @@ def settings_view(settings: Settings, *, with_guardrails: bool = True) -> Settin
     return view
 
 
+_NEW_TOKEN = Shape(NewToken, Token, "token")
+
+
 def new_token(token: Token, text: str) -> NewToken:
-    return {
-        "token": text,
-        "id": token.id,
-        "kind": token.kind.value,
-        "subject": token.subject,
-        "scopes": sorted(token.scopes),
-        "created_at": rfc3339(token.created_at),
-        "expires_at": when(token.expires_at),
-    }
+    return _NEW_TOKEN(token, token=text)
 
 
-def token_view(token: Token) -> TokenView:
-    return {
-        "id": token.id,
-        "kind": token.kind.value,
-        "subject": token.subject,
-        "scopes": sorted(token.scopes),
-        "created_at": rfc3339(token.created_at),
-        "created_by": token.created_by,
-        "expires_at": when(token.expires_at),
-        "revoked_at": when(token.revoked_at),
-        "revoked_by": token.revoked_by,
-    }
+token_view = Shape(TokenView, Token)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
+from baton.domain.agents.tool import Suspension, Tool, Variable
 from rest.answers import FieldError
+from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.agents.tool import Suspension, Variable
@@ -88,43 +89,18 @@ class DryRunView(TypedDict):
     context: dict[str, Any] | None
 
 
+_TOOL = Shape(ToolView, Tool, "config suspended")
+_CONFIG = Shape(ToolConfigView, Tool, "context_variables")
+_VARIABLE = Shape(VariableView, Variable)
+_SUSPENSION = Shape(SuspensionView, Suspension, "reason")
+
+
 def tool_view(details: ToolDetails) -> ToolView:
     tool, suspension = details.tool, details.suspension
-    return {
-        "name": tool.name,
-        "type": tool.type.value,
-        "description": tool.description,
-        "config": {
-            "target_agent": tool.target_agent,
-            "mode": tool.mode.value,
-            "context_variables": [_variable_view(each) for each in tool.context_variables],
-            "handoff_instructions": tool.handoff_instructions,
-            "history": tool.history.value,
-        },
-        "active": tool.active,
-        "version": tool.version,
-        "created_at": rfc3339(tool.created_at),
-        "updated_at": rfc3339(tool.updated_at),
-        "updated_by": tool.updated_by,
-        "target_version": tool.target_version,
-        "suspended": _suspension_view(suspension) if suspension else None,
-    }
+    config = _CONFIG(tool, context_variables=list(map(_VARIABLE, tool.context_variables)))
+    return _TOOL(tool, config=config, suspended=_suspension_view(suspension) if suspension else None)
 
 
 def _suspension_view(suspension: Suspension) -> SuspensionView:
-    return {
-        "reason": f"{suspension.reason[0].upper()}{suspension.reason[1:]}. PUT the tool to resume it.",
-        "by": suspension.by,
-        "fields": list(suspension.fields),
-        "target_version": suspension.target_version,
-    }
-
-
-def _variable_view(variable: Variable) -> VariableView:
-    return {
-        "name": variable.name,
-        "type": variable.type.value,
-        "required": variable.required,
-        "description": variable.description,
-        "enum": list(variable.enum),
-    }
+    reason = f"{suspension.reason[0].upper()}{suspension.reason[1:]}. PUT the tool to resume it."
+    return _SUSPENSION(suspension, reason=reason)

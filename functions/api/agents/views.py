@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
+from baton.domain.agents.agent import Agent
+from baton.domain.runs.run_profile import RunProfile
 from baton.services.agents.discover_agents import MatchingAgent
+from baton.services.agents.import_agents import ImportedAgent
+from rest.shape import Shape
 from rest.tasks.views import when
 
 if TYPE_CHECKING:
@@ -98,25 +101,7 @@ class ImportedAgents(TypedDict):
     items: list[ImportedAgentView]
 
 
-def agent_view(agent: Agent) -> AgentView:
-    return {
-        "slug": agent.slug,
-        "name": agent.name,
-        "aliases": list(agent.aliases),
-        "description": agent.description,
-        "accepts": list(agent.accepts),
-        "produces": list(agent.produces),
-        "runtime": agent.runtime.value,
-        "approval": agent.approval.value,
-        "requeue": agent.requeue.value,
-        "max_concurrent": agent.max_concurrent,
-        "dispatch_rank": agent.dispatch_rank,
-        "active": agent.active,
-        "version": agent.version,
-        "created_at": rfc3339(agent.created_at),
-        "updated_at": rfc3339(agent.updated_at),
-        "updated_by": agent.updated_by,
-    }
+agent_view = Shape(AgentView, Agent)
 
 
 def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
@@ -139,20 +124,11 @@ def saved_agent_view(agent: Agent, profile: RunProfile | None) -> SavedAgentView
     return {**agent_view(agent), **profile_view(profile)}
 
 
+_PROFILE = Shape(ProfileView, RunProfile)
+
+
 def profile_view(profile: RunProfile | None) -> ProfileView:
-    if profile is None:
-        return {}
-    return {
-        "system_prompt": profile.system_prompt,
-        "model": profile.model,
-        "tools": list(profile.tools),
-        "max_turns": profile.max_turns,
-        "max_tokens": profile.max_tokens,
-        "max_reply_tokens": profile.max_reply_tokens,
-        "join": profile.join.value,
-        "quorum": profile.quorum,
-    }
+    return {} if profile is None else _PROFILE(profile)
 
 
-def imported_agent_view(imported: ImportedAgent) -> ImportedAgentView:
-    return {"slug": imported.slug, "status": imported.status.value, "version": imported.version}
+imported_agent_view = Shape(ImportedAgentView, ImportedAgent)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
+from baton.domain.agents.route import Route
+from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.agents.route import Route
@@ -27,13 +28,4 @@ class RouteList(TypedDict):
     next_cursor: str | None
 
 
-def route_view(route: Route) -> RouteView:
-    return {
-        "work_type": route.work_type,
-        "agent": route.agent,
-        "mode": route.mode.value,
-        "dispatch_rank": route.dispatch_rank,
-        "version": route.version,
-        "updated_at": rfc3339(route.updated_at),
-        "updated_by": route.updated_by,
-    }
+route_view = Shape(RouteView, Route)

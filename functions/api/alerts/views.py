@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
-from rest.tasks.views import when
+from baton.domain.alerts.alert import Alert
+from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.alerts.alert import Alert
@@ -40,21 +40,8 @@ class AlertPage(TypedDict):
     next_cursor: str | None
 
 
+_ALERT = Shape(AlertView, Alert, "task_url")
+
+
 def alert_view(deps: Deps, alert: Alert) -> AlertView:
-    return {
-        "id": alert.id,
-        "state": alert.state.value,
-        "kind": alert.kind,
-        "severity": alert.severity.value,
-        "message": alert.message,
-        "task_id": alert.task_id,
-        "task_url": deps.task_url(alert.task_id) if alert.task_id else None,
-        "raised_by": alert.raised_by,
-        "raised_at": rfc3339(alert.raised_at),
-        "acknowledged_at": when(alert.acknowledged_at),
-        "acknowledged_by": alert.acknowledged_by,
-        "resolved_at": when(alert.resolved_at),
-        "resolved_by": alert.resolved_by,
-        "note": alert.note,
-        "version": alert.version,
-    }
+    return _ALERT(alert, task_url=deps.task_url(alert.task_id) if alert.task_id else None)

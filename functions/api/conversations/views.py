@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.tasks.task import Kind
+from baton.domain.tasks.task import Kind, Task
 from baton.domain.times import rfc3339
+from rest.shape import Shape
 from rest.tasks.views import ChangedTask, KindName, StateName, UsageView, changed_task, usage_view
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ class MessagePage(TypedDict):
     after: str
 
 
+_TASK = Shape(ConversationTask, Task, "kind")
+
+
 def asked_view(deps: Deps, details: TaskDetails) -> AskedView:
     return {"conversation_id": details.task.workflow_id, "task": changed_task(deps, details)}
 
@@ -113,11 +117,4 @@ def message_view(read: ReadMessage) -> MessageView:
 
 
 def _task_view(task: Task) -> ConversationTask:
-    return {
-        "id": task.id,
-        "agent": task.agent,
-        "state": task.state.value,
-        "parent_id": task.parent_id,
-        "kind": Kind(task.kind).value,
-        "created_at": rfc3339(task.created_at),
-    }
+    return _TASK(task, kind=Kind(task.kind).value)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
+from baton.domain.escalations.review import Review
+from rest.shape import Shape
 from rest.tasks.trail_views import NoteView
-from rest.tasks.views import ChangedTask, when
+from rest.tasks.views import ChangedTask
 
 if TYPE_CHECKING:
     from baton.domain.escalations.review import Review
@@ -60,27 +61,13 @@ class ReviewPage(TypedDict):
     next_cursor: str | None
 
 
+_REVIEW = Shape(ReviewView, Review, "state reason task_url")
+
+
 def review_view(deps: Deps, review: Review) -> ReviewView:
-    reason: Any = review.reason
-    return {
-        "id": review.id,
-        "state": "open" if review.is_open else "released",
-        "reason": reason,
-        "rule": review.rule,
-        "chain": list(review.chain),
-        "source_agent": review.source_agent,
-        "target_agent": review.target_agent,
-        "request": review.request,
-        "requested_by": review.requested_by,
-        "count": review.count,
-        "opened_at": rfc3339(review.opened_at),
-        "last_at": rfc3339(review.last_at),
-        "released_at": when(review.released_at),
-        "released_by": review.released_by,
-        "task_id": review.task_id,
-        "task_url": deps.task_url(review.task_id) if review.task_id else None,
-        "version": review.version,
-    }
+    task_url = deps.task_url(review.task_id) if review.task_id else None
+    state = "open" if review.is_open else "released"
+    return _REVIEW(review, state=state, reason=review.reason, task_url=task_url)
 
 
 def whole_review(deps: Deps, details: ReviewDetails, notes: Listing) -> WholeReview:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
+from baton.domain.handoffs.workflow import Checkpoint
+from rest.shape import Shape
 from rest.tasks.views import ChangedTask
 
 if TYPE_CHECKING:
@@ -36,13 +37,8 @@ class CheckpointPage(TypedDict):
     next_cursor: str | None
 
 
+_CHECKPOINT = Shape(CheckpointView, Checkpoint, "checkpoint_id")
+
+
 def checkpoint_view(checkpoint: Checkpoint) -> CheckpointView:
-    return {
-        "checkpoint_id": checkpoint.id,
-        "workflow_id": checkpoint.workflow_id,
-        "task_id": checkpoint.task_id,
-        "step_name": checkpoint.step_name,
-        "state": checkpoint.state,
-        "at": rfc3339(checkpoint.at),
-        "by": checkpoint.by,
-    }
+    return _CHECKPOINT(checkpoint, checkpoint_id=checkpoint.id)

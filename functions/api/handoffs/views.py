@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from baton.domain.handoffs.handoff import status_of
-from baton.domain.tasks.task import Kind, State
+from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.times import rfc3339
+from rest.shape import Shape
 from rest.tasks.outcome_views import CompletionView, FailureRecordView, FailureView, failure_view
 from rest.tasks.views import ChangedTask, KindName, StateName, changed_task
 
@@ -143,24 +144,13 @@ _ORIGINS = ("retries", "continues", "part_of")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
+_LISTED = Shape(ListedHandoff, Task, "task_id kind status url")
+
+
 def listed_handoff(deps: Deps, task: Task) -> ListedHandoff:
-    status: Any = status_of(task)
-    return {
-        "handoff_id": task.handoff_id,
-        "task_id": task.id,
-        "workflow_id": task.workflow_id,
-        "kind": Kind(task.kind).value,
-        "status": status,
-        "state": task.state.value,
-        "title": task.title,
-        "source_agent": task.source_agent,
-        "target_agent": task.target_agent,
-        "priority": task.priority.value,
-        "depth": task.depth,
-        "created_at": rfc3339(task.created_at),
-        "updated_at": rfc3339(task.updated_at),
-        "url": handoff_url(deps, task),
-    }
+    return _LISTED(
+        task, task_id=task.id, kind=Kind(task.kind).value, status=status_of(task), url=handoff_url(deps, task)
+    )
 
 
 def handoff_view(deps: Deps, details: TaskDetails) -> HandoffView:

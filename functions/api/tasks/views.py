@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from baton.services.tasks.verify_trail import Verdict
+from rest.shape import Shape
+
 if TYPE_CHECKING:
     from baton.services.tasks.verify_trail import Verdict
 
@@ -24,13 +27,4 @@ class TrailVerdict(TypedDict):
     matches_task: bool
 
 
-def trail_verdict(verdict: Verdict) -> TrailVerdict:
-    return {
-        "task_id": verdict.task_id,
-        "intact": verdict.intact,
-        "events": verdict.events,
-        "broken_at": verdict.broken_at,
-        "problem": verdict.problem,
-        "head_hash": verdict.head_hash,
-        "matches_task": verdict.matches_task,
-    }
+trail_verdict = Shape(TrailVerdict, Verdict)

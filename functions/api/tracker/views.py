@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain.times import rfc3339
-from baton.domain.tracker.webhook import HANDSHAKE
+from baton.domain.tracker.page_sync import PageSync
+from baton.domain.tracker.webhook import HANDSHAKE, Webhook
+from baton.ports import TrackerProblem
+from baton.services.tracker.retry_tracker import Retried
+from rest.shape import Shape
 from rest.tasks.views import when
 
 if TYPE_CHECKING:
@@ -179,21 +183,15 @@ def health_view(health: Health, now: datetime) -> TrackerHealth:
     }
 
 
+_PROBLEM = Shape(ProblemView, TrackerProblem, "severity")
+
+
 def check_view(problems: Iterable[TrackerProblem]) -> TrackerCheck:
-    found: list[Any] = [
-        {
-            "about": each.about,
-            "severity": each.severity,
-            "problem": each.problem,
-            "what_to_do": each.what_to_do,
-        }
-        for each in problems
-    ]
+    found = [_PROBLEM(each, severity=each.severity) for each in problems]
     return {"ok": all(each["severity"] != "error" for each in found), "problems": found}
 
 
-def retried_view(retried: Retried) -> RetriedView:
-    return {"revived": retried.revived, "hurried": retried.hurried, "complete": retried.complete}
+retried_view = Shape(RetriedView, Retried)
 
 
 def imported_view(imported: Imported) -> ImportedView:
@@ -210,25 +208,23 @@ def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
     }
 
 
+_WEBHOOK = Shape(WebhookView, Webhook, "state expires_at verification_token")
+
+
 def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
-    return {
-        "state": _state(webhook, now),
-        "opened_at": rfc3339(webhook.opened_at),
-        "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
-        "installed_at": when(webhook.installed_at),
-        "verified_at": when(webhook.verified_at),
-        "verification_token": None if webhook.verified_at else webhook.token,
-    }
+    return _WEBHOOK(
+        webhook,
+        state=_state(webhook, now),
+        expires_at=rfc3339(webhook.opened_at + HANDSHAKE),
+        verification_token=None if webhook.verified_at else webhook.token,
+    )
+
+
+_DEAD_PAGE = Shape(DeadPage, PageSync, "status url")
 
 
 def _dead_page(sync: PageSync) -> DeadPage:
-    return {
-        "task_id": sync.task_id,
-        "status": "dead",
-        "message": sync.message,
-        "since": rfc3339(sync.since),
-        "url": sync.page.url if sync.page else None,
-    }
+    return _DEAD_PAGE(sync, status="dead", url=sync.page.url if sync.page else None)
 
 
 def _state(webhook: Webhook | None, now: datetime) -> WebhookState:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain.handoffs.workflow import LateResult
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import rfc3339
+from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import LateResult
@@ -71,14 +73,11 @@ class LateResults(TypedDict):
     next_cursor: str | None
 
 
+_LATE_RESULT = Shape(LateResultView, LateResult, "fence")
+
+
 def late_result_view(result: LateResult) -> LateResultView:
-    return {
-        "fence": result.claim_fence,
-        "agent": result.agent,
-        "at": rfc3339(result.at),
-        "verb": result.verb,
-        "content": result.content,
-    }
+    return _LATE_RESULT(result, fence=result.claim_fence)
 
 
 def trail(events: tuple[Event, ...], after: int) -> Trail:

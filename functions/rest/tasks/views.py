@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.tasks.task import Kind, State
+from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, State, Task, Wait
 from baton.domain.times import rfc3339
+from rest.shape import Shape
 from rest.tasks.outcome_views import CompletionView, FailureView, FollowUpView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from baton.domain.runs.transcript import Usage
-    from baton.domain.tasks.task import Claim, Recovery, Wait
     from baton.domain.tracker.page_sync import PageSync
     from baton.ports import Deps, TaskDetails
 
@@ -177,43 +177,24 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
+_LISTED = Shape(ListedTask, Task, "kind wait claim tracker url")
+_WAIT = Shape(WaitView, Wait, "for policy branches")
+_BRANCH = Shape(BranchView, Branch)
+_RECOVERY = Shape(RecoveryView, Recovery)
+claim_view = Shape(ClaimView, Claim)
+usage_view = Shape(UsageView, Usage)
+
+
 def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
     task, row = details.task, details.page_sync
-    return {
-        "id": task.id,
-        "kind": Kind(task.kind).value,
-        "state": task.state.value,
-        "title": task.title,
-        "source_agent": task.source_agent,
-        "target_agent": task.target_agent,
-        "work_type": task.work_type,
-        "priority": task.priority.value,
-        "effort": task.effort,
-        "created_at": rfc3339(task.created_at),
-        "updated_at": rfc3339(task.updated_at),
-        "ready_at": when(task.ready_at),
-        "not_before": when(task.not_before),
-        "deferred_until": when(task.deferred_until),
-        "due_date": task.due_date.isoformat() if task.due_date else None,
-        "deadline": when(task.deadline),
-        "attempt": task.attempt,
-        "max_attempts": task.max_attempts,
-        "version": task.version,
-        "revision": task.revision,
-        "handoff_id": task.handoff_id,
-        "master_task_id": task.master_task_id,
-        "parent_id": task.parent_id,
-        "join_parent": task.join_parent,
-        "retry_of": task.retry_of,
-        "successors": list(task.successors),
-        "workflow_id": task.workflow_id,
-        "depth": task.depth,
-        "flags": sorted(flag.value for flag in task.flags),
-        "wait": wait_view(task.wait) if task.wait else None,
-        "claim": claim_view(task.claim) if task.claim else None,
-        "tracker": tracker_view(row) if row else None,
-        "url": deps.task_url(task.id),
-    }
+    return _LISTED(
+        task,
+        kind=Kind(task.kind).value,
+        wait=wait_view(task.wait) if task.wait else None,
+        claim=claim_view(task.claim) if task.claim else None,
+        tracker=tracker_view(row) if row else None,
+        url=deps.task_url(task.id),
+    )
 
 
 def changed_task(deps: Deps, details: TaskDetails) -> ChangedTask:
@@ -256,14 +237,6 @@ def whole_task(deps: Deps, details: TaskDetails, usage: Usage) -> WholeTask:
     }
 
 
-def usage_view(usage: Usage) -> UsageView:
-    return {
-        "model_calls": usage.model_calls,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-    }
-
-
 def tracker_view(row: PageSync) -> TrackerView:
     return {
         "page_id": row.page.id if row.page else None,
@@ -273,43 +246,17 @@ def tracker_view(row: PageSync) -> TrackerView:
     }
 
 
-def claim_view(claim: Claim) -> ClaimView:
-    return {
-        "fence": claim.fence,
-        "agent": claim.agent,
-        "worker": claim.worker,
-        "claimed_at": rfc3339(claim.claimed_at),
-        "heartbeat_at": rfc3339(claim.heartbeat_at),
-        "expires_at": rfc3339(claim.expires_at),
-    }
-
-
 def wait_view(wait: Wait) -> WaitView:
-    return {
-        "for": "callback" if wait.is_for_callback else "branches",
-        "number": wait.number,
-        "since": rfc3339(wait.since),
-        "until": when(wait.until),
-        "policy": None if wait.is_for_callback else wait.policy.value,
-        "quorum": wait.quorum,
-        "branches": [{"call_id": each.call_id, "task_id": each.task_id} for each in wait.branches],
-        "interaction_id": wait.interaction_id,
-    }
+    return _WAIT(
+        wait,
+        **{"for": "callback" if wait.is_for_callback else "branches"},
+        policy=None if wait.is_for_callback else wait.policy.value,
+        branches=list(map(_BRANCH, wait.branches)),
+    )
 
 
 def recovery_views(recoveries: Iterable[Recovery]) -> list[RecoveryView]:
-    return [
-        {
-            "at": rfc3339(each.at),
-            "reason": each.reason,
-            "prior_agent": each.prior_agent,
-            "prior_worker": each.prior_worker,
-            "prior_fence": each.prior_fence,
-            "last_checkpoint_id": each.last_checkpoint_id,
-            "action": each.action,
-        }
-        for each in recoveries
-    ]
+    return list(map(_RECOVERY, recoveries))
 
 
 def when(at: datetime | None) -> str | None:

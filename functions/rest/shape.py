@@ -1,0 +1,45 @@
+"""How an object becomes a view: most fields are its attributes under their own names, in the form that JSON gives them.
+Only the odd ones are written out."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from baton.domain.times import rfc3339
+
+SourceT = TypeVar("SourceT")
+ViewT = TypeVar("ViewT")
+
+SHAPES: list[Shape[Any, Any]] = []
+
+
+class Shape(Generic[SourceT, ViewT]):
+    """``view``: a TypedDict, the table of the fields. ``odd``: its fields that the caller gives. A test holds the types
+    of all other fields to those of the attributes (tests/functions/test_shapes.py)."""
+
+    def __init__(self, view: type[ViewT], source: type[SourceT], odd: str = "") -> None:
+        self.view, self.source, self.odd = view, source, frozenset(odd.split())
+        self._names = tuple(view.__annotations__)
+        SHAPES.append(self)
+
+    def __call__(self, source: SourceT, **odd: object) -> ViewT:
+        shown: Any = {name: odd[name] if name in self.odd else json_form(getattr(source, name)) for name in self._names}
+        view: ViewT = shown
+        return view
+
+
+def json_form(value: object) -> object:
+    """Returns a time or a day as text, an enum's member as its value, a tuple as a list, and a set as a sorted one."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return [json_form(each) for each in value]
+    if isinstance(value, frozenset):
+        return sorted(json_form(each) for each in value)  # type: ignore[type-var]
+    return value
