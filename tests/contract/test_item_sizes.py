@@ -12,7 +12,8 @@ from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import State
-from baton.ports import Body, CheckpointKept, Note, Output, Store
+from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
+from baton.ports import Insert, Put, Store
 from support.clock import NOON
 from support.values.changes import claimed, new, then
 from support.worlds.world import WORKSPACE
@@ -21,23 +22,23 @@ MUCH = "é" * (MAX_ITEM_BYTES // 2)
 
 
 def a_body(store: Store) -> None:
-    store.commit(WORKSPACE, new("task_9"), Body({"text": MUCH}))
+    store.commit(WORKSPACE, new("task_9"), Insert(TaskBody("task_9", {"text": MUCH})))
 
 
 def an_output(store: Store) -> None:
     before = claimed(store)
-    store.commit(WORKSPACE, then(before, state=State.DONE, claim=None), Output({"text": MUCH}))
+    store.commit(WORKSPACE, then(before, state=State.DONE, claim=None), Put(TaskOutput(before.id, {"text": MUCH})))
 
 
 def a_checkpoint(store: Store) -> None:
     kept = Checkpoint(
         id="chk_1", workflow_id="wf_1", task_id="task_1", step_name="step", state={"text": MUCH}, at=NOON, by="agent:x"
     )
-    store.commit(WORKSPACE, CheckpointKept(kept))
+    store.commit(WORKSPACE, Put(kept))
 
 
 def a_note(store: Store) -> None:
-    store.commit(WORKSPACE, Note("task_1", "note_1", NOON, "agent:x", {"text": MUCH}))
+    store.commit(WORKSPACE, Insert(Note("task_1", "note_1", NOON, "agent:x", {"text": MUCH})))
 
 
 @pytest.mark.parametrize(

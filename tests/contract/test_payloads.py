@@ -12,7 +12,8 @@ import pytest
 from baton.domain.escalations.direction import Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.task import State
-from baton.ports import Body, EndedClaim, Note, Output, ReviewOpened, SaveResponse, Store
+from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
+from baton.ports import Insert, OpenReview, Put, Save, SaveResponse, Store
 from support.clock import NOON
 from support.values.changes import claimed, new, then
 from support.values.records import a_review
@@ -50,18 +51,18 @@ Round = Callable[[Store, Any], Any]
 
 
 def through_body(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, new(), Body(value))
+    store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value)))
     return store.read(WORKSPACE, "task_1", with_body=True).body
 
 
 def through_claimers_reading(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, new(), Body(value))
+    store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value)))
     return store.read_for_claim(WORKSPACE, "task_1", "auditor")[0].body
 
 
 def through_output(store: Store, value: Any) -> Any:
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Output(value))
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, value)))
     return store.read(WORKSPACE, "task_1").output
 
 
@@ -74,7 +75,7 @@ def through_failure(store: Store, value: Any) -> Any:
 
 
 def through_note(store: Store, value: Any) -> Any:
-    store.commit(WORKSPACE, Note("task_1", "note_1", NOON, "human:alice", value))
+    store.commit(WORKSPACE, Insert(Note("task_1", "note_1", NOON, "human:alice", value)))
     return store.notes(WORKSPACE, "task_1", 1)[0].content
 
 
@@ -88,7 +89,7 @@ def through_key(store: Store, value: Any) -> Any:
 def through_ended_claim(store: Store, value: Any) -> Any:
     task = claimed(store)
     change = then(task, state=State.DONE, claim=None)
-    store.commit(WORKSPACE, change, EndedClaim("clm_1", SavedResponse("h", value)))
+    store.commit(WORKSPACE, change, Put(EndedClaim(change.task.id, "clm_1", SavedResponse("h", value))))
     answer = store.ended_claim(WORKSPACE, "task_1", "clm_1")
     assert answer is not None
     return answer.answer
@@ -97,7 +98,9 @@ def through_ended_claim(store: Store, value: Any) -> Any:
 def through_review(store: Store, value: Any) -> Any:
     review = a_review(1, request=value)
     direction = Direction(WORKSPACE, "scout", review.target_agent)
-    store.commit(WORKSPACE, ReviewOpened(review, direction), Note("task_1", "note_1", NOON, "x", {}))
+    store.commit(
+        WORKSPACE, Save(review), OpenReview(direction, review.id), Insert(Note("task_1", "note_1", NOON, "x", {}))
+    )
     return store.review(WORKSPACE, review.id).request
 
 

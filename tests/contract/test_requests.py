@@ -10,11 +10,11 @@ import pytest
 
 from baton.adapters.dynamodb.puts import NOT_THERE_YET
 from baton.adapters.dynamodb.table import to_wire
-from baton.adapters.dynamodb.writes import extra_writes, task_writes
+from baton.adapters.dynamodb.writes import item_writes
 from baton.domain.access.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.domain.errors import Busy
 from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
-from baton.ports import EscalationOpened
+from baton.ports import OpenEscalation
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import UNLAWFUL
@@ -99,7 +99,7 @@ def test_unlawful_requests_are_refused_and_seen(operation: str, request_: dict[s
 def test_the_trail_is_append_only() -> None:
     """HEAD's version already keeps two changes apart; this keeps an entry from ever being written over."""
     change = then(new().task, title="x")
-    puts = [write.request for write in task_writes(change, "token") if "EVENT#" in str(write.request)]
+    puts = [write.request for write in item_writes(WORKSPACE, change) if "EVENT#" in str(write.request)]
     assert len(puts) == len(change.events)
     assert {put["ConditionExpression"] for put in puts} == {NOT_THERE_YET}
 
@@ -118,8 +118,8 @@ def test_a_direction_that_slept_with_a_full_memory_can_be_opened_again() -> None
     )
     forget = full.forgettable(NOON)
     assert len(forget) == MOST_FORGOTTEN_AT_ONCE
-    extra = EscalationOpened(full, "task_1", NOON, forget, ends_review=True)
-    writes = extra_writes(WORKSPACE, new().task, extra, "token")
+    extra = OpenEscalation(full, "task_1", NOON, forget, ends_review=True)
+    writes = item_writes(WORKSPACE, extra)
     check("transact_write_items", transaction(*({write.kind: write.request} for write in writes)))
     assert full.decide(NOON, Settings()) == Direction(WORKSPACE, "scout", "auditor").decide(NOON, Settings())
 

@@ -8,7 +8,7 @@ import pytest
 
 from baton.domain.errors import Busy
 from baton.domain.handoffs.workflow import JobKind
-from baton.ports import InboxPosted, JobFinished, JobScheduled
+from baton.ports import FinishJob, Put
 from support.values.changes import new, stored
 from support.values.task_items import a_job, a_message
 from support.worlds.rig import Rig
@@ -22,7 +22,7 @@ def rig() -> Rig:
     random.seed(7)
     rig = Rig()
     stored(rig.store)
-    rig.store.commit(WORKSPACE, JobScheduled(a_job()), *(InboxPosted(a_message(n)) for n in (1, 2, 3)))
+    rig.store.commit(WORKSPACE, Put(a_job()), *(Put(a_message(n)) for n in (1, 2, 3)))
     return rig
 
 
@@ -58,14 +58,14 @@ def test_an_acknowledgement_that_never_does_is_busy_and_may_be_sent_again(rig: R
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_errand_is_done_though_a_reply_is_lost(rig: Rig, fault: str) -> None:
     broken(rig, fault, "update_item", 1)
-    rig.store.commit(WORKSPACE, new("task_2"), JobFinished(a_job()))
+    rig.store.commit(WORKSPACE, new("task_2"), FinishJob(a_job()))
     assert rig.store.job(WORKSPACE, JobKind.JOIN, "task_1") is None
     assert rig.store.load(WORKSPACE, "task_2")[0].version == 1
 
 
 def test_a_write_is_no_less_done_where_its_errand_could_not_be_taken_away(rig: Rig) -> None:
     broken(rig, "no_connection", "update_item", 99)
-    rig.store.commit(WORKSPACE, new("task_2"), JobFinished(a_job()))
+    rig.store.commit(WORKSPACE, new("task_2"), FinishJob(a_job()))
     assert rig.store.load(WORKSPACE, "task_2")[0].version == 1
     assert rig.store.job(WORKSPACE, JobKind.JOIN, "task_1") == a_job()
 
@@ -73,5 +73,5 @@ def test_a_write_is_no_less_done_where_its_errand_could_not_be_taken_away(rig: R
 def test_an_errand_is_not_taken_away_for_a_write_that_was_refused(rig: Rig) -> None:
     broken(rig, "no_connection", "transact_write_items", 99)
     with pytest.raises(Busy):
-        rig.store.commit(WORKSPACE, new("task_2"), JobFinished(a_job()))
+        rig.store.commit(WORKSPACE, new("task_2"), FinishJob(a_job()))
     assert rig.store.job(WORKSPACE, JobKind.JOIN, "task_1") == a_job()

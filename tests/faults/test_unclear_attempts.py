@@ -15,7 +15,7 @@ from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError, Busy
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.transcript import Usage
-from baton.ports import UnderClaim, UsageCounted
+from baton.ports import AddUsage, Require, UnderClaim
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -49,8 +49,8 @@ def another_before(world: World) -> Any:
 
 def count_a_call(world: World, claim: Any) -> None:
     task = claim.details.task
-    spent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=1))
-    under = UnderClaim(task.id, claim.claim_id)
+    spent = AddUsage(task.workflow_id, task.id, Usage(model_calls=1))
+    under = Require(UnderClaim(task.id, claim.claim_id))
     retry_on_conflict(world.clock, lambda: world.store.commit(task.workspace, under, spent))
 
 

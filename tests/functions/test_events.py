@@ -20,9 +20,10 @@ from baton.bootstrap import forget_all, wire
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
+from baton.domain.errors import PageHeld
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.tracker.page_sync import PageRef, PageSync
-from baton.ports import Deps, PageLinked, PageSyncSaved
+from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync
+from baton.ports import Deps, Insert, Save
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.define_tool import define_tool
@@ -201,7 +202,7 @@ def with_page(account: Account, page_id: str) -> None:
     row = account.row()
     page = PageRef(page_id, "https://www.notion.so/a-page")
     made = replace(row, page=page, version=row.version + 1)
-    account.deps.store.commit(DEMO, PageSyncSaved(made), PageLinked(page_id, TASK))
+    account.deps.store.commit(DEMO, Save(made), Insert(PageLink(page_id, TASK), PageHeld))
 
 
 def nothing(_account: Account) -> None:

@@ -12,7 +12,7 @@ from baton.domain.agents.route import MAX_ROUTES
 from baton.domain.agents.tool import Variable
 from baton.domain.handoffs.workflow import InboxItem
 from baton.domain.times import seconds
-from baton.ports import InboxPosted
+from baton.ports import Put
 from baton.steps.agents.mark_contact import mark_contact
 from support.clock import NOON
 from support.gateway import Gateway, Reply
@@ -143,6 +143,6 @@ def test_an_inbox_of_long_news_is_read_to_its_end(world: World, gateway: Gateway
     for number in range(40):
         said = {**content, "description": "\U0001f916" * 50_000}
         posted = InboxItem("scout", f"inb_{number:03d}", NOON + seconds(number), said)
-        world.store.commit(WORKSPACE, InboxPosted(posted))
+        world.store.commit(WORKSPACE, Put(posted))
     found = whole(gateway, "/agents/scout/inbox", "limit=100")
     assert [each["id"] for each in found] == [f"inb_{number:03d}" for number in range(40)]

@@ -13,8 +13,8 @@ from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import LateResult
+    from baton.domain.tasks.task_items import Note
     from baton.domain.tasks.trail import Event
-    from baton.ports import Note
 
 
 class PrincipalView(TypedDict):

@@ -12,8 +12,9 @@ import pytest
 from baton.domain.errors import KeyTaken
 from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedResponse, response_expires_at
 from baton.domain.tasks.task import State
+from baton.domain.tasks.task_items import EndedClaim, TaskOutput
 from baton.domain.times import seconds, to_ms
-from baton.ports import EndedClaim, Output, SaveResponse, Store
+from baton.ports import Put, SaveResponse, Store
 from support.clock import NOON
 from support.values.changes import claimed, stored, then
 from support.values.records import a_token
@@ -85,7 +86,7 @@ def test_without_a_time_an_answer_is_kept_for_good(store: Store) -> None:
 def test_an_ended_claims_answer_tells_until_when_it_is_given_again(store: Store) -> None:
     task = claimed(store)
     answer = SavedResponse("complete", {"x": 1}, response_expires_at(NOON))
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), EndedClaim("clm_1", answer))
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(EndedClaim(task.id, "clm_1", answer)))
     kept = store.ended_claim(WORKSPACE, task.id, "clm_1")
     assert isinstance(kept, SavedResponse)
     assert (kept, kept.is_over(NOON + WEEK - MS), kept.is_over(NOON + WEEK)) == (answer, False, True)
@@ -97,7 +98,11 @@ def test_nothing_but_copies_of_answers_is_ever_forgotten(rig: Rig) -> None:
     assert not [item for item in before if "ttl" in item]
     task = claimed(rig.store)
     answer = SavedResponse("complete", {"x": 1}, response_expires_at(NOON))
-    extras: list[Any] = [EndedClaim("clm_1", answer), Output(1), SaveResponse(idempotency_key(), {})]
+    extras: list[Any] = [
+        Put(EndedClaim(task.id, "clm_1", answer)),
+        Put(TaskOutput(task.id, 1)),
+        SaveResponse(idempotency_key(), {}),
+    ]
     rig.store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), *extras)
     forgotten = {item["sk"]["S"]: item["ttl"]["N"] for item in rig.items() if "ttl" in item}
     assert forgotten == dict.fromkeys(("ONCE", "CLAIM#clm_1"), str(to_ms(NOON + WEEK) // 1_000))

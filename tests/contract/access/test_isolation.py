@@ -11,29 +11,25 @@ import pytest
 
 from baton.domain.access.settings import Settings
 from baton.domain.alerts.alert import AlertState
-from baton.domain.errors import Conflict
+from baton.domain.errors import Conflict, PageHeld
 from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task import State
-from baton.domain.tracker.page_sync import Sync
+from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
+from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.ports import (
-    Body,
-    EndedClaim,
-    EntryKept,
-    EscalationOpened,
+    FinishJob,
     HandoffQuery,
-    JobFinished,
-    Note,
-    Output,
-    PageLinked,
-    PageSyncOpened,
-    PageSyncSaved,
+    Insert,
+    OpenEscalation,
+    Put,
+    Require,
+    Save,
     SaveResponse,
     Store,
-    TrackerCircuitSaved,
     UnderClaim,
-    WebhookSaved,
 )
 from support.clock import NOON
 from support.values.changes import claimed, new, queued, stored, then
@@ -53,16 +49,16 @@ def fill(store: Store, workspace: str) -> None:
     idempotency_key = IdempotencyKey(human(workspace), "/x", "key", "hash")
     change = new("task_1", workspace=workspace)
     extras: list[Any] = [
-        Body({}),
-        EscalationOpened(Direction(workspace, *PAIR), "task_1", NOON),
+        Insert(TaskBody("task_1", {})),
+        OpenEscalation(Direction(workspace, *PAIR), "task_1", NOON),
         SaveResponse(idempotency_key, {}),
     ]
-    row = PageSyncOpened(a_page_sync(workspace=workspace))
-    store.commit(workspace, change, *extras, Note("task_1", "note_1", NOON, "x", {}), row)
+    row = Save(a_page_sync(workspace=workspace))
+    store.commit(workspace, change, *extras, Insert(Note("task_1", "note_1", NOON, "x", {})), row)
     add_review(store, 1, workspace)
     task = claimed(store, "task_2", workspace=workspace)
-    ended = EndedClaim("clm_1", SavedResponse("h", {}))
-    store.commit(workspace, then(task, state=State.DONE, claim=None), ended, Output(1))
+    ended = Put(EndedClaim(task.id, "clm_1", SavedResponse("h", {})))
+    store.commit(workspace, then(task, state=State.DONE, claim=None), ended, Put(TaskOutput(task.id, 1)))
     queued(store, "task_3", workspace=workspace)
     fill_task_items(store, workspace)
     store.save_agent(replace(an_agent(), workspace=workspace), store.roster(workspace))
@@ -72,9 +68,9 @@ def fill(store: Store, workspace: str) -> None:
     add_alert(store, 1, workspace, task_id="task_1")
     store.save_route(a_route(workspace=workspace), store.routes(workspace))
     fill_runs(store, workspace)
-    dead = PageSyncSaved(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
-    about_tracker = [TrackerCircuitSaved(a_circuit(workspace=workspace)), WebhookSaved(a_webhook(workspace=workspace))]
-    store.commit(workspace, dead, PageLinked(PAGE_ID, "task_2"), *about_tracker)
+    dead = Save(a_page_sync("task_2", workspace=workspace, due_at=None, status=Sync.DEAD))
+    about_tracker = [Save(a_circuit(workspace=workspace)), Save(a_webhook(workspace=workspace))]
+    store.commit(workspace, dead, Insert(PageLink(PAGE_ID, "task_2"), PageHeld), *about_tracker)
 
 
 # Handoffs' facts one by one, as one that leaks mustn't hide behind another.
@@ -199,7 +195,7 @@ def test_a_change_in_one_workspace_leaves_the_others_task(store: Store) -> None:
 def test_a_page_may_be_a_tasks_in_each_of_two_workspaces(store: Store) -> None:
     """Both keep their tasks in one database, say; neither learns of the other by being refused."""
     fill(store, THEIRS)
-    store.commit(OURS, PageSyncSaved(a_page_sync("task_9", workspace=OURS)), PageLinked(PAGE_ID, "task_9"))
+    store.commit(OURS, Save(a_page_sync("task_9", workspace=OURS)), Insert(PageLink(PAGE_ID, "task_9"), PageHeld))
     assert store.page_holders(OURS, [PAGE_ID]) == {PAGE_ID: "task_9"}
     assert store.page_holders(THEIRS, [PAGE_ID]) == {PAGE_ID: "task_2"}
 
@@ -208,9 +204,9 @@ def test_a_saved_row_gate_or_webhook_leaves_the_neighbours(store: Store) -> None
     fill(store, THEIRS)
     before = [answer(READINGS[name], store, THEIRS) for name in READINGS]
     ours = [
-        PageSyncSaved(a_page_sync(workspace=OURS, message="ours")),
-        TrackerCircuitSaved(a_circuit(workspace=OURS, message="ours")),
-        WebhookSaved(a_webhook(workspace=OURS, digest="e" * 64)),
+        Save(a_page_sync(workspace=OURS, message="ours")),
+        Save(a_circuit(workspace=OURS, message="ours")),
+        Save(a_webhook(workspace=OURS, digest="e" * 64)),
     ]
     store.commit(OURS, *ours)
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
@@ -224,7 +220,7 @@ def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
     ours = replace(an_agent("run-1"), workspace=OURS)
     store.save_agent(ours, store.roster(OURS), a_profile("run-1", workspace=OURS, max_turns=1))
     store.save_tool(a_tool(workspace=OURS, description="ours"), store.toolbox(OURS))
-    store.commit(OURS, EntryKept("task_1", an_entry(says="ours")), spent(most_calls=1, most_tokens=1))
+    store.commit(OURS, Insert(TaskEntry("task_1", an_entry(says="ours"))), spent(most_calls=1, most_tokens=1))
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
 
 
@@ -243,9 +239,9 @@ def test_what_is_done_in_one_workspace_is_not_done_in_the_other(store: Store) ->
     stored(store, workspace=OURS)
     fill_task_items(store, OURS)
     ours = store.load(OURS, "task_6")[0]
-    store.commit(OURS, then(ours, state=State.DONE, claim=None), JobFinished(a_job()))
+    store.commit(OURS, then(ours, state=State.DONE, claim=None), FinishJob(a_job()))
     store.acknowledge(OURS, "scout", ["inb_001"])
     with pytest.raises(Conflict):
-        store.commit(OURS, new("task_9", workspace=OURS), UnderClaim("task_6", "clm_1"))
+        store.commit(OURS, new("task_9", workspace=OURS), Require(UnderClaim("task_6", "clm_1")))
     assert [answer(READINGS[name], store, THEIRS) for name in READINGS] == before
     assert list(store.due(NOON)) == [(THEIRS, "task_1", JobKind.JOIN)]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from baton.domain.alerts.alert import MAX_PER_HOUR, AlertState, Severity
+from baton.domain.alerts.alert import MAX_PER_HOUR, AlertCount, AlertState, Severity
 from baton.domain.errors import Conflict, KeyTaken, TooManyAlerts, Unknown
 from baton.domain.idempotency import IdempotencyKey
-from baton.ports import AlertCounted, AlertRaised, AlertSaved, Page, SaveResponse, Store
+from baton.ports import Add, Page, Save, SaveResponse, Store
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
@@ -40,7 +40,7 @@ NOTHING = Page(())
 
 @pytest.mark.parametrize("alert", [FULL, an_alert()])
 def test_an_alert_is_read_back_as_it_was_raised(store: Store, alert: Any) -> None:
-    store.commit(WORKSPACE, AlertRaised(alert))
+    store.commit(WORKSPACE, Save(alert))
     assert store.alert(WORKSPACE, alert.id) == alert
     assert store.alerts(WORKSPACE, 10, None).items == (alert,)
     with pytest.raises(Unknown):
@@ -49,14 +49,14 @@ def test_an_alert_is_read_back_as_it_was_raised(store: Store, alert: Any) -> Non
 
 def test_an_alert_is_there_if_and_only_if_its_change_is(store: Store) -> None:
     task = stored(store)
-    store.commit(WORKSPACE, then(task, "alert_raised"), AlertRaised(an_alert(1, task_id=task.id)))
+    store.commit(WORKSPACE, then(task, "alert_raised"), Save(an_alert(1, task_id=task.id)))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, "alert_raised"), AlertRaised(an_alert(2, task_id=task.id)))
+        store.commit(WORKSPACE, then(task, "alert_raised"), Save(an_alert(2, task_id=task.id)))
     assert store.alerts(WORKSPACE, 10, None).items == (an_alert(1, task_id=task.id),)
 
 
 def test_two_alerts_may_come_with_one_change(store: Store) -> None:
-    store.commit(WORKSPACE, new("task_1"), *[AlertRaised(an_alert(n, task_id="task_1")) for n in (1, 2)])
+    store.commit(WORKSPACE, new("task_1"), *[Save(an_alert(n, task_id="task_1")) for n in (1, 2)])
     assert len(store.alerts_of_task(WORKSPACE, "task_1", 10, None).items) == 2
 
 
@@ -69,28 +69,28 @@ def test_an_alert_is_found_by_how_far_it_is(store: Store) -> None:
 
     assert found() == ["open"]
     alert = alert.acknowledged(human(), NOON)
-    store.commit(WORKSPACE, AlertSaved(alert))
+    store.commit(WORKSPACE, Save(alert))
     assert found() == ["acknowledged"]
     alert = alert.resolved(human(), NOON)
-    store.commit(WORKSPACE, AlertSaved(alert))
+    store.commit(WORKSPACE, Save(alert))
     assert store.alerts(WORKSPACE, 10, None).items == (alert,)
 
 
 def test_an_alert_changes_only_from_the_version_that_was_read(store: Store) -> None:
     alert = add_alert(store, 1)
     first = alert.acknowledged(human(), NOON)
-    store.commit(WORKSPACE, AlertSaved(first))
+    store.commit(WORKSPACE, Save(first))
     for version in (1, 2, 4):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, AlertSaved(replace(first, note="late", version=version)))
+            store.commit(WORKSPACE, Save(replace(first, note="late", version=version)))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, AlertSaved(an_alert(2, version=2)))
+        store.commit(WORKSPACE, Save(an_alert(2, version=2)))
     assert store.alerts(WORKSPACE, 10, None).items == (first,)
 
 
 def raise_one(store: Store, number: int, by: str = BY, workspace: str = WORKSPACE) -> None:
     alert = an_alert(number, workspace)
-    store.commit(workspace, AlertCounted(by, NOON), AlertRaised(alert))
+    store.commit(workspace, Add(AlertCount(by, NOON), 1, MAX_PER_HOUR), Save(alert))
 
 
 def test_an_hour_holds_so_many_of_one_caller_and_no_more(store: Store) -> None:
@@ -103,9 +103,9 @@ def test_an_hour_holds_so_many_of_one_caller_and_no_more(store: Store) -> None:
         store.alert(WORKSPACE, "alert_99")
     raise_one(store, 100, by="agent:audito")
     raise_one(store, 101, workspace="other")
-    store.commit(WORKSPACE, AlertCounted(BY, NOON + HOUR), AlertRaised(an_alert(102)))
+    store.commit(WORKSPACE, Add(AlertCount(BY, NOON + HOUR), 1, MAX_PER_HOUR), Save(an_alert(102)))
     with pytest.raises(TooManyAlerts):
-        store.commit(WORKSPACE, AlertCounted(BY, NOON + HOUR - MS), AlertRaised(an_alert(103)))
+        store.commit(WORKSPACE, Add(AlertCount(BY, NOON + HOUR - MS), 1, MAX_PER_HOUR), Save(an_alert(103)))
 
 
 def test_a_used_key_says_more_than_a_full_hour(store: Store) -> None:
@@ -114,7 +114,9 @@ def test_a_used_key_says_more_than_a_full_hour(store: Store) -> None:
     for number in range(MAX_PER_HOUR):
         raise_one(store, number)
     with pytest.raises(KeyTaken):
-        store.commit(WORKSPACE, SaveResponse(idempotency_key, {}), AlertCounted(BY, NOON), AlertRaised(an_alert(99)))
+        store.commit(
+            WORKSPACE, SaveResponse(idempotency_key, {}), Add(AlertCount(BY, NOON), 1, MAX_PER_HOUR), Save(an_alert(99))
+        )
 
 
 def test_alerts_about_nothing_are_no_tasks(store: Store) -> None:
@@ -169,7 +171,7 @@ def test_open_alerts_take_two_calls_however_many_were_dealt_with(rig: Rig) -> No
     add_alert(rig.store, 1)
     for number in range(2, 60):
         done = add_alert(rig.store, number).resolved(human(), NOON)
-        rig.store.commit(WORKSPACE, AlertSaved(done))
+        rig.store.commit(WORKSPACE, Save(done))
     page = []
     calls = rig.count(lambda: page.append(list_alerts(rig.world.deps, human(), AlertState.OPEN, None, 25, None)))
     assert calls == ["query", "batch_get_item"]

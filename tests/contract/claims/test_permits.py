@@ -11,7 +11,7 @@ from baton.domain.handoffs.workflow import HeldClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
-from baton.ports import NotCancelled, OtherTaskChanged, SaveResponse, Store, UnderClaim
+from baton.ports import Insert, NotCancelled, Require, SaveResponse, Store, UnderClaim
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.values.records import a_note
@@ -122,13 +122,17 @@ def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_i
 
 def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: Store) -> None:
     task = holding(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), UnderClaim("task_1", "clm_1"))
+    store.commit(WORKSPACE, new("task_2"), Require(UnderClaim("task_1", "clm_1")))
     store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
-    store.commit(WORKSPACE, new("task_3"), UnderClaim("task_1", "clm_1"))
+    store.commit(WORKSPACE, new("task_3"), Require(UnderClaim("task_1", "clm_1")))
     freed(store, store.load(WORKSPACE, task.id)[0])
     back = store.load(WORKSPACE, "task_1")[0]
     store.commit(WORKSPACE, then(back, state=State.CLAIMED, claim=a_claim(fence=2), fence=2))
-    for under in (UnderClaim("task_1", "clm_1"), UnderClaim("task_2", "clm_1"), UnderClaim("task_9", "clm_1")):
+    for under in (
+        Require(UnderClaim("task_1", "clm_1")),
+        Require(UnderClaim("task_2", "clm_1")),
+        Require(UnderClaim("task_9", "clm_1")),
+    ):
         with pytest.raises(Conflict):
             store.commit(WORKSPACE, new("task_4"), under)
         with pytest.raises(Unknown):
@@ -137,14 +141,14 @@ def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: 
 
 def test_what_hangs_below_a_task_holds_while_that_is_not_cancelled(store: Store) -> None:
     above = stored(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), NotCancelled("task_1"))
+    store.commit(WORKSPACE, new("task_2"), Require(NotCancelled("task_1")))
     done = then(above, state=State.DONE)
     store.commit(WORKSPACE, done)
-    store.commit(WORKSPACE, new("task_3"), NotCancelled("task_1"), NotCancelled("task_2"))
+    store.commit(WORKSPACE, new("task_3"), Require(NotCancelled("task_1")), Require(NotCancelled("task_2")))
     store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_2")[0], state=State.CANCELLED))
     for task_id in ("task_2", "task_9"):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_4"), NotCancelled("task_1"), NotCancelled(task_id))
+            store.commit(WORKSPACE, new("task_4"), Require(NotCancelled("task_1")), Require(NotCancelled(task_id)))
         with pytest.raises(Unknown):
             store.load(WORKSPACE, "task_4")
 
@@ -153,7 +157,7 @@ def test_claims_may_begin_and_end_in_one_write(store: Store) -> None:
     one, other = holding(store, "task_1", 1), queued(store, "task_2")
     ends = then(one, state=State.DONE, claim=None)
     begins: dict[str, Any] = {"state": State.CLAIMED, "claim": slotted(2), "fence": 1}
-    store.commit(WORKSPACE, ends, OtherTaskChanged(then(other, **begins)))
+    store.commit(WORKSPACE, ends, then(other, **begins))
     assert held(store) == [("task_2", "clm_1", 2)]
 
 
@@ -166,7 +170,7 @@ def test_an_agents_many_claims_are_all_told(store: Store) -> None:
 def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(store: Store) -> None:
     task = holding(store, "task_1")
     for size in (10, 5):
-        store.commit(WORKSPACE, a_note(size, "task_1"), UnderClaim("task_1", "clm_1", size))
+        store.commit(WORKSPACE, Insert(a_note(size, "task_1")), Require(UnderClaim("task_1", "clm_1", size)))
     counted = store.load(WORKSPACE, "task_1")[0]
     assert counted.claim is not None
     assert task.claim is not None
@@ -181,4 +185,4 @@ def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(st
     assert kept is not None
     assert kept.kept_bytes == 100
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, a_note(7, "task_1"), UnderClaim("task_1", "clm_2", 1))
+        store.commit(WORKSPACE, Insert(a_note(7, "task_1")), Require(UnderClaim("task_1", "clm_2", 1)))

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.errors import Conflict
-from baton.ports import ConversationContinued, HandoffQuery, HandoffsCounted, Store, VersionUnchanged
+from baton.domain.handoffs.workflow import HandoffCount
+from baton.ports import Add, HandoffQuery, Replace, Require, Store, VersionUnchanged
 from support.values.changes import new, stored, then
 from support.worlds.world import WORKSPACE
 
 
 def test_a_conversation_is_followed_from_what_was_seen_and_from_nothing_else(store: Store) -> None:
     one = stored(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), ConversationContinued("task_1", "task_2"))
-    for seen in (None, "task_9"):
+    store.commit(WORKSPACE, new("task_2"), Replace(NextTask("task_1", "task_2"), None))
+    for seen in (None, NextTask("task_1", "task_9")):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_3"), ConversationContinued("task_1", "task_3", seen))
+            store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_1", "task_3"), seen))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new("task_3"), ConversationContinued("task_2", "task_3", "task_9"))
+        store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_2", "task_3"), NextTask("task_2", "task_9")))
     assert store.talk(WORKSPACE, ["task_1", "task_2", "task_3"])[1] == {"task_1": "task_2"}
-    store.commit(WORKSPACE, new("task_3"), ConversationContinued("task_1", "task_3", "task_2"))
+    store.commit(WORKSPACE, new("task_3"), Replace(NextTask("task_1", "task_3"), NextTask("task_1", "task_2")))
     tasks, followed = store.talk(WORKSPACE, ["task_1", "task_2", "task_3", "task_4"])
     assert (sorted(tasks), followed) == (["task_1", "task_2", "task_3"], {"task_1": "task_3"})
     assert tasks["task_1"] == one
@@ -28,7 +30,7 @@ def test_a_conversation_is_followed_from_what_was_seen_and_from_nothing_else(sto
 def test_a_long_conversation_is_read_whole(store: Store) -> None:
     ids = [f"task_{number:03d}" for number in range(120)]
     for number, each in enumerate(ids):
-        store.commit(WORKSPACE, new(each), *([ConversationContinued(ids[number - 1], each)] if number else []))
+        store.commit(WORKSPACE, new(each), *([Replace(NextTask(ids[number - 1], each), None)] if number else []))
     tasks, followed = store.talk(WORKSPACE, ids)
     assert (sorted(tasks), len(followed), followed[ids[57]]) == (ids, 119, ids[58])
     assert store.talk("other", ids) == ({}, {})
@@ -36,22 +38,22 @@ def test_a_long_conversation_is_read_whole(store: Store) -> None:
 
 def test_what_was_decided_on_a_task_holds_only_while_that_is_unchanged(store: Store) -> None:
     task = stored(store, "task_1")
-    store.commit(WORKSPACE, new("task_2"), VersionUnchanged("task_1", task.version))
+    store.commit(WORKSPACE, new("task_2"), Require(VersionUnchanged("task_1", task.version)))
     changed = then(task, title="another")
     store.commit(WORKSPACE, changed)
     for task_id, version in (("task_1", task.version), ("task_9", 1)):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, new("task_3"), VersionUnchanged(task_id, version))
-    store.commit(WORKSPACE, new("task_3"), VersionUnchanged("task_1", changed.task.version))
+            store.commit(WORKSPACE, new("task_3"), Require(VersionUnchanged(task_id, version)))
+    store.commit(WORKSPACE, new("task_3"), Require(VersionUnchanged("task_1", changed.task.version)))
 
 
 def test_a_workflow_begins_once(store: Store) -> None:
-    first = HandoffsCounted("wf_1", 1, 0, 5, is_first=True)
+    first = Add(HandoffCount("wf_1", 0, is_first=True), 1, 5)
     store.commit(WORKSPACE, new("task_1"), first)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, new("task_2"), first)
-    store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 1, 1, 5))
+    store.commit(WORKSPACE, new("task_3"), Add(HandoffCount("wf_1", 1), 1, 5))
     assert store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id="wf_1")).handoffs == 2
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new("task_4"), HandoffsCounted("wf_2", 1, 0, 0, is_first=True))
+        store.commit(WORKSPACE, new("task_4"), Add(HandoffCount("wf_2", 0, is_first=True), 1, 0))
     assert store.handoff_inputs(WORKSPACE, HandoffQuery(workflow_id="wf_2")).handoffs is None

@@ -5,35 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from baton.domain.errors import KeyTaken, Unknown
-from baton.domain.handoffs.workflow import BackgroundJob, JobKind, RootHandoffs, WorkflowMember
+from baton.domain.escalations.review import ReviewRequest
+from baton.domain.handoffs.workflow import (
+    BackgroundJob,
+    ClaimLateResult,
+    HandoffCount,
+    JobKind,
+    RootHandoffs,
+    WorkflowMember,
+)
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, Policy, State, Wait
+from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
 from baton.domain.times import seconds
 from baton.ports import (
-    Body,
-    CheckpointKept,
-    ClaimEndedByOther,
-    EndedClaim,
+    Add,
+    FinishJob,
     HandoffInputs,
     HandoffQuery,
-    HandoffsCounted,
-    InboxPosted,
-    JobFinished,
-    JobScheduled,
-    LateResultKept,
-    OtherTaskChanged,
-    Output,
+    Insert,
     Page,
-    RetryOpened,
-    ReviewChanged,
-    ReviewRequest,
-    RootsCounted,
+    Put,
+    Replace,
+    Save,
     SaveResponse,
     Store,
     TaskDetails,
@@ -88,7 +89,7 @@ def test_a_task_survives_with_all_that_a_handoff_gives_it(store: Store) -> None:
 
 def test_a_task_is_read_with_its_body_or_with_the_first_answer(store: Store) -> None:
     change = new()
-    store.commit(WORKSPACE, change, Body({"text": "x"}), SaveResponse(ONCE, {"n": 1}))
+    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "x"})), SaveResponse(ONCE, {"n": 1}))
     assert store.read(WORKSPACE, "task_1", with_body=True) == TaskDetails(task=change.task, body={"text": "x"})
     assert store.load(WORKSPACE, "task_1") == (change.task, None)
     assert store.load(WORKSPACE, "task_1", ONCE) == (change.task, SavedResponse("hash", {"n": 1}))
@@ -115,7 +116,7 @@ def test_a_bell_finds_its_task_and_its_agent_or_neither(store: Store) -> None:
 def test_a_completion_lies_with_its_output(store: Store) -> None:
     completion = {"completion_id": "comp_1", "notes": ["é"], "verification": {"tests_passing": None}}
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Output(None, completion))
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, None, completion)))
     read = store.read(WORKSPACE, "task_1")
     assert (read.output, read.completion) == (None, completion)
 
@@ -123,7 +124,7 @@ def test_a_completion_lies_with_its_output(store: Store) -> None:
 def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store: Store) -> None:
     task = holding(store, "task_1")
     for number in (1, 2):
-        store.commit(WORKSPACE, then(task, checkpoints=number), CheckpointKept(a_checkpoint(number)))
+        store.commit(WORKSPACE, then(task, checkpoints=number), Put(a_checkpoint(number)))
         task = store.load(WORKSPACE, "task_1")[0]
     for results in ([1], [2, None]):
         back = then(task, state=State.DELEGATED, claim=None, ready_at=NOON)
@@ -138,17 +139,19 @@ def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store
 
 def test_the_claimers_reading_shows_nothing_that_only_an_ended_task_has(store: Store) -> None:
     task = claimed(store)
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Output(1, {"notes": []}))
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(TaskOutput(task.id, 1, {"notes": []})))
     details = store.read_for_claim(WORKSPACE, "task_1", "auditor")[0]
     assert (details.output, details.completion, details.page_sync) == (None, None, None)
 
 
 def test_a_claim_that_others_ended_is_told_from_one_that_its_holder_ended(store: Store) -> None:
     task = holding(store, "task_1", 3)
-    store.commit(WORKSPACE, then(task, state=State.CANCELLED, claim=None), ClaimEndedByOther(slotted(3)))
+    store.commit(WORKSPACE, then(task, state=State.CANCELLED, claim=None), Put(ClaimEndedByOther(task.id, slotted(3))))
     other = holding(store, "task_2")
     store.commit(
-        WORKSPACE, then(other, state=State.DONE, claim=None), EndedClaim("clm_1", SavedResponse("h", {"n": 1}))
+        WORKSPACE,
+        then(other, state=State.DONE, claim=None),
+        Put(EndedClaim(other.id, "clm_1", SavedResponse("h", {"n": 1}))),
     )
     assert store.ended_claim(WORKSPACE, "task_1", "clm_1") == slotted(3)
     assert store.ended_claim(WORKSPACE, "task_2", "clm_1") == SavedResponse("h", {"n": 1})
@@ -160,18 +163,20 @@ def test_late_words_are_kept_once_per_claim_in_the_order_of_their_fences(store: 
     stored(store)
     assert store.late_results(WORKSPACE, "task_1") == ()
     for fence in (11, 2, 1):
-        store.commit(WORKSPACE, LateResultKept("task_1", f"clm_{fence}", a_late_result(fence)))
+        store.commit(WORKSPACE, Insert(ClaimLateResult("task_1", f"clm_{fence}", a_late_result(fence)), KeyTaken))
     with pytest.raises(KeyTaken):
-        store.commit(WORKSPACE, LateResultKept("task_1", "clm_2", replace(a_late_result(2), verb="fail")))
-    store.commit(WORKSPACE, LateResultKept("task_10", "clm_1", a_late_result(1)))
+        store.commit(
+            WORKSPACE, Insert(ClaimLateResult("task_1", "clm_2", replace(a_late_result(2), verb="fail")), KeyTaken)
+        )
+    store.commit(WORKSPACE, Insert(ClaimLateResult("task_10", "clm_1", a_late_result(1)), KeyTaken))
     assert store.late_results(WORKSPACE, "task_1") == tuple(map(a_late_result, (1, 2, 11)))
     assert [event.seq for event in store.events(WORKSPACE, "task_1", 0, 10)] == [1]
 
 
 def test_the_latest_retry_is_known(store: Store) -> None:
     assert store.retry_of(WORKSPACE, "task_0") is None
-    store.commit(WORKSPACE, new("task_1"), RetryOpened("task_0", "task_1", None))
-    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", "task_1"))
+    store.commit(WORKSPACE, new("task_1"), Replace(Retry("task_0", "task_1"), None))
+    store.commit(WORKSPACE, new("task_2"), Replace(Retry("task_0", "task_2"), Retry("task_0", "task_1")))
     assert store.retry_of(WORKSPACE, "task_0") == "task_2"
     assert store.retry_of(WORKSPACE, "task_1") is None
 
@@ -187,23 +192,23 @@ def due(store: Store) -> list[tuple[str, str, JobKind | None]]:
 def test_an_errand_is_due_until_it_is_done(store: Store, kind: JobKind) -> None:
     stored(store)
     job = a_job(kind)
-    store.commit(WORKSPACE, JobScheduled(job))
+    store.commit(WORKSPACE, Put(job))
     assert store.job(WORKSPACE, kind, "task_1") == job
     assert due(store) == [(WORKSPACE, "task_1", kind)]
-    store.commit(WORKSPACE, JobFinished(job))
+    store.commit(WORKSPACE, FinishJob(job))
     assert store.job(WORKSPACE, kind, "task_1") is None
     assert due(store) == []
-    store.commit(WORKSPACE, JobFinished(job))
-    store.commit(WORKSPACE, JobScheduled(replace(job, stamp="stamp_2")))
+    store.commit(WORKSPACE, FinishJob(job))
+    store.commit(WORKSPACE, Put(replace(job, stamp="stamp_2")))
     assert due(store) == [(WORKSPACE, "task_1", kind)]
 
 
 def test_a_new_reason_is_not_done_with_the_old_one(store: Store) -> None:
     first, second = a_job(), BackgroundJob(kind=JobKind.JOIN, task_id="task_1", stamp="stamp_2", at=NOON - MS, data={})
-    store.commit(WORKSPACE, JobScheduled(first))
-    store.commit(WORKSPACE, JobScheduled(second))
+    store.commit(WORKSPACE, Put(first))
+    store.commit(WORKSPACE, Put(second))
     change = new("task_2")
-    store.commit(WORKSPACE, change, JobFinished(first), OtherTaskChanged(new("task_3"), (JobFinished(first),)))
+    store.commit(WORKSPACE, change, FinishJob(first), new("task_3"), FinishJob(first))
     assert store.job(WORKSPACE, JobKind.JOIN, "task_1") == second
     assert sorted(store.tasks(WORKSPACE, ["task_2", "task_3"])) == ["task_2", "task_3"], "nothing was refused for it"
     assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN)]
@@ -211,14 +216,14 @@ def test_a_new_reason_is_not_done_with_the_old_one(store: Store) -> None:
 
 def test_errands_of_two_kinds_and_of_two_tasks_are_apart(store: Store) -> None:
     errands = [a_job(kind, task_id) for kind in JobKind for task_id in ("task_1", "task_2")]
-    store.commit(WORKSPACE, *map(JobScheduled, errands))
-    store.commit(WORKSPACE, JobFinished(errands[0]))
+    store.commit(WORKSPACE, *map(Put, errands))
+    store.commit(WORKSPACE, FinishJob(errands[0]))
     assert sorted(due(store), key=str) == sorted(((WORKSPACE, e.task_id, e.kind) for e in errands[1:]), key=str)
 
 
 def test_an_errand_done_within_another_tasks_change_is_done(store: Store) -> None:
-    store.commit(WORKSPACE, JobScheduled(a_job()), JobScheduled(a_job(JobKind.CASCADE)))
-    extras = [JobFinished(a_job()), OtherTaskChanged(new("task_3"), (JobFinished(a_job(JobKind.CASCADE)),))]
+    store.commit(WORKSPACE, Put(a_job()), Put(a_job(JobKind.CASCADE)))
+    extras = [FinishJob(a_job()), new("task_3"), FinishJob(a_job(JobKind.CASCADE))]
     store.commit(WORKSPACE, new("task_2"), *extras)
     assert due(store) == []
 
@@ -227,8 +232,8 @@ def test_errands_are_due_in_time_after_claims_and_before_everything_else(store: 
     for number in range(8):
         stored(store, f"task_other_{number}", wake_at=NOON - seconds(9))
         claimed(store, f"task_claimed_{number}", wake_at=NOON)
-        store.commit(WORKSPACE, JobScheduled(a_job(task_id=f"task_{number}", at=NOON - seconds(5))))
-    store.commit(WORKSPACE, JobScheduled(a_job(task_id="task_soon", at=NOON + MS)))
+        store.commit(WORKSPACE, Put(a_job(task_id=f"task_{number}", at=NOON - seconds(5))))
+    store.commit(WORKSPACE, Put(a_job(task_id="task_soon", at=NOON + MS)))
     found = due(store)
     assert len(found) == 24
     kinds = [
@@ -240,7 +245,7 @@ def test_errands_are_due_in_time_after_claims_and_before_everything_else(store: 
 
 def test_an_errand_and_the_task_itself_are_due_apart(store: Store) -> None:
     stored(store, wake_at=NOON)
-    store.commit(WORKSPACE, JobScheduled(a_job()))
+    store.commit(WORKSPACE, Put(a_job()))
     assert due(store) == [(WORKSPACE, "task_1", JobKind.JOIN), (WORKSPACE, "task_1", None)]
     assert store.read(WORKSPACE, "task_1").task.wake_at == NOON
 
@@ -262,11 +267,13 @@ def test_many_are_read_by_id_each_once_and_unknown_ones_left_out(store: Store) -
 def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store) -> None:
     task = holding(store, "task_1")
     store.commit(
-        WORKSPACE, replace(then(task, title="x"), failure=FAILURE, resume_payload={"x": 1}), Body({"text": "x"})
+        WORKSPACE,
+        replace(then(task, title="x"), failure=FAILURE, resume_payload={"x": 1}),
+        Insert(TaskBody(task.id, {"text": "x"})),
     )
     task = store.load(WORKSPACE, "task_1")[0]
     done = then(task, state=State.DONE, claim=None, has_output=True)
-    store.commit(WORKSPACE, done, Output({"x": 1}, {"notes": []}), CheckpointKept(a_checkpoint()))
+    store.commit(WORKSPACE, done, Put(TaskOutput(done.task.id, {"x": 1}, {"notes": []})), Put(a_checkpoint()))
     expected = TaskDetails(task=done.task, output={"x": 1}, completion={"notes": []}, failure=FAILURE)
     assert store.outcomes(WORKSPACE, ["task_1"]) == {"task_1": expected}
 
@@ -274,9 +281,9 @@ def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store)
 def test_many_big_bodies_are_all_read(store: Store) -> None:
     """A batch answers with at most 16 MB."""
     ids = [f"task_{number:02d}" for number in range(45)]
-    made = [OtherTaskChanged(new(task_id), (Body({"text": "x" * 380_000, "of": task_id}),)) for task_id in ids]
+    made = [(new(task_id), Insert(TaskBody(task_id, {"text": "x" * 380_000, "of": task_id}))) for task_id in ids]
     for start in range(0, 45, 10):
-        store.commit(WORKSPACE, *made[start : start + 10])
+        store.commit(WORKSPACE, *chain(*made[start : start + 10]))
     found = store.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])
     assert [body["of"] for body in found.values()] == list(found) == ids
 
@@ -299,12 +306,12 @@ Post = Callable[[Store, int], object]
 Read = Callable[[Store, int, str | None], Page]
 PAGES: dict[str, tuple[Post, Read, bool]] = {
     "checkpoints": (
-        lambda store, n: store.commit(WORKSPACE, CheckpointKept(a_checkpoint(n, task_id=f"task_{n % 2}"))),
+        lambda store, n: store.commit(WORKSPACE, Put(a_checkpoint(n, task_id=f"task_{n % 2}"))),
         lambda store, limit, cursor: store.checkpoints(WORKSPACE, "wf_1", limit, cursor),
         True,
     ),
     "inbox": (
-        lambda store, n: store.commit(WORKSPACE, InboxPosted(a_message(n))),
+        lambda store, n: store.commit(WORKSPACE, Put(a_message(n))),
         lambda store, limit, cursor: store.inbox(WORKSPACE, "scout", limit, cursor),
         False,
     ),
@@ -336,16 +343,16 @@ def test_an_empty_page_is_empty(store: Store, kind: str) -> None:
 def test_a_checkpoint_is_listed_for_good_and_its_tasks_latest_beside_it(store: Store) -> None:
     stored(store)
     for number in (1, 2):
-        store.commit(WORKSPACE, CheckpointKept(a_checkpoint(number)))
-    store.commit(WORKSPACE, CheckpointKept(a_checkpoint(3, workflow_id="wf_10", task_id="task_9")))
+        store.commit(WORKSPACE, Put(a_checkpoint(number)))
+    store.commit(WORKSPACE, Put(a_checkpoint(3, workflow_id="wf_10", task_id="task_9")))
     assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == (a_checkpoint(2), a_checkpoint(1))
     assert store.read(WORKSPACE, "task_1").checkpoint == a_checkpoint(2)
 
 
 def test_what_is_acknowledged_is_in_the_inbox_no_more(store: Store) -> None:
     for number in range(1, 6):
-        store.commit(WORKSPACE, new(f"task_{number}"), InboxPosted(a_message(number)))
-    store.commit(WORKSPACE, InboxPosted(a_message(1, "scout-2")))
+        store.commit(WORKSPACE, new(f"task_{number}"), Put(a_message(number)))
+    store.commit(WORKSPACE, Put(a_message(1, "scout-2")))
     store.acknowledge(WORKSPACE, "scout", ["inb_001", "inb_003", "inb_001", "inb_999"])
     store.acknowledge(WORKSPACE, "scout", ["inb_001"])
     store.acknowledge(WORKSPACE, "scout", [])
@@ -356,7 +363,7 @@ def test_what_is_acknowledged_is_in_the_inbox_no_more(store: Store) -> None:
 
 def test_a_hundred_messages_are_acknowledged_at_once(store: Store) -> None:
     for start in (0, 60):
-        store.commit(WORKSPACE, *[InboxPosted(a_message(start + number)) for number in range(60)])
+        store.commit(WORKSPACE, *[Put(a_message(start + number)) for number in range(60)])
     with pytest.raises(ValueError, match="101 items"):
         store.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(101)])
     store.acknowledge(WORKSPACE, "scout", [f"inb_{number:03d}" for number in range(100)])
@@ -368,9 +375,9 @@ def test_a_hundred_messages_are_acknowledged_at_once(store: Store) -> None:
 def test_what_a_review_would_let_through_lies_whole_beside_it(store: Store) -> None:
     review = a_review(rule="ping_pong", chain=("scout", "auditor", "scout"), target_agent=None)
     assert store.review_request(WORKSPACE, review.id) is None
-    store.commit(WORKSPACE, ReviewChanged(review), ReviewRequest(review.id, {"n": 1}), a_note())
+    store.commit(WORKSPACE, Save(review), Put(ReviewRequest(review.id, {"n": 1})), Insert(a_note()))
     again = replace(review, version=2, count=2)
-    store.commit(WORKSPACE, ReviewChanged(again), ReviewRequest(review.id, {"n": [2, None]}), a_note(2))
+    store.commit(WORKSPACE, Save(again), Put(ReviewRequest(review.id, {"n": [2, None]})), Insert(a_note(2)))
     assert store.review(WORKSPACE, review.id) == again
     assert store.review_request(WORKSPACE, review.id) == {"n": [2, None]}
     assert store.reviews(WORKSPACE, 10, None).items == (again,)
@@ -395,8 +402,8 @@ def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
     route = a_route(work_type="audit")
     store.save_route(route, store.routes(WORKSPACE))
     change, roots = new(), RootHandoffs("scout", "*", (NOON,), 1)
-    counted: list[Any] = [HandoffsCounted("wf_1", 1, 0, 9), RootsCounted(roots), SaveResponse(ONCE, {"n": 1})]
-    store.commit(WORKSPACE, change, Body({"text": "x"}), *counted)
+    counted: list[Any] = [Add(HandoffCount("wf_1", 0), 1, 9), Save(roots), SaveResponse(ONCE, {"n": 1})]
+    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "x"})), *counted)
     expected = HandoffInputs(
         settings=settings,
         agents={"auditor": an_agent()},
@@ -414,24 +421,26 @@ def test_a_handoff_is_decided_on_what_there_is(store: Store) -> None:
 
 SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]] = {
     "checkpoint": (
-        lambda store, value: store.commit(WORKSPACE, new(), CheckpointKept(a_checkpoint(state=value))),
+        lambda store, value: store.commit(WORKSPACE, new(), Put(a_checkpoint(state=value))),
         lambda store: store.checkpoints(WORKSPACE, "wf_1", 1, None).items[0].state,
     ),
     "latest checkpoint": (
-        lambda store, value: store.commit(WORKSPACE, new(), CheckpointKept(a_checkpoint(state=value))),
+        lambda store, value: store.commit(WORKSPACE, new(), Put(a_checkpoint(state=value))),
         lambda store: getattr(store.read(WORKSPACE, "task_1").checkpoint, "state", None),
     ),
     "message": (
-        lambda store, value: store.commit(WORKSPACE, InboxPosted(replace(a_message(), content=value))),
+        lambda store, value: store.commit(WORKSPACE, Put(replace(a_message(), content=value))),
         lambda store: store.inbox(WORKSPACE, "scout", 1, None).items[0].content,
     ),
     "errand": (
-        lambda store, value: store.commit(WORKSPACE, JobScheduled(replace(a_job(), data=value))),
+        lambda store, value: store.commit(WORKSPACE, Put(replace(a_job(), data=value))),
         lambda store: getattr(store.job(WORKSPACE, JobKind.JOIN, "task_1"), "data", None),
     ),
     "late result": (
         lambda store, value: store.commit(
-            WORKSPACE, new(), LateResultKept("task_1", "clm_1", replace(a_late_result(), content=value))
+            WORKSPACE,
+            new(),
+            Insert(ClaimLateResult("task_1", "clm_1", replace(a_late_result(), content=value)), KeyTaken),
         ),
         lambda store: store.late_results(WORKSPACE, "task_1")[0].content,
     ),
@@ -440,23 +449,23 @@ SHARED: dict[str, tuple[Callable[[Store, Any], object], Callable[[Store], Any]]]
         lambda store: store.read(WORKSPACE, "task_1").resume_payload,
     ),
     "completion": (
-        lambda store, value: store.commit(WORKSPACE, new(), Output(1, value)),
+        lambda store, value: store.commit(WORKSPACE, new(), Put(TaskOutput("task_1", 1, value))),
         lambda store: store.outcomes(WORKSPACE, ["task_1"])["task_1"].completion,
     ),
     "review request": (
-        lambda store, value: store.commit(WORKSPACE, ReviewRequest("review_01", value), a_note()),
+        lambda store, value: store.commit(WORKSPACE, Put(ReviewRequest("review_01", value)), Insert(a_note())),
         lambda store: store.review_request(WORKSPACE, "review_01"),
     ),
     "body": (
-        lambda store, value: store.commit(WORKSPACE, new(), Body(value)),
+        lambda store, value: store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value))),
         lambda store: store.read(WORKSPACE, "task_1", with_body=True).body,
     ),
     "bodies": (
-        lambda store, value: store.commit(WORKSPACE, new(), Body(value)),
+        lambda store, value: store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value))),
         lambda store: store.bodies(WORKSPACE, ["task_1"])["task_1"],
     ),
     "parent's body": (
-        lambda store, value: store.commit(WORKSPACE, new(), Body(value)),
+        lambda store, value: store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", value))),
         lambda store: getattr(store.handoff_inputs(WORKSPACE, HandoffQuery(parent_id="task_1")).parent, "body", None),
     ),
 }

@@ -12,19 +12,12 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.runs import run_items
 from baton.domain.agents.agent import Roster
 from baton.domain.errors import Busy, Conflict, Unknown
+from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.runs.run_profile import MAX_SYSTEM_PROMPT, RunProfile
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Usage, result
+from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
 from baton.domain.tasks.task import Policy, State
-from baton.ports import (
-    EntryKept,
-    ExtraWrite,
-    HandoffsCounted,
-    OtherTaskChanged,
-    Output,
-    Store,
-    UnderClaim,
-    UsageCounted,
-)
+from baton.domain.tasks.task_items import TaskOutput
+from baton.ports import Add, AddUsage, Insert, Put, Require, Store, UnderClaim, Write
 from support.clock import NOON
 from support.fakes.fake_dynamo.sizes import item_bytes as size
 from support.values.changes import claimed, looked_at, new, stored, then
@@ -77,7 +70,7 @@ def save(store: Store, version: int = 1, profile: RunProfile | None = None, slug
 
 def keep(store: Store, *entries: Entry, task_id: str = "task_1") -> None:
     for entry in entries:
-        store.commit(WORKSPACE, EntryKept(task_id, entry))
+        store.commit(WORKSPACE, Insert(TaskEntry(task_id, entry)))
 
 
 def usage(store: Store, workflow_id: str = "wf_1", task_id: str = "task_1") -> tuple[Usage, Usage]:
@@ -220,15 +213,22 @@ def test_nobody_shares_what_was_said(store: Store) -> None:
 def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Store) -> None:
     task = claimed(store)
     done = then(task, state=State.DONE, claim=None)
-    child = OtherTaskChanged(new("task_2"), (EntryKept("task_2", an_entry(says="go on")), spent(task_id="task_2")))
-    store.commit(WORKSPACE, done, Output("x"), EntryKept("task_1", an_entry()), child, HandoffsCounted("wf_1", 1, 0, 5))
+    child = (new("task_2"), Insert(TaskEntry("task_2", an_entry(says="go on"))), spent(task_id="task_2"))
+    store.commit(
+        WORKSPACE,
+        done,
+        Put(TaskOutput(done.task.id, "x")),
+        Insert(TaskEntry("task_1", an_entry())),
+        *child,
+        Add(HandoffCount("wf_1", 0), 1, 5),
+    )
     assert store.transcript(WORKSPACE, "task_1") == (an_entry(),)
     assert store.transcript(WORKSPACE, "task_2") == (an_entry(says="go on"),)
     assert usage(store, task_id="task_2") == (Usage(1, 100, 20), Usage(1, 100, 20))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="late"), EntryKept("task_1", an_entry(2)), spent())
+        store.commit(WORKSPACE, then(task, title="late"), Insert(TaskEntry("task_1", an_entry(2))), spent())
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(done.task, title="late"), EntryKept("task_1", an_entry()), spent())
+        store.commit(WORKSPACE, then(done.task, title="late"), Insert(TaskEntry("task_1", an_entry())), spent())
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     assert len(store.transcript(WORKSPACE, "task_1")) == 1
     assert usage(store) == (Usage(), Usage(1, 100, 20))
@@ -237,9 +237,9 @@ def test_what_is_written_of_a_run_holds_as_one_with_the_tasks_change(store: Stor
 def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
     stored(store)
     keep(store, an_entry())
-    for refused in (EntryKept("task_1", an_entry()), spent(most_calls=0)):
+    for refused in (Insert(TaskEntry("task_1", an_entry())), spent(most_calls=0)):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, OtherTaskChanged(new("task_2"), (refused,)), EntryKept("task_3", an_entry()))
+            store.commit(WORKSPACE, new("task_2"), refused, Insert(TaskEntry("task_3", an_entry())))
     with pytest.raises(Unknown):
         store.load(WORKSPACE, "task_2")
     assert store.transcript(WORKSPACE, "task_3") == ()
@@ -248,12 +248,12 @@ def test_what_is_refused_inside_refuses_all_of_it(store: Store) -> None:
 
 def test_nothing_is_said_or_spent_under_a_claim_that_is_over(store: Store) -> None:
     claimed(store)
-    run: list[ExtraWrite] = [UnderClaim("task_1", "clm_1"), EntryKept("task_1", an_entry()), spent()]
+    run: list[Write] = [Require(UnderClaim("task_1", "clm_1")), Insert(TaskEntry("task_1", an_entry())), spent()]
     store.commit(WORKSPACE, *run)
-    store.commit(WORKSPACE, UnderClaim("task_1", "clm_1"), spent(2))
-    for late in ([EntryKept("task_1", an_entry(2)), spent()], [spent()]):
+    store.commit(WORKSPACE, Require(UnderClaim("task_1", "clm_1")), spent(2))
+    for late in ([Insert(TaskEntry("task_1", an_entry(2))), spent()], [spent()]):
         with pytest.raises(Conflict):
-            store.commit(WORKSPACE, UnderClaim("task_1", "clm_2"), *late)
+            store.commit(WORKSPACE, Require(UnderClaim("task_1", "clm_2")), *late)
     assert store.transcript(WORKSPACE, "task_1") == (an_entry(),)
     assert usage(store)[0] == Usage(3, 200, 40)
 
@@ -300,7 +300,7 @@ def test_what_is_spent_adds_up_by_task_and_by_workflow(store: Store) -> None:
     ],
 )
 def test_a_workflow_spends_up_to_its_limits(
-    store: Store, had: UsageCounted | None, limits: dict[str, int], *, holds: bool
+    store: Store, had: AddUsage | None, limits: dict[str, int], *, holds: bool
 ) -> None:
     """The last one before a limit may go past it: what it will take isn't known before."""
     if had is not None:
@@ -318,28 +318,32 @@ def test_a_workflow_spends_up_to_its_limits(
 
 def test_a_transcript_and_what_was_spent_do_not_meet(store: Store) -> None:
     """Nor do a task and a workflow of one name."""
-    store.commit(WORKSPACE, spent(workflow_id="same", task_id="same"), EntryKept("same", an_entry()))
+    store.commit(WORKSPACE, spent(workflow_id="same", task_id="same"), Insert(TaskEntry("same", an_entry())))
     assert store.transcript(WORKSPACE, "same") == (an_entry(),)
     assert usage(store, "same", "same") == (Usage(1, 100, 20), Usage(1, 100, 20))
 
 
 def test_both_stores_refuse_to_write_one_item_twice(store: Store) -> None:
-    entry = EntryKept("task_1", an_entry())
+    entry = Insert(TaskEntry("task_1", an_entry()))
     for extras in ([entry, entry], [spent(), spent(task_id="task_2")], [spent(), spent(workflow_id="wf_2")]):
         with pytest.raises(ValueError, match="twice"):
             store.commit(WORKSPACE, *extras)
-    store.commit(WORKSPACE, looked_at(stored(store, "task_3")), entry, spent(), HandoffsCounted("wf_1", 1, 0, 5))
+    store.commit(WORKSPACE, looked_at(stored(store, "task_3")), entry, spent(), Add(HandoffCount("wf_1", 0), 1, 5))
 
 
 # Lost replies: of the transaction, and of the look at what became of it
 
 AFTER = ["timeout_after", "error_after"]
 FAULTS = [*AFTER, "timeout_before", "no_connection", "throttle"]
-WRITTEN: dict[str, list[ExtraWrite]] = {
-    "an entry": [EntryKept("task_1", an_entry())],
-    "an entry under a claim": [UnderClaim("task_1", "clm_1"), EntryKept("task_1", an_entry())],
-    "an entry and what it took": [UnderClaim("task_1", "clm_1"), spent(most_calls=1), EntryKept("task_1", an_entry())],
-    "what was spent under a claim": [UnderClaim("task_1", "clm_1"), spent(most_calls=1)],
+WRITTEN: dict[str, list[Write]] = {
+    "an entry": [Insert(TaskEntry("task_1", an_entry()))],
+    "an entry under a claim": [Require(UnderClaim("task_1", "clm_1")), Insert(TaskEntry("task_1", an_entry()))],
+    "an entry and what it took": [
+        Require(UnderClaim("task_1", "clm_1")),
+        spent(most_calls=1),
+        Insert(TaskEntry("task_1", an_entry())),
+    ],
+    "what was spent under a claim": [Require(UnderClaim("task_1", "clm_1")), spent(most_calls=1)],
     "what was spent": [spent(most_tokens=1)],
 }
 
@@ -363,8 +367,8 @@ def test_a_lost_reply_is_a_success_and_counts_once(rig: Rig, name: str, fault: s
     claimed(rig.store)
     broken(rig, fault)
     rig.store.commit(WORKSPACE, *extras)
-    kept = tuple(extra.entry for extra in extras if isinstance(extra, EntryKept))
-    took = sum((1 for extra in extras if isinstance(extra, UsageCounted)), 0)
+    kept = tuple(extra.value.entry for extra in extras if isinstance(extra, Insert))
+    took = sum((1 for extra in extras if isinstance(extra, AddUsage)), 0)
     assert rig.other_store.transcript(WORKSPACE, "task_1") == kept
     assert usage(rig.other_store)[0] == Usage(took, 100 * took, 20 * took)
 
@@ -378,18 +382,18 @@ def test_it_is_one_though_the_claim_has_ended_and_the_limit_is_reached_meanwhile
 
     def meanwhile() -> None:
         rig.other_store.commit(WORKSPACE, then(task, state=State.DELEGATED, claim=None, ready_at=NOON))
-        rig.other_store.commit(WORKSPACE, spent(9, task_id="task_2"), EntryKept("task_1", an_entry(2)))
+        rig.other_store.commit(WORKSPACE, spent(9, task_id="task_2"), Insert(TaskEntry("task_1", an_entry(2))))
 
     broken(rig, fault, meanwhile)
     rig.store.commit(WORKSPACE, *WRITTEN[name])
-    assert usage(rig.other_store)[0].model_calls == sum(isinstance(extra, UsageCounted) for extra in WRITTEN[name])
+    assert usage(rig.other_store)[0].model_calls == sum(isinstance(extra, AddUsage) for extra in WRITTEN[name])
 
 
 def test_anothers_entry_of_the_same_number_is_no_success_of_ours(rig: Rig) -> None:
     anothers = an_entry(says="another")
     broken(rig, "timeout_before", lambda: keep(rig.other_store, anothers))
     with pytest.raises(Conflict):
-        rig.store.commit(WORKSPACE, EntryKept("task_1", an_entry()), spent())
+        rig.store.commit(WORKSPACE, Insert(TaskEntry("task_1", an_entry())), spent())
     assert rig.other_store.transcript(WORKSPACE, "task_1") == (anothers,)
     assert usage(rig.other_store) == (Usage(), Usage())
 
@@ -398,7 +402,7 @@ def test_nobody_is_told_before_it_can_be_known(rig: Rig) -> None:
     first = len(rig.choked.calls) + 1
     rig.choked.plan = lambda number, _op: "timeout_after" if number == first else "no_connection"
     with pytest.raises(Busy):
-        rig.store.commit(WORKSPACE, EntryKept("task_1", an_entry()), spent())
+        rig.store.commit(WORKSPACE, Insert(TaskEntry("task_1", an_entry())), spent())
     assert usage(rig.other_store)[0] == Usage(1, 100, 20)
 
 

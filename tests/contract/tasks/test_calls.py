@@ -14,8 +14,9 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import seconds
-from baton.ports import Body, HandoffQuery, JobFinished, Store
+from baton.ports import FinishJob, HandoffQuery, Insert, Store
 from baton.services.access.authenticate import authenticate
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
@@ -282,7 +283,7 @@ def test_acknowledging_is_one_call_and_an_errand_done_is_one_beside_the_rest(rig
     stored(rig.store)
     fill_task_items(rig.store)
     assert rig.count(lambda: rig.store.acknowledge(WORKSPACE, "scout", MANY)) == ["transact_write_items"]
-    done = JobFinished(a_job())
+    done = FinishJob(a_job())
     assert rig.count(lambda: rig.store.commit(WORKSPACE, done)) == ["update_item"]
     both = rig.count(lambda: rig.store.commit(WORKSPACE, new("task_9"), done))
     assert both == ["transact_write_items", "update_item"]
@@ -294,7 +295,9 @@ def test_claims_and_workflows_cost_an_item_each(rig: Rig) -> None:
     task = new("task_1", state=State.DELEGATED, ready_at=NOON).task
     sizes = []
     for act in (
-        lambda: rig.store.commit(WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), Body({})),
+        lambda: rig.store.commit(
+            WORKSPACE, new("task_1", state=State.DELEGATED, ready_at=NOON), Insert(TaskBody("task_1", {}))
+        ),
         lambda: rig.store.commit(WORKSPACE, then(task, state=State.CLAIMED, claim=a_claim(), fence=1)),
         lambda: freed(rig.store, rig.store.load(WORKSPACE, "task_1")[0]),
     ):

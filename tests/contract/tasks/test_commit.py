@@ -12,20 +12,10 @@ from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.escalations.direction import Direction, Escalation
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.task import Recovery, State
+from baton.domain.tasks.task_items import EndedClaim, TaskBody, TaskOutput
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
-from baton.ports import (
-    Body,
-    EndedClaim,
-    EscalationClosed,
-    EscalationOpened,
-    ExtraWrite,
-    Output,
-    ReviewChanged,
-    ReviewOpened,
-    SaveResponse,
-    Store,
-)
+from baton.ports import CloseEscalation, Insert, OpenEscalation, OpenReview, Put, Save, SaveResponse, Store, Write
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, stored, then
 from support.values.records import a_note, a_review
@@ -43,13 +33,13 @@ def direction_of(store: Store) -> Direction:
 
 
 def opened(store: Store, task_id: str, at_second: int = 0, **values: Any) -> None:
-    extra = EscalationOpened(direction_of(store), task_id, NOON + seconds(at_second), **values)
+    extra = OpenEscalation(direction_of(store), task_id, NOON + seconds(at_second), **values)
     store.commit(WORKSPACE, new(task_id), extra)
 
 
 def test_a_new_task_is_there_with_its_trail_after_its_commit(store: Store) -> None:
     change = new(wake_at=NOON)
-    store.commit(WORKSPACE, change, Body({"text": "do it"}))
+    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "do it"})))
     assert store.load(WORKSPACE, "task_1") == (change.task, None)
     assert store.events(WORKSPACE, "task_1", 0, 10) == change.events
     details = store.read(WORKSPACE, "task_1", with_body=True)
@@ -57,7 +47,7 @@ def test_a_new_task_is_there_with_its_trail_after_its_commit(store: Store) -> No
 
 
 def test_the_body_is_read_only_where_it_is_asked_for(store: Store) -> None:
-    store.commit(WORKSPACE, new(), Body({"text": "do it"}))
+    store.commit(WORKSPACE, new(), Insert(TaskBody("task_1", {"text": "do it"})))
     assert store.read(WORKSPACE, "task_1").body is None
 
 
@@ -79,7 +69,7 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
     task = stored(store)
     store.commit(WORKSPACE, then(task, title="first"))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="second"), Output("x"), a_note())
+        store.commit(WORKSPACE, then(task, title="second"), Put(TaskOutput(task.id, "x")), Insert(a_note()))
     details = store.read(WORKSPACE, "task_1")
     assert (details.task.title, details.task.version, details.output) == ("first", 2, None)
     assert len(store.events(WORKSPACE, "task_1", 0, 10)) == 2
@@ -123,7 +113,7 @@ def test_what_a_change_leaves_beside_is_read_with_the_task(store: Store) -> None
         store.commit(WORKSPACE, change)
         task = change.task
     change = replace(then(task, has_failure=True), failure={"type": "error", "description": ""})
-    store.commit(WORKSPACE, change, Output({"done": [1, 2.5, None]}))
+    store.commit(WORKSPACE, change, Put(TaskOutput(change.task.id, {"done": [1, 2.5, None]})))
     details = store.read(WORKSPACE, task.id)
     assert details.recoveries == tuple(recoveries)
     assert details.failure == {"type": "error", "description": ""}
@@ -139,44 +129,44 @@ def test_a_task_that_ends_leaves_claim_and_places_behind(store: Store) -> None:
     assert list(store.due(NOON + seconds(10_000))) == []
 
 
-def key_used(store: Store) -> ExtraWrite:
+def key_used(store: Store) -> Write:
     store.commit(WORKSPACE, SaveResponse(ONCE, {"n": 1}))
     return SaveResponse(ONCE, {"n": 2})
 
 
-def direction_moved_on(store: Store) -> ExtraWrite:
+def direction_moved_on(store: Store) -> Write:
     read = direction_of(store)
     opened(store, "task_0")
-    return EscalationOpened(read, "task_1", NOON)
+    return OpenEscalation(read, "task_1", NOON)
 
 
-def direction_moved_on_for_a_review(store: Store) -> ExtraWrite:
+def direction_moved_on_for_a_review(store: Store) -> tuple[Write, ...]:
     read = direction_of(store)
     opened(store, "task_0")
-    return ReviewOpened(a_review(), read)
+    return (Save(a_review()), OpenReview(read, a_review().id))
 
 
-def direction_got_a_review(store: Store) -> ExtraWrite:
+def direction_got_a_review(store: Store) -> Write:
     read = direction_of(store)
-    store.commit(WORKSPACE, ReviewOpened(a_review(0), read), a_note(1, "task_0"))
-    return EscalationOpened(read, "task_1", NOON)
+    store.commit(WORKSPACE, Save(a_review(0)), OpenReview(read, a_review(0).id), Insert(a_note(1, "task_0")))
+    return OpenEscalation(read, "task_1", NOON)
 
 
-def direction_read_too_early(store: Store) -> ExtraWrite:
+def direction_read_too_early(store: Store) -> Write:
     opened(store, "task_0")
     read = direction_of(store)
     opened(store, "task_00", 1)
-    return EscalationOpened(read, "task_1", NOON)
+    return OpenEscalation(read, "task_1", NOON)
 
 
-def review_moved_on(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, ReviewOpened(a_review(), UNTOUCHED), a_note(1, "task_0"))
-    store.commit(WORKSPACE, ReviewChanged(a_review(version=2, count=2)), a_note(2, "task_0"))
-    return ReviewChanged(a_review(version=2, count=7))
+def review_moved_on(store: Store) -> Write:
+    store.commit(WORKSPACE, Save(a_review()), OpenReview(UNTOUCHED, a_review().id), Insert(a_note(1, "task_0")))
+    store.commit(WORKSPACE, Save(a_review(version=2, count=2)), Insert(a_note(2, "task_0")))
+    return Save(a_review(version=2, count=7))
 
 
-def review_unknown(store: Store) -> ExtraWrite:
-    return ReviewChanged(a_review(version=2))
+def review_unknown(store: Store) -> Write:
+    return Save(a_review(version=2))
 
 
 @pytest.mark.parametrize(
@@ -192,22 +182,23 @@ def review_unknown(store: Store) -> ExtraWrite:
     ],
 )
 def test_an_extra_that_does_not_hold_refuses_the_whole_commit(
-    store: Store, prepare: Callable[[Store], ExtraWrite], error: type[BatonError]
+    store: Store, prepare: Callable[[Store], Write | tuple[Write, ...]], error: type[BatonError]
 ) -> None:
-    extra = prepare(store)
+    prepared = prepare(store)
+    extras = prepared if isinstance(prepared, tuple) else (prepared,)
     directions, before = direction_of(store), store.reviews(WORKSPACE, 10, None)
     idempotency_key = replace(ONCE, key="key-2")
-    ended = EndedClaim("clm_1", SavedResponse("h", {}))
+    ended = Put(EndedClaim("task_1", "clm_1", SavedResponse("h", {})))
     with pytest.raises(error) as raised:
         store.commit(
             WORKSPACE,
             new(),
-            Body({"text": "x"}),
-            a_note(),
+            Insert(TaskBody("task_1", {"text": "x"})),
+            Insert(a_note()),
             SaveResponse(idempotency_key, {}),
             ended,
-            extra,
-            EscalationClosed("a", "b", "task_0"),
+            *extras,
+            CloseEscalation("a", "b", "task_0"),
         )
     assert type(raised.value) is error
     with pytest.raises(Unknown):
@@ -248,7 +239,7 @@ def test_keys_remember_their_answer_apart_from_each_other(store: Store) -> None:
 def test_an_ended_claims_answer_is_found_by_its_claim(store: Store) -> None:
     task = claimed(store)
     answer = SavedResponse("complete agent:auditor x", {"told": {"title": "é"}, "version": 2})
-    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), EndedClaim("clm_1", answer))
+    store.commit(WORKSPACE, then(task, state=State.DONE, claim=None), Put(EndedClaim(task.id, "clm_1", answer)))
     assert store.ended_claim(WORKSPACE, task.id, "clm_1") == answer
     assert store.ended_claim(WORKSPACE, task.id, "clm_2") is None
     assert store.ended_claim(WORKSPACE, "task_2", "clm_1") is None
@@ -259,7 +250,7 @@ def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
     assert direction_of(store) == UNTOUCHED
     opened(store, "task_1")
     opened(store, "task_2", 1)
-    store.commit(WORKSPACE, EscalationClosed(*PAIR, "task_1"), a_note())
+    store.commit(WORKSPACE, CloseEscalation(*PAIR, "task_1"), Insert(a_note()))
     found = direction_of(store)
     assert found.escalations == (Escalation("task_1", NOON, True), Escalation("task_2", NOON + seconds(1)))
     assert found.version == 2
@@ -268,14 +259,14 @@ def test_a_direction_holds_its_escalations_in_order(store: Store) -> None:
 def test_an_end_told_between_reading_and_opening_is_not_in_the_way(store: Store) -> None:
     opened(store, "task_1")
     read = direction_of(store)
-    store.commit(WORKSPACE, EscalationClosed(*PAIR, "task_1"), a_note())
-    store.commit(WORKSPACE, new("task_2"), EscalationOpened(read, "task_2", NOON + seconds(1)))
+    store.commit(WORKSPACE, CloseEscalation(*PAIR, "task_1"), Insert(a_note()))
+    store.commit(WORKSPACE, new("task_2"), OpenEscalation(read, "task_2", NOON + seconds(1)))
     assert [e.closed for e in direction_of(store).escalations] == [True, False]
 
 
 def test_an_end_may_be_told_any_number_of_times_even_of_what_nobody_opened(store: Store) -> None:
     for note in (1, 2):
-        store.commit(WORKSPACE, EscalationClosed(*PAIR, "task_0"), a_note(note))
+        store.commit(WORKSPACE, CloseEscalation(*PAIR, "task_0"), Insert(a_note(note)))
     assert direction_of(store) == UNTOUCHED
     opened(store, "task_1")
     assert [e.task_id for e in direction_of(store).escalations] == ["task_1"]
@@ -290,8 +281,8 @@ def test_directions_whose_names_begin_alike_do_not_see_each_other(store: Store) 
 def test_what_is_forgotten_is_gone_and_the_rest_stays(store: Store) -> None:
     for second in range(4):
         opened(store, f"task_{second}", second)
-    store.commit(WORKSPACE, EscalationClosed(*PAIR, "task_0"), a_note(1))
-    store.commit(WORKSPACE, EscalationClosed(*PAIR, "task_2"), a_note(2))
+    store.commit(WORKSPACE, CloseEscalation(*PAIR, "task_0"), Insert(a_note(1)))
+    store.commit(WORKSPACE, CloseEscalation(*PAIR, "task_2"), Insert(a_note(2)))
     opened(store, "task_9", 9, forget=("task_0", "task_1"))
     kept = [(e.task_id, e.closed) for e in direction_of(store).escalations]
     assert kept == [("task_2", True), ("task_3", False), ("task_9", False)]
@@ -304,16 +295,16 @@ def test_everything_may_be_forgotten_at_once(store: Store) -> None:
 
 
 def test_a_review_is_open_in_its_direction_until_it_ends(store: Store) -> None:
-    store.commit(WORKSPACE, ReviewOpened(a_review(), UNTOUCHED), a_note())
+    store.commit(WORKSPACE, Save(a_review()), OpenReview(UNTOUCHED, a_review().id), Insert(a_note()))
     assert direction_of(store).review_id == "review_01"
     again = a_review(count=2, version=2, last_at=NOON + seconds(5))
-    store.commit(WORKSPACE, ReviewChanged(again), a_note(2))
+    store.commit(WORKSPACE, Save(again), Insert(a_note(2)))
     assert store.review(WORKSPACE, "review_01") == again
     assert direction_of(store).version == 1
     released = replace(again, version=3, released_at=NOON, released_by="human:alice", task_id="task_1")
-    extras: list[ExtraWrite] = [
-        ReviewChanged(released),
-        EscalationOpened(direction_of(store), "task_1", NOON, ends_review=True),
+    extras: list[Write] = [
+        Save(released),
+        OpenEscalation(direction_of(store), "task_1", NOON, ends_review=True),
     ]
     store.commit(WORKSPACE, new(), *extras)
     assert direction_of(store).review_id is None
@@ -325,12 +316,12 @@ def test_one_commit_may_carry_everything(store: Store) -> None:
     store.commit(
         WORKSPACE,
         change,
-        Body({"text": "x"}),
-        Output(0),
+        Insert(TaskBody(change.task.id, {"text": "x"})),
+        Put(TaskOutput(change.task.id, 0)),
         SaveResponse(ONCE, {"n": 1}),
-        EndedClaim("clm_0", SavedResponse("h", {"n": 2})),
-        EscalationOpened(UNTOUCHED, "task_1", NOON),
-        a_note(),
+        Put(EndedClaim(change.task.id, "clm_0", SavedResponse("h", {"n": 2}))),
+        OpenEscalation(UNTOUCHED, "task_1", NOON),
+        Insert(a_note()),
     )
     details = store.read(WORKSPACE, "task_1", with_body=True)
     assert (details.task, details.body, details.output) == (change.task, {"text": "x"}, 0)

@@ -12,7 +12,7 @@ from baton.domain.alerts.alert import AlertState
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
-from baton.ports import AlertSaved, Page, ReviewChanged, Store
+from baton.ports import Insert, Page, Save, Store
 from support.clock import NOON
 from support.values.changes import stored, then
 from support.values.records import a_note, add_alert, add_review, add_token
@@ -34,7 +34,7 @@ def add_alert_of_task(store: Store, number: int) -> None:
 
 def add_acknowledged(store: Store, number: int) -> None:
     alert = add_alert(store, number)
-    store.commit(WORKSPACE, AlertSaved(alert.acknowledged(human(), NOON)))
+    store.commit(WORKSPACE, Save(alert.acknowledged(human(), NOON)))
 
 
 LISTINGS: dict[str, tuple[Callable[[Store, int], object], Read]] = {
@@ -131,8 +131,8 @@ def test_events_are_read_from_any_entry_on(store: Store) -> None:
 
 def test_the_newest_notes_come_first_and_each_thing_has_its_own(store: Store) -> None:
     for number in range(1, 6):
-        store.commit(WORKSPACE, a_note(number))
-    store.commit(WORKSPACE, a_note(9, about="task_10"))
+        store.commit(WORKSPACE, Insert(a_note(number)))
+    store.commit(WORKSPACE, Insert(a_note(9, about="task_10")))
     assert store.notes(WORKSPACE, "task_1", 3) == (a_note(5), a_note(4), a_note(3))
     assert len(store.notes(WORKSPACE, "task_1", 10)) == 5
     assert store.notes(WORKSPACE, "task_2", 10) == ()
@@ -141,7 +141,7 @@ def test_the_newest_notes_come_first_and_each_thing_has_its_own(store: Store) ->
 def test_a_review_is_listed_as_it_is_now(store: Store) -> None:
     review = add_review(store, 1)
     released = replace(review, version=2, released_at=NOON, released_by="human:alice", task_id="task_1")
-    store.commit(WORKSPACE, ReviewChanged(released), a_note(2))
+    store.commit(WORKSPACE, Save(released), Insert(a_note(2)))
     assert store.reviews(WORKSPACE, 10, None).items == (released,)
 
 

@@ -9,30 +9,25 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
-from baton.domain.handoffs.workflow import RootHandoffs, WorkflowMember
+from baton.domain.handoffs.workflow import ClaimLateResult, HandoffCount, RootHandoffs, WorkflowMember
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Recovery, State
+from baton.domain.tasks.task_items import Retry, TaskBody, TaskOutput
 from baton.domain.times import seconds
 from baton.ports import (
     MAX_ITEMS,
-    Body,
-    CheckpointKept,
-    ExtraWrite,
+    Add,
+    FinishJob,
     HandoffQuery,
-    HandoffsCounted,
-    InboxPosted,
-    JobFinished,
-    JobScheduled,
-    LateResultKept,
-    OtherTaskChanged,
-    Output,
-    PageSyncOpened,
-    RetryOpened,
-    ReviewChanged,
-    RootsCounted,
+    Insert,
+    Put,
+    Replace,
+    Require,
+    Save,
     SaveResponse,
     Store,
     UnderClaim,
+    Write,
 )
 from support.clock import NOON
 from support.values.changes import claimed, looked_at, new, queued, stored, then
@@ -51,13 +46,16 @@ def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store
     parent = claimed(store, "task_1")
     child = new("task_2", parent_id="task_1", wake_at=NOON)
     grandchild = new("task_3", parent_id="task_2")
-    nested = OtherTaskChanged(grandchild, (Body({"n": 3}),))
     done = then(parent, state=State.DONE, claim=None)
     store.commit(
         WORKSPACE,
         done,
-        Output("x", {"completion_id": "comp_1"}),
-        OtherTaskChanged(child, (Body({"n": 2}), PageSyncOpened(a_page_sync("task_2")), nested)),
+        Put(TaskOutput(done.task.id, "x", {"completion_id": "comp_1"})),
+        child,
+        Insert(TaskBody(child.task.id, {"n": 2})),
+        Save(a_page_sync("task_2")),
+        grandchild,
+        Insert(TaskBody(grandchild.task.id, {"n": 3})),
     )
     assert store.load(WORKSPACE, "task_1")[0] == done.task
     read = store.read(WORKSPACE, "task_2", with_body=True)
@@ -69,68 +67,68 @@ def test_another_tasks_change_is_written_along_with_all_that_belongs_to_it(store
     assert store.workflow(WORKSPACE, "wf_1") == members
 
 
-def moved_on(store: Store) -> ExtraWrite:
+def moved_on(store: Store) -> Write:
     task = stored(store, "task_2")
     store.commit(WORKSPACE, then(task, title="moved on"))
-    return OtherTaskChanged(then(task, title="late"))
+    return then(task, title="late")
 
 
-def there_already(store: Store) -> ExtraWrite:
+def there_already(store: Store) -> Write:
     stored(store, "task_2")
-    return OtherTaskChanged(new("task_2"))
+    return new("task_2")
 
 
-def deep_inside(store: Store) -> ExtraWrite:
-    return OtherTaskChanged(new("task_5"), (OtherTaskChanged(new("task_6"), (there_already(store),)),))
+def deep_inside(store: Store) -> tuple[Write, ...]:
+    return (new("task_5"), new("task_6"), there_already(store))
 
 
-def under_no_claim(store: Store) -> ExtraWrite:
+def under_no_claim(store: Store) -> tuple[Write, ...]:
     holding(store, "task_2", fence=2)
-    return OtherTaskChanged(new("task_5"), (UnderClaim("task_2", "clm_1"),))
+    return (new("task_5"), Require(UnderClaim("task_2", "clm_1")))
 
 
-def permit_taken(store: Store) -> ExtraWrite:
+def permit_taken(store: Store) -> Write:
     holding(store, "task_2", 1)
-    return OtherTaskChanged(new("task_5", state=State.CLAIMED, claim=slotted(1), fence=1))
+    return new("task_5", state=State.CLAIMED, claim=slotted(1), fence=1)
 
 
-def full(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), HandoffsCounted("wf_1", 1, 49, 50))
-    return HandoffsCounted("wf_1", 1, 0, 50)
+def full(store: Store) -> Write:
+    store.commit(WORKSPACE, new("task_2"), Add(HandoffCount("wf_1", 49), 1, 50))
+    return Add(HandoffCount("wf_1", 0), 1, 50)
 
 
-def too_many_from_the_start(_: Store) -> ExtraWrite:
-    return HandoffsCounted("wf_1", 2, 49, 50)
+def too_many_from_the_start(_: Store) -> Write:
+    return Add(HandoffCount("wf_1", 49), 2, 50)
 
 
-def roots_moved_on(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), RootsCounted(RootHandoffs("scout", "*", (NOON,), 1)))
-    return RootsCounted(RootHandoffs("scout", "*", (NOON,), 1))
+def roots_moved_on(store: Store) -> Write:
+    store.commit(WORKSPACE, new("task_2"), Save(RootHandoffs("scout", "*", (NOON,), 1)))
+    return Save(RootHandoffs("scout", "*", (NOON,), 1))
 
 
-def late_already(store: Store) -> ExtraWrite:
+def late_already(store: Store) -> Write:
     stored(store, "task_2")
-    store.commit(WORKSPACE, LateResultKept("task_2", "clm_1", a_late_result()))
-    return LateResultKept("task_2", "clm_1", a_late_result())
+    store.commit(WORKSPACE, Insert(ClaimLateResult("task_2", "clm_1", a_late_result()), KeyTaken))
+    return Insert(ClaimLateResult("task_2", "clm_1", a_late_result()), KeyTaken)
 
 
-def retried_meanwhile(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", None))
-    return RetryOpened("task_0", "task_1", None)
+def retried_meanwhile(store: Store) -> Write:
+    store.commit(WORKSPACE, new("task_2"), Replace(Retry("task_0", "task_2"), None))
+    return Replace(Retry("task_0", "task_1"), None)
 
 
-def another_retry_seen(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, new("task_2"), RetryOpened("task_0", "task_2", None))
-    return RetryOpened("task_0", "task_1", "task_7")
+def another_retry_seen(store: Store) -> Write:
+    store.commit(WORKSPACE, new("task_2"), Replace(Retry("task_0", "task_2"), None))
+    return Replace(Retry("task_0", "task_1"), Retry("task_0", "task_7"))
 
 
-def never_retried(_: Store) -> ExtraWrite:
-    return RetryOpened("task_0", "task_1", "task_7")
+def never_retried(_: Store) -> Write:
+    return Replace(Retry("task_0", "task_1"), Retry("task_0", "task_7"))
 
 
-def reviewed_already(store: Store) -> ExtraWrite:
-    store.commit(WORKSPACE, ReviewChanged(a_review()), a_note(7))
-    return ReviewChanged(a_review())
+def reviewed_already(store: Store) -> Write:
+    store.commit(WORKSPACE, Save(a_review()), Insert(a_note(7)))
+    return Save(a_review())
 
 
 @pytest.mark.parametrize(
@@ -152,19 +150,22 @@ def reviewed_already(store: Store) -> ExtraWrite:
     ],
 )
 def test_what_does_not_hold_refuses_all_of_it(
-    store: Store, prepare: Callable[[Store], ExtraWrite], error: type[BatonError]
+    store: Store, prepare: Callable[[Store], Write | tuple[Write, ...]], error: type[BatonError]
 ) -> None:
-    refused = prepare(store)
+    prepared = prepare(store)
+    refused = prepared if isinstance(prepared, tuple) else (prepared,)
     seen = (count(store), store.reviews(WORKSPACE, 10, None), store.retry_of(WORKSPACE, "task_0"))
-    along: list[ExtraWrite] = [
-        CheckpointKept(a_checkpoint()),
-        InboxPosted(a_message()),
-        JobScheduled(a_job()),
-        OtherTaskChanged(new("task_8"), (Body({}), HandoffsCounted("wf_8", 1, 0, 50))),
+    along: list[Write] = [
+        Put(a_checkpoint()),
+        Put(a_message()),
+        Put(a_job()),
+        new("task_8"),
+        Insert(TaskBody("task_8", {})),
+        Add(HandoffCount("wf_8", 0), 1, 50),
         SaveResponse(ONCE, {}),
     ]
     with pytest.raises(error):
-        store.commit(WORKSPACE, new("task_1"), *along, refused)
+        store.commit(WORKSPACE, new("task_1"), *along, *refused)
     assert store.tasks(WORKSPACE, ["task_1", "task_5", "task_6", "task_8"]) == {}
     assert store.checkpoints(WORKSPACE, "wf_1", 10, None).items == ()
     assert store.inbox(WORKSPACE, "scout", 10, None).items == ()
@@ -178,15 +179,15 @@ def test_what_does_not_hold_refuses_all_of_it(
 
 def test_a_workflows_handoffs_are_counted_to_their_limit_and_no_further(store: Store) -> None:
     assert count(store) is None
-    store.commit(WORKSPACE, new("task_1"), HandoffsCounted("wf_1", 1, 1, 5))
+    store.commit(WORKSPACE, new("task_1"), Add(HandoffCount("wf_1", 1), 1, 5))
     assert count(store) == 2
-    store.commit(WORKSPACE, new("task_2"), HandoffsCounted("wf_1", 2, 99, 5))
+    store.commit(WORKSPACE, new("task_2"), Add(HandoffCount("wf_1", 99), 2, 5))
     assert count(store) == 4
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 2, 0, 5))
-    store.commit(WORKSPACE, new("task_3"), HandoffsCounted("wf_1", 1, 0, 5))
+        store.commit(WORKSPACE, new("task_3"), Add(HandoffCount("wf_1", 0), 2, 5))
+    store.commit(WORKSPACE, new("task_3"), Add(HandoffCount("wf_1", 0), 1, 5))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new("task_4"), HandoffsCounted("wf_1", 1, 0, 5))
+        store.commit(WORKSPACE, new("task_4"), Add(HandoffCount("wf_1", 0), 1, 5))
     assert (count(store), count(store, "wf_10")) == (5, None)
 
 
@@ -194,7 +195,7 @@ def test_a_workflows_handoffs_are_counted_to_their_limit_and_no_further(store: S
 def test_the_first_count_may_already_be_the_last(
     store: Store, start: int, number: int, most: int, *, holds: bool
 ) -> None:
-    extras = [HandoffsCounted("wf_1", number, start, most)]
+    extras = [Add(HandoffCount("wf_1", start), number, most)]
     if holds:
         store.commit(WORKSPACE, new(), *extras)
         assert count(store) == start + number
@@ -206,9 +207,9 @@ def test_the_first_count_may_already_be_the_last(
 
 def test_roots_are_counted_by_direction(store: Store) -> None:
     first = RootHandoffs("human:a#b", "*", (NOON,), 1)
-    store.commit(WORKSPACE, new("task_1"), RootsCounted(first))
+    store.commit(WORKSPACE, new("task_1"), Save(first))
     second = replace(first, times=(NOON, NOON + seconds(1)), version=2)
-    store.commit(WORKSPACE, new("task_2"), RootsCounted(second))
+    store.commit(WORKSPACE, new("task_2"), Save(second))
     assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=("human:a#b", "*"))).roots == second
     for pair in (("human:a", "*"), ("*", "human:a#b"), ("scout", "auditor")):
         assert store.handoff_inputs(WORKSPACE, HandoffQuery(roots=pair)).roots == RootHandoffs(*pair)
@@ -217,7 +218,7 @@ def test_roots_are_counted_by_direction(store: Store) -> None:
 def in_one(store: Store, *, items: int) -> None:
     """A write of so many items: a new open task without events takes three, each note one."""
     bare = replace(new("task_1", target_agent=None), events=())
-    store.commit(WORKSPACE, bare, *[a_note(number) for number in range(items - 3)])
+    store.commit(WORKSPACE, bare, *[Insert(a_note(number)) for number in range(items - 3)])
 
 
 def test_a_hundred_items_are_written_at_once(store: Store) -> None:
@@ -233,10 +234,10 @@ def test_one_more_is_refused_before_anything_is_sent(store: Store) -> None:
 
 
 def test_what_is_written_along_counts_too(store: Store) -> None:
-    extras = [
-        OtherTaskChanged(new(f"task_{number}"), (Body({}), PageSyncOpened(a_page_sync(f"task_{number}"))))
-        for number in range(15)
-    ]
+    extras: list[Write] = []
+    for number in range(15):
+        task_id = f"task_{number}"
+        extras += [new(task_id), Insert(TaskBody(task_id, {})), Save(a_page_sync(task_id))]
     with pytest.raises(ValueError, match="105 items"):
         store.commit(WORKSPACE, *extras)
     assert store.workflow(WORKSPACE, "wf_1") == ()
@@ -261,23 +262,23 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
     change = replace(
         then(task, state=State.WAITING, claim=None), recovery=RECOVERY, failure={"type": "x"}, resume_payload={"x": 1}
     )
-    extras: list[ExtraWrite] = [
-        Output(1, {"x": 1}),
-        CheckpointKept(a_checkpoint()),
-        InboxPosted(a_message()),
-        JobScheduled(a_job()),
-        JobFinished(a_job(stamp="another")),
-        LateResultKept("task_1", "clm_1", a_late_result()),
-        RetryOpened("task_1", "task_2", None),
-        ReviewChanged(a_review()),
-        RootsCounted(RootHandoffs("scout", "*", (NOON,), 1)),
-        HandoffsCounted("wf_1", 1, 0, 50),
-        OtherTaskChanged(
-            new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1), (Body({}), SaveResponse(ONCE, {}))
-        ),
+    extras: list[Write] = [
+        Put(TaskOutput("task_1", 1, {"x": 1})),
+        Put(a_checkpoint()),
+        Put(a_message()),
+        Put(a_job()),
+        FinishJob(a_job(stamp="another")),
+        Insert(ClaimLateResult("task_1", "clm_1", a_late_result()), KeyTaken),
+        Replace(Retry("task_1", "task_2"), None),
+        Save(a_review()),
+        Save(RootHandoffs("scout", "*", (NOON,), 1)),
+        Add(HandoffCount("wf_1", 0), 1, 50),
+        new("task_2", state=State.CLAIMED, claim=slotted(2), fence=1),
+        Insert(TaskBody("task_2", {})),
+        SaveResponse(ONCE, {}),
     ]
     taken = 6 + 10 + 8  # of task_1's change, of the extras, of task_2
-    notes = [a_note(number) for number in range(MAX_ITEMS - taken + 1 - room)]
+    notes = [Insert(a_note(number)) for number in range(MAX_ITEMS - taken + 1 - room)]
     if room:
         store.commit(WORKSPACE, change, *extras, *notes)
     else:
@@ -288,16 +289,17 @@ def test_both_stores_count_alike(store: Store, room: int) -> None:
 def twice(store: Store) -> list[tuple[Any, ...]]:
     task = holding(store, "task_1")
     return [
-        (then(task, title="x"), UnderClaim("task_1", "clm_1")),
-        (then(task, title="x"), OtherTaskChanged(looked_at(task))),
-        (OtherTaskChanged(new("task_2")), OtherTaskChanged(new("task_2"))),
+        (then(task, title="x"), Require(UnderClaim("task_1", "clm_1"))),
+        (then(task, title="x"), looked_at(task)),
+        (new("task_2"), new("task_2")),
         (
             new("task_2"),
-            HandoffsCounted("wf_1", 1, 0, 9),
-            OtherTaskChanged(new("task_3"), (HandoffsCounted("wf_1", 1, 0, 9),)),
+            Add(HandoffCount("wf_1", 0), 1, 9),
+            new("task_3"),
+            Add(HandoffCount("wf_1", 0), 1, 9),
         ),
-        (CheckpointKept(a_checkpoint(1)), CheckpointKept(a_checkpoint(2))),
-        (InboxPosted(a_message()), InboxPosted(a_message())),
+        (Put(a_checkpoint(1)), Put(a_checkpoint(2))),
+        (Put(a_message()), Put(a_message())),
     ]
 
 
@@ -309,6 +311,6 @@ def test_one_item_is_not_written_twice_at_once(store: Store) -> None:
 
 
 def test_a_write_may_begin_with_nothing_but_what_is_written_along(store: Store) -> None:
-    store.commit(WORKSPACE, OtherTaskChanged(new("task_1"), (Body({"x": 1}),)), HandoffsCounted("wf_1", 1, 0, 5))
+    store.commit(WORKSPACE, new("task_1"), Insert(TaskBody("task_1", {"x": 1})), Add(HandoffCount("wf_1", 0), 1, 5))
     assert store.bodies(WORKSPACE, ["task_1"]) == {"task_1": {"x": 1}}
     queued(store, "task_2")

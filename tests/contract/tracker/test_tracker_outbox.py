@@ -16,22 +16,11 @@ from baton.domain.errors import Conflict, KeyTaken, PageHeld
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.commands import Cancel
 from baton.domain.tasks.task import Task
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import from_ms, seconds, to_ms
-from baton.domain.tracker.page_sync import MAX_MESSAGE, PageSync, Sync
+from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
-from baton.ports import (
-    Body,
-    ExtraWrite,
-    PageLinked,
-    PageReported,
-    PageSyncBehind,
-    PageSyncOpened,
-    PageSyncSaved,
-    SaveResponse,
-    Store,
-    TrackerCircuitSaved,
-    WebhookSaved,
-)
+from baton.ports import Insert, MakePageDue, Save, SaveResponse, Store, Write
 from baton.steps.tasks.change_task import change_task
 from support.clock import NOON
 from support.fakes.fake_dynamo.sizes import item_bytes as size
@@ -50,18 +39,18 @@ REPORT = IdempotencyKey(system(WORKSPACE, SYNC_TRACKER), "edits of pages", "edit
 def opened(store: Store, task_id: str = "task_1", **values: Any) -> tuple[Task, PageSync]:
     """A task and its row, as one commit."""
     change, row = new(task_id, mirrored=True), a_page_sync(task_id, **values)
-    store.commit(WORKSPACE, change, Body({"text": "x"}), PageSyncOpened(row))
+    store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": "x"})), Save(row))
     return change.task, row
 
 
-def save(store: Store, row: PageSync, *extras: ExtraWrite, **changes: Any) -> PageSync:
+def save(store: Store, row: PageSync, *extras: Write, **changes: Any) -> PageSync:
     after = replace(row, version=row.version + 1, **changes)
-    store.commit(WORKSPACE, PageSyncSaved(after), *extras)
+    store.commit(WORKSPACE, Save(after), *extras)
     return after
 
 
 def report(store: Store, task_id: str = "task_1", key: str = "edit-1", forget_at: Any = None) -> None:
-    store.commit(WORKSPACE, PageReported(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at))
+    store.commit(WORKSPACE, MakePageDue(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at))
 
 
 # Rows
@@ -100,7 +89,7 @@ def test_a_claimer_is_told_nothing_of_the_row(store: Store) -> None:
 def test_a_task_that_isnt_made_opens_no_row(store: Store) -> None:
     opened(store)
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, new(), PageSyncOpened(a_page_sync(message="second")))
+        store.commit(WORKSPACE, new(), Save(a_page_sync(message="second")))
     assert store.page_sync(WORKSPACE, "task_1") == a_page_sync()
 
 
@@ -134,7 +123,7 @@ def test_everything_of_a_row_is_kept(store: Store) -> None:
 def test_a_change_of_the_task_puts_its_row_behind(store: Store) -> None:
     task, row = opened(store, **FULL, due_at=None)
     change = then(task, title="y")
-    store.commit(WORKSPACE, change, PageSyncBehind(LATER))
+    store.commit(WORKSPACE, change, MakePageDue(change.task.id, LATER, change.task.seq))
     assert store.page_sync(WORKSPACE, "task_1") == replace(row, wanted=change.task.seq, due_at=LATER, version=2)
     assert change.task.seq == 2
 
@@ -143,7 +132,7 @@ def test_a_change_that_is_refused_puts_nothing_behind(store: Store) -> None:
     task, row = opened(store)
     store.commit(WORKSPACE, then(task, title="y"))
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, then(task, title="z"), PageSyncBehind(LATER))
+        store.commit(WORKSPACE, then(task, title="z"), MakePageDue(task.id, LATER, task.seq + 1))
     assert store.page_sync(WORKSPACE, "task_1") == row
 
 
@@ -166,7 +155,7 @@ def test_of_two_savers_the_second_is_refused_and_writes_nothing(store: Store) ->
     _, row = opened(store)
     first = save(store, row, sender="one")
     with pytest.raises(Conflict):
-        save(store, row, PageLinked(PAGE_ID, "task_1"), TrackerCircuitSaved(a_circuit()), sender="two")
+        save(store, row, Insert(PageLink(PAGE_ID, "task_1"), PageHeld), Save(a_circuit()), sender="two")
     assert store.page_sync(WORKSPACE, "task_1") == first
     assert store.page_holders(WORKSPACE, [PAGE_ID]) == {}
     assert store.circuit(WORKSPACE) == TrackerCircuit(workspace=WORKSPACE)
@@ -183,7 +172,7 @@ def test_whoever_saves_learns_what_was_written_beside_them(store: Store, kind: s
     task, row = opened(store)
     held = save(store, row, sender="one", held_until=LATER)
     if kind == "behind":
-        store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
+        store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER, task.seq + 1))
     else:
         report(store)
     with pytest.raises(Conflict):
@@ -202,7 +191,7 @@ def test_who_only_tells_of_a_change_is_never_refused_for_a_saver(store: Store, k
     change = then(task, title="y")
     held = save(store, row, sender="one", held_until=LATER)
     if kind == "behind":
-        store.commit(WORKSPACE, change, PageSyncBehind(LATER))
+        store.commit(WORKSPACE, change, MakePageDue(change.task.id, LATER, change.task.seq))
     else:
         report(store)
     found = store.page_sync(WORKSPACE, "task_1")
@@ -216,23 +205,23 @@ def test_who_only_tells_of_a_change_is_never_refused_for_a_saver(store: Store, k
 def test_a_page_is_one_tasks_and_no_others(store: Store) -> None:
     _, one = opened(store, "task_1")
     _, two = opened(store, "task_2")
-    one = save(store, one, PageLinked(PAGE_ID, "task_1"), page=a_page())
+    one = save(store, one, Insert(PageLink(PAGE_ID, "task_1"), PageHeld), page=a_page())
     with pytest.raises(PageHeld):
-        save(store, two, PageLinked(PAGE_ID, "task_2"), page=a_page())
+        save(store, two, Insert(PageLink(PAGE_ID, "task_2"), PageHeld), page=a_page())
     assert store.page_sync(WORKSPACE, "task_2") == two
     assert store.page_holders(WORKSPACE, [PAGE_ID]) == {PAGE_ID: "task_1"}
-    save(store, one, PageLinked(PAGE_ID, "task_1"))
-    save(store, two, PageLinked(OTHER_PAGE, "task_2"))
+    save(store, one, Insert(PageLink(PAGE_ID, "task_1"), PageHeld))
+    save(store, two, Insert(PageLink(OTHER_PAGE, "task_2"), PageHeld))
 
 
 @pytest.mark.parametrize("again", [UNDASHED, UNDASHED.upper(), PAGE_ID.upper()])
 def test_a_page_is_the_same_however_its_id_is_written(store: Store, again: str) -> None:
     _, one = opened(store, "task_1")
     _, two = opened(store, "task_2")
-    one = save(store, one, PageLinked(PAGE_ID, "task_1"))
+    one = save(store, one, Insert(PageLink(PAGE_ID, "task_1"), PageHeld))
     with pytest.raises(PageHeld):
-        save(store, two, PageLinked(again, "task_2"))
-    save(store, one, PageLinked(again, "task_1"))
+        save(store, two, Insert(PageLink(again, "task_2"), PageHeld))
+    save(store, one, Insert(PageLink(again, "task_1"), PageHeld))
     assert store.page_holders(WORKSPACE, [again]) == {again: "task_1"}
     assert store.page_holders(WORKSPACE, [PAGE_ID, again]) == {PAGE_ID: "task_1", again: "task_1"}
 
@@ -240,7 +229,7 @@ def test_a_page_is_the_same_however_its_id_is_written(store: Store, again: str) 
 def test_holders_are_asked_for_a_hundred_pages_at_once(store: Store) -> None:
     _, row = opened(store)
     asked = [PAGE_ID, *(f"{n:032x}" for n in range(1, 100))]
-    save(store, row, PageLinked(PAGE_ID, "task_1"))
+    save(store, row, Insert(PageLink(PAGE_ID, "task_1"), PageHeld))
     assert store.page_holders(WORKSPACE, asked) == {PAGE_ID: "task_1"}
     assert store.page_holders(WORKSPACE, []) == {}
 
@@ -300,7 +289,7 @@ def test_a_row_is_due_again_once_its_hold_is_over(store: Store) -> None:
 def test_a_row_that_is_held_may_be_named_and_says_so(store: Store) -> None:
     task, row = opened(store)
     save(store, row, sender="one", held_until=LATER, due_at=LATER)
-    store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(NOON))
+    store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, NOON, task.seq + 1))
     assert due(store) == ["task_1"]
     found = store.page_sync(WORKSPACE, "task_1")
     assert found is not None
@@ -340,7 +329,7 @@ def test_a_row_that_is_tried_again_leaves_the_list(store: Store, kind: str) -> N
     if kind == "revived":
         save(store, row, status=Sync.PENDING, due_at=LATER)
     elif kind == "behind":
-        store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
+        store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER, task.seq + 1))
     else:
         report(store)
     assert dead(store) == [[]]
@@ -363,40 +352,40 @@ def test_a_gate_is_saved_by_version(store: Store) -> None:
     full = a_circuit(
         closed_until=LATER, failures=2, status=Sync.DENIED, message="no", reconciled_at=NOON, wake_at=LATER
     )
-    store.commit(WORKSPACE, TrackerCircuitSaved(full))
+    store.commit(WORKSPACE, Save(full))
     assert store.circuit(WORKSPACE) == full
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, TrackerCircuitSaved(a_circuit()))
+        store.commit(WORKSPACE, Save(a_circuit()))
     assert store.circuit(WORKSPACE) == full
     after = replace(a_circuit(version=2), wake_at=None)
-    store.commit(WORKSPACE, TrackerCircuitSaved(after))
+    store.commit(WORKSPACE, Save(after))
     assert store.circuit(WORKSPACE) == after
 
 
 def test_gates_are_due_by_their_times_and_without_one_never(store: Store) -> None:
     for n, workspace in enumerate(["w-c", "w-b", "w-a"]):
-        store.commit(workspace, TrackerCircuitSaved(a_circuit(workspace=workspace, wake_at=NOON + n * MS)))
+        store.commit(workspace, Save(a_circuit(workspace=workspace, wake_at=NOON + n * MS)))
     assert list(store.tracker_circuits_due(NOON - MS)) == []
     assert list(store.tracker_circuits_due(NOON + MS)) == ["w-c", "w-b"]
     assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-b", "w-a"]
-    store.commit("w-b", TrackerCircuitSaved(store.circuit("w-b").waking(None)))
+    store.commit("w-b", Save(store.circuit("w-b").waking(None)))
     assert list(store.tracker_circuits_due(LATER)) == ["w-c", "w-a"]
-    store.commit("w-b", TrackerCircuitSaved(store.circuit("w-b").waking(NOON)))
+    store.commit("w-b", Save(store.circuit("w-b").waking(NOON)))
     assert list(store.tracker_circuits_due(LATER)) == ["w-b", "w-c", "w-a"]
 
 
 def test_a_webhook_is_saved_by_version_and_stays_when_it_is_taken_down(store: Store) -> None:
     assert store.webhook(WORKSPACE) is None
     first = a_webhook()
-    store.commit(WORKSPACE, WebhookSaved(first))
+    store.commit(WORKSPACE, Save(first))
     assert store.webhook(WORKSPACE) == first
     with pytest.raises(Conflict):
-        store.commit(WORKSPACE, WebhookSaved(a_webhook(digest="e" * 64)))
+        store.commit(WORKSPACE, Save(a_webhook(digest="e" * 64)))
     full = first.installed("secret_1", NOON).verified(NOON + MS)
-    store.commit(WORKSPACE, WebhookSaved(replace(full, version=2)))
+    store.commit(WORKSPACE, Save(replace(full, version=2)))
     assert store.webhook(WORKSPACE) == replace(full, version=2)
     gone = replace(full, version=2).taken_down()
-    store.commit(WORKSPACE, WebhookSaved(gone))
+    store.commit(WORKSPACE, Save(gone))
     assert store.webhook(WORKSPACE) == gone
 
 
@@ -423,8 +412,8 @@ def test_what_may_be_forgotten_is_so_in_whole_seconds(rig: Rig) -> None:
 
 def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
     task, row = opened(rig.store)
-    save(rig.store, row, PageLinked(PAGE_ID, "task_1"), TrackerCircuitSaved(a_circuit()), WebhookSaved(a_webhook()))
-    rig.store.commit(WORKSPACE, then(task, title="y"), PageSyncBehind(LATER))
+    save(rig.store, row, Insert(PageLink(PAGE_ID, "task_1"), PageHeld), Save(a_circuit()), Save(a_webhook()))
+    rig.store.commit(WORKSPACE, then(task, title="y"), MakePageDue(task.id, LATER, task.seq + 1))
     about = [item for item in rig.items() if item["sk"]["S"] in {"MIRROR", "PAGE", "GATE", "WEBHOOK"}]
     assert len(about) == 4
     for item in about:
@@ -437,7 +426,8 @@ def test_no_item_of_the_outbox_holds_a_none_and_all_are_small(rig: Rig) -> None:
 
 
 def behind(store: Store) -> None:
-    store.commit(WORKSPACE, then(store.load(WORKSPACE, "task_1")[0], title="y"), PageSyncBehind(LATER))
+    change = then(store.load(WORKSPACE, "task_1")[0], title="y")
+    store.commit(WORKSPACE, change, MakePageDue("task_1", LATER, change.task.seq))
 
 
 def row_of(store: Store) -> PageSync:
@@ -451,9 +441,11 @@ COMMITS: dict[str, Callable[[Store], Any]] = {
     "behind": behind,
     "reported": report,
     "saved": lambda store: save(store, row_of(store), sender="one"),
-    "saved with its page": lambda store: save(store, row_of(store), PageLinked(PAGE_ID, "task_1"), page=a_page()),
-    "gate": lambda store: store.commit(WORKSPACE, TrackerCircuitSaved(store.circuit(WORKSPACE).waking(NOON))),
-    "webhook": lambda store: store.commit(WORKSPACE, WebhookSaved(a_webhook())),
+    "saved with its page": lambda store: save(
+        store, row_of(store), Insert(PageLink(PAGE_ID, "task_1"), PageHeld), page=a_page()
+    ),
+    "gate": lambda store: store.commit(WORKSPACE, Save(store.circuit(WORKSPACE).waking(NOON))),
+    "webhook": lambda store: store.commit(WORKSPACE, Save(a_webhook())),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from baton.domain.errors import TrackerAway
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.times import seconds
-from baton.ports import TrackerCircuitSaved
+from baton.ports import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.claim_task import Claimer, claim_next
 from baton.services.claims.complete_task import complete_task
@@ -287,5 +287,5 @@ def test_no_transaction_comes_near_the_limit(processes: Office) -> None:
 
 def closed(processes: Office) -> None:
     circuit = processes.store.circuit(WORKSPACE).closed(TrackerAway("silence", retry_after=300), processes.clock.now())
-    processes.store.commit(WORKSPACE, TrackerCircuitSaved(circuit))
+    processes.store.commit(WORKSPACE, Save(circuit))
     assert not circuit.is_open(processes.clock.now() + seconds(299))

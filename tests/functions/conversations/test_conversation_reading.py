@@ -8,9 +8,12 @@ import pytest
 
 from baton.adapters.dynamodb.keys import kind_of
 from baton.domain.agents.tool import ToolMode
-from baton.domain.runs.transcript import Entry, EntryKind
+from baton.domain.errors import KeyTaken
+from baton.domain.handoffs.workflow import ClaimLateResult
+from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
 from baton.domain.tasks.task import State
-from baton.ports import EntryKept, LateResultKept, Note
+from baton.domain.tasks.task_items import Note
+from baton.ports import Insert
 from baton.services.conversations.converse import read_messages
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
@@ -39,7 +42,7 @@ def a_long_conversation(world: World, gateway: Gateway, tasks: int, *, is_open: 
             turn=1,
             blocks=({"text": str(number)},),
         )
-        world.store.commit(WORKSPACE, change, EntryKept(change.task.id, entry))
+        world.store.commit(WORKSPACE, change, Insert(TaskEntry(change.task.id, entry)))
     return str(made["conversation_id"])
 
 
@@ -75,7 +78,7 @@ def test_what_is_said_later_is_read_from_a_long_cursor_on(world: World, gateway:
     late = Entry(
         first=2, kind=EntryKind.REPLY, agent="auditor", at=world.clock.now(), turn=2, blocks=({"text": "late"},)
     )
-    world.store.commit(WORKSPACE, EntryKept("task_zz0003", late))
+    world.store.commit(WORKSPACE, Insert(TaskEntry("task_zz0003", late)))
     second = gateway.get(ALICE, path, query=f"after={first['after']}").json
     assert [each["text"] for each in second["items"]] == ["late"]
     other = gateway.post(ALICE, "/conversations", {"agent": "auditor", "message": "Another"}).json["conversation_id"]
@@ -172,7 +175,9 @@ def pages(gateway: Gateway, path: str, items: str = "items", limit: int = 25) ->
 def noted(world: World, about: str, notes: int, size: int = 1) -> None:
     for number in range(notes):
         content = {"text": f"{number} " + "x" * size}
-        world.store.commit(WORKSPACE, Note(about, f"note_{number:04d}", world.clock.now(), "agent:scout", content))
+        world.store.commit(
+            WORKSPACE, Insert(Note(about, f"note_{number:04d}", world.clock.now(), "agent:scout", content))
+        )
 
 
 @pytest.mark.parametrize("limit", [1, 25, 100])
@@ -206,6 +211,6 @@ def test_all_that_was_said_about_a_review_is_read_page_by_page(world: World, gat
 def test_all_late_results_are_read_page_by_page(world: World, gateway: Gateway) -> None:
     task_id = world.needing()
     for fence in range(1, 131):
-        world.store.commit(WORKSPACE, LateResultKept(task_id, f"clm_{fence}", a_late_result(fence)))
+        world.store.commit(WORKSPACE, Insert(ClaimLateResult(task_id, f"clm_{fence}", a_late_result(fence)), KeyTaken))
     found = pages(gateway, f"/tasks/{task_id}/late-results", limit=100)
     assert [each["fence"] for each in found] == list(range(1, 131))

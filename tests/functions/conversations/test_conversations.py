@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from baton.domain.access.principal import CONVERSE, Kind, Principal
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Usage, result
+from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
 from baton.domain.tasks.task import State
 from baton.domain.times import rfc3339
-from baton.ports import EntryKept, UsageCounted
+from baton.ports import AddUsage, Insert
 from baton.services.conversations.converse import MAX_TEXT
 from support.gateway import Gateway, Reply
 from support.worlds.world import WORKSPACE, World, agent, human, service
@@ -63,7 +63,7 @@ def told(world: World, task_id: str, first: int, text: str) -> None:
     entry = Entry(
         first=first, kind=EntryKind.REPLY, agent="auditor", at=world.clock.now(), turn=first, blocks=({"text": text},)
     )
-    world.store.commit(WORKSPACE, EntryKept(task_id, entry))
+    world.store.commit(WORKSPACE, Insert(TaskEntry(task_id, entry)))
 
 
 def texts(items: list[Any]) -> list[str]:
@@ -188,8 +188,8 @@ def test_budget_and_usage_are_shown(world: World, gateway: Gateway) -> None:
         "tokens_left": 1_000,
         "deadline": "2026-12-01T00:00:00.000Z",
     }
-    world.store.commit(WORKSPACE, UsageCounted(workflow_id, task_id, Usage(2, 300, 50)))
-    world.store.commit(WORKSPACE, UsageCounted(workflow_id, "task_other", Usage(4, 600, 100)))
+    world.store.commit(WORKSPACE, AddUsage(workflow_id, task_id, Usage(2, 300, 50)))
+    world.store.commit(WORKSPACE, AddUsage(workflow_id, "task_other", Usage(4, 600, 100)))
     assert gateway.get(ALICE, f"/tasks/{task_id}").json["usage"] == {
         "model_calls": 2,
         "input_tokens": 300,
@@ -429,7 +429,7 @@ def test_messages_are_read_in_order(world: World, gateway: Gateway) -> None:
               more_messages=(Message(MessageType.HANDOFF, "Routed to Scout", {"target_agent": "scout"}),)),
     ]  # fmt: skip
     for entry in entries:
-        world.store.commit(WORKSPACE, EntryKept(task_id, entry))
+        world.store.commit(WORKSPACE, Insert(TaskEntry(task_id, entry)))
     items = read(gateway, made["conversation_id"])["items"]
     assert [(each["number"], each["type"], each["text"]) for each in items] == [
         (1, "user_message", BODY["message"]),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import Task
-from baton.ports import Note, TaskDetails
+from baton.domain.tasks.task_items import Note
+from baton.ports import TaskDetails
 from baton.services.claims.claim_task import Claimed
 from baton.services.escalations.create_handoff_marker import MarkerAnswer
 from simulation.oracle.items import item_of

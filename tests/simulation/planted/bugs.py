@@ -87,7 +87,7 @@ CLAIMS = (
     _bug(
         "a permit may be taken twice",
         (
-            "adapters/dynamodb/handoffs/handoff_writes.py",
+            "adapters/dynamodb/tasks/change_writes.py",
             "put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken)",
             "put(held)",
         ),
@@ -95,7 +95,7 @@ CLAIMS = (
     _bug(
         "a claim that is over is kept as held",
         (
-            "adapters/dynamodb/handoffs/handoff_writes.py",
+            "adapters/dynamodb/tasks/change_writes.py",
             "        writes.append(delete(freed))\n    return writes",
             "        pass\n    return writes",
         ),
@@ -182,8 +182,8 @@ REPEATS = (
         "a key is remembered after the effect",
         (
             "steps/tasks/change_task.py",
-            "        commit_and_notify(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))\n",
-            "        commit_and_notify(deps, change, *extras)\n"
+            "        commit(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))\n",
+            "        commit(deps, change, *extras)\n"
             "        if idempotency_key:\n            deps.store.commit(workspace, *save_response(idempotency_key, snapshot(change.task)))\n",
         ),
     ),
@@ -191,8 +191,8 @@ REPEATS = (
         "a key may be taken twice",
         (
             "adapters/dynamodb/access/idempotency_writes.py",
-            'return put({**item, "written_by": token}, NOT_THERE_YET, KeyTaken)',
-            'return put({**item, "written_by": token})',
+            "return put(item, NOT_THERE_YET, KeyTaken, Marker.LASTING, Exclusive())",
+            "return put(item, marker=Marker.LASTING, bar=Exclusive())",
         ),
     ),
     _bug(
@@ -207,7 +207,7 @@ REPEATS = (
         "the last word of a claim isn't kept",
         (
             "steps/claims/end_claim.py",
-            "            EndedClaim(request.claim_id, SavedResponse(request.fingerprint, answer, response_expires_at(now))),\n",
+            "            Put(EndedClaim(request.task_id, request.claim_id, response)),\n",
             "",
         ),
     ),
@@ -310,7 +310,7 @@ FAMILIES = (
         "children without a live claim",
         (
             "services/handoffs/create_handoff.py",
-            "under = [UnderClaim(parent.id, request.claim_id)] if",
+            "under = [Require(UnderClaim(parent.id, request.claim_id))] if",
             "under = [] if",
         ),
         habits={"focus": Focus.ENDS},
@@ -336,14 +336,14 @@ FAMILIES = (
     _bug(
         "two retries at once",
         (
-            "adapters/dynamodb/handoffs/handoff_writes.py",
-            'RETRY_IS_SEEN = "#retry_id = :seen"',
-            'RETRY_IS_SEEN = "#retry_id = :seen OR #retry_id <> :seen"',
+            "adapters/dynamodb/writes.py",
+            'IS_AS_READ = "#{0} = :seen"',
+            'IS_AS_READ = "#{0} = :seen OR #{0} <> :seen"',
         ),
         (
-            "adapters/dynamodb/handoffs/handoff_writes.py",
-            'return put(item, NOT_THERE_YET, lambda: Conflict("retry"))',
-            "return put(item)",
+            "adapters/dynamodb/writes.py",
+            "return put(item, NOT_THERE_YET, lambda: Conflict(stored.name), stored.marker)",
+            "return put(item, marker=stored.marker)",
         ),
         habits={"focus": Focus.RETRIES},
     ),
@@ -375,9 +375,9 @@ RUNS = (
     _bug(
         "a turn may be written over",
         (
-            "adapters/dynamodb/runs/run_writes.py",
-            'return [put(item, NOT_THERE_YET, lambda: Conflict("transcript"))]',
-            "return [put(item)]",
+            "adapters/dynamodb/writes.py",
+            "return [put(item, NOT_THERE_YET, taken, stored.marker, bar), *stored.beside(workspace, value)]",
+            'return [put(item, None if stored.name == "transcript" else NOT_THERE_YET, taken, stored.marker, bar)]',
         ),
     ),
     _bug(

@@ -10,11 +10,12 @@ from baton.domain.agents.route import Route
 from baton.domain.alerts.alert import Alert, Severity
 from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.review import Review
+from baton.domain.tasks.task_items import Note
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import PageRef, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
-from baton.ports import AlertRaised, Note, PageSyncSaved, ReviewOpened, Store
+from baton.ports import Insert, OpenReview, Save, Store
 from support.clock import NOON
 from support.worlds.world import WORKSPACE
 
@@ -80,7 +81,7 @@ def a_route(work_type: str = "audit", **values: Any) -> Route:
 
 def add_alert(store: Store, number: int, workspace: str = WORKSPACE, **values: Any) -> Alert:
     alert = an_alert(number, workspace, **values)
-    store.commit(workspace, AlertRaised(alert))
+    store.commit(workspace, Save(alert))
     return alert
 
 
@@ -88,7 +89,7 @@ def add_review(store: Store, number: int, workspace: str = WORKSPACE, **values: 
     """In a direction of its own."""
     review = a_review(number, workspace, target_agent=f"auditor-{number}", **values)
     direction = Direction(workspace, "scout", review.target_agent)
-    store.commit(workspace, ReviewOpened(review, direction), a_note(number, about=review.id))
+    store.commit(workspace, Save(review), OpenReview(direction, review.id), Insert(a_note(number, about=review.id)))
     return review
 
 
@@ -129,4 +130,4 @@ def a_webhook(**values: Any) -> Webhook:
 def add_page_syncs(store: Store, *rows: PageSync) -> None:
     """Rows in their first version, without their tasks; many in one transaction."""
     for start in range(0, len(rows), 90):
-        store.commit(rows[0].workspace, *map(PageSyncSaved, rows[start : start + 90]))
+        store.commit(rows[0].workspace, *map(Save, rows[start : start + 90]))

@@ -7,9 +7,9 @@ from typing import Any
 
 from baton.domain.agents.tool import Tool
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.runs.transcript import Entry, EntryKind, Usage
+from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry, Usage
 from baton.domain.times import seconds
-from baton.ports import EntryKept, Store, UsageCounted
+from baton.ports import AddUsage, Insert, Store
 from support.clock import NOON
 from support.values.tasks import an_agent
 from support.worlds.world import WORKSPACE
@@ -47,9 +47,9 @@ def an_entry(first: int = 1, says: str = "hello", **values: Any) -> Entry:
     return Entry(**{**usual, **values})
 
 
-def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> UsageCounted:
+def spent(calls: int = 1, tokens: tuple[int, int] = (100, 20), **values: Any) -> AddUsage:
     usual: dict[str, Any] = {"workflow_id": "wf_1", "task_id": "task_1", "usage": Usage(calls, *tokens)}
-    return UsageCounted(**{**usual, **values})
+    return AddUsage(**{**usual, **values})
 
 
 def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
@@ -57,4 +57,4 @@ def fill_runs(store: Store, workspace: str = WORKSPACE) -> None:
     store.save_tool(a_tool(workspace=workspace), store.toolbox(workspace))
     runner = replace(an_agent("run-1"), workspace=workspace)
     store.save_agent(runner, store.roster(workspace), a_profile("run-1", workspace=workspace))
-    store.commit(workspace, EntryKept("task_1", an_entry()), spent())
+    store.commit(workspace, Insert(TaskEntry("task_1", an_entry())), spent())

@@ -6,22 +6,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, InboxItem, JobKind, LateResult, RootHandoffs
-from baton.domain.tasks.task import Claim, State, Task
-from baton.domain.times import seconds
-from baton.ports import (
-    CheckpointKept,
-    ClaimEndedByOther,
-    HandoffsCounted,
-    InboxPosted,
-    JobScheduled,
-    LateResultKept,
-    Output,
-    RetryOpened,
-    ReviewRequest,
-    RootsCounted,
-    Store,
+from baton.domain.errors import KeyTaken
+from baton.domain.escalations.review import ReviewRequest
+from baton.domain.handoffs.workflow import (
+    BackgroundJob,
+    Checkpoint,
+    ClaimLateResult,
+    HandoffCount,
+    InboxItem,
+    JobKind,
+    LateResult,
+    RootHandoffs,
 )
+from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task_items import ClaimEndedByOther, Retry, TaskOutput
+from baton.domain.times import seconds
+from baton.ports import Add, Insert, Put, Replace, Save, Store
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, queued, then
 from support.worlds.world import WORKSPACE
@@ -77,18 +77,20 @@ def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
     resume_payload = replace(
         then(task, state=State.DELEGATED, claim=None, ready_at=NOON), resume_payload={"results": [1]}
     )
-    store.commit(workspace, resume_payload, ClaimEndedByOther(slotted(1)))
+    store.commit(workspace, resume_payload, Put(ClaimEndedByOther(resume_payload.task.id, slotted(1))))
     holding(store, "task_6", 1, workspace=workspace)
     ended = holding(store, "task_7", workspace=workspace)
-    store.commit(workspace, then(ended, state=State.DONE, claim=None), Output(7, {"notes": ["done"]}))
+    store.commit(
+        workspace, then(ended, state=State.DONE, claim=None), Put(TaskOutput(ended.id, 7, {"notes": ["done"]}))
+    )
     store.commit(
         workspace,
-        CheckpointKept(a_checkpoint()),
-        InboxPosted(a_message()),
-        JobScheduled(a_job()),
-        LateResultKept("task_5", "clm_1", a_late_result()),
-        RetryOpened("task_1", "task_4", None),
-        ReviewRequest("review_01", {"message": "x"}),
-        RootsCounted(RootHandoffs("scout", "auditor", (NOON,), 1)),
-        HandoffsCounted("wf_1", 3, 4, 50),
+        Put(a_checkpoint()),
+        Put(a_message()),
+        Put(a_job()),
+        Insert(ClaimLateResult("task_5", "clm_1", a_late_result()), KeyTaken),
+        Replace(Retry("task_1", "task_4"), None),
+        Put(ReviewRequest("review_01", {"message": "x"})),
+        Save(RootHandoffs("scout", "auditor", (NOON,), 1)),
+        Add(HandoffCount("wf_1", 4), 3, 50),
     )

@@ -11,10 +11,11 @@ from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Runtime
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import Event, replay
 from baton.domain.tasks.transitions import create
 from baton.domain.times import parse_rfc3339
-from baton.ports import Body
+from baton.ports import Insert
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
@@ -122,7 +123,9 @@ class Tenant:
                 created_by=by.key,
                 updated_at=now,
             )
-            deps.store.commit(self.name, create(new, by, now, agent, settings), Body({"text": CANARY}))
+            deps.store.commit(
+                self.name, create(new, by, now, agent, settings), Insert(TaskBody(new.id, {"text": CANARY}))
+            )
             made.append(task_id)
         return made
 

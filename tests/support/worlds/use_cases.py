@@ -14,19 +14,12 @@ from baton.domain.access.principal import Kind
 from baton.domain.agents.route import Mode
 from baton.domain.alerts.alert import Severity
 from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
+from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import state_fields
-from baton.ports import (
-    Body,
-    CheckpointKept,
-    HandoffsCounted,
-    InboxPosted,
-    JobScheduled,
-    OtherTaskChanged,
-    TaskDetails,
-    UnderClaim,
-)
+from baton.ports import Add, Insert, Put, Require, TaskDetails, UnderClaim
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.agents.change_route import change_route, remove_route
@@ -151,21 +144,23 @@ def parent_of(world: World) -> Task:
 def write_both(world: World, parent: Task) -> None:
     """A task's end with its child, and with all that lies around them, as one write of the store."""
     child = new("task_child", parent_id=parent.id, state=State.CLAIMED, claim=slotted(1), fence=1)
-    kept = CheckpointKept(a_checkpoint(task_id=parent.id, workflow_id=parent.workflow_id))
+    kept = Put(a_checkpoint(task_id=parent.id, workflow_id=parent.workflow_id))
     world.store.commit(
         parent.workspace,
         then(parent, state=State.DONE, claim=None),
-        OtherTaskChanged(child, (Body({"x": 1}), HandoffsCounted(parent.workflow_id, 1, 1, 50))),
+        child,
+        Insert(TaskBody(child.task.id, {"x": 1})),
+        Add(HandoffCount(parent.workflow_id, 1), 1, 50),
         kept,
-        InboxPosted(a_message()),
+        Put(a_message()),
     )
 
 
 def write_others(world: World, parent: Task) -> None:
     """The same without a change of the task itself."""
     child = new("task_child", parent_id=parent.id)
-    under = UnderClaim(parent.id, parent.claim.claim_id if parent.claim else "")
-    world.store.commit(parent.workspace, under, JobScheduled(a_job(task_id=parent.id)), OtherTaskChanged(child))
+    under = Require(UnderClaim(parent.id, parent.claim.claim_id if parent.claim else ""))
+    world.store.commit(parent.workspace, under, Put(a_job(task_id=parent.id)), child)
 
 
 def nothing(_world: World) -> None:

@@ -13,8 +13,9 @@ from baton.domain.agents.agent import Approval
 from baton.domain.errors import HumanNeeded, KeyReused, RevisionChanged, TaskEnded, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
-from baton.ports import Body, TaskDetails
+from baton.ports import Insert, TaskDetails
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.complete_task import complete_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
@@ -56,7 +57,7 @@ def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
     for workspace in (WORKSPACE, "other"):
         new = a_new_task(workspace=workspace, kind="transfer")
         change = create(new, agent("scout", workspace), world.clock.now(), an_agent(), SETTINGS)
-        world.store.commit(workspace, change, Body({"of": workspace}))
+        world.store.commit(workspace, change, Insert(TaskBody(change.task.id, {"of": workspace})))
     cancel_task(world.deps, human("other"), "task_1", None)
     assert world.task("task_1").state == "needs"
     assert world.store.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}

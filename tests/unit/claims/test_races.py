@@ -19,9 +19,10 @@ import pytest
 
 from baton.domain.errors import AlreadyClaimed, Busy
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
 from baton.domain.tasks.transitions import create
-from baton.ports import Body, Deps
+from baton.ports import Deps, Insert
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
@@ -64,7 +65,7 @@ def ready_tasks(world: World, many: int) -> list[str]:
     for number in range(many):
         new = a_new_task(id=f"task_{number}", kind="transfer", created_at=asked_at, created_by="human:alice")
         change = create(new, human(), asked_at, an_agent(), SETTINGS)
-        world.store.commit(WORKSPACE, change, Body({}))
+        world.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {})))
     return [f"task_{number}" for number in range(many)]
 
 

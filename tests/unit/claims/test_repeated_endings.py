@@ -11,9 +11,10 @@ import pytest
 from baton.domain.access.principal import Principal
 from baton.domain.errors import Busy, Conflict, CriteriaUnreported, KeyReused, StaleClaim, Unknown
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.handoffs.workflow import ClaimLateResult
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import JoinRule, Policy
-from baton.ports import LateResultKept, TaskDetails
+from baton.ports import Insert, TaskDetails
 from baton.services.claims.complete_task import complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import fail_task, reject_task
@@ -294,7 +295,7 @@ class Crowded(HookedStore):
     times = 0
 
     def commit(self, workspace: str, *writes: Any) -> None:
-        if self.times and any(isinstance(each, LateResultKept) for each in writes):
+        if self.times and any(isinstance(each, Insert) and isinstance(each.value, ClaimLateResult) for each in writes):
             self.times -= 1
             raise Conflict("task")
         self._store.commit(workspace, *writes)

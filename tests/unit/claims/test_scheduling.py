@@ -15,7 +15,7 @@ from baton.domain.errors import NotClaimable
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.change import Change
 from baton.domain.times import rfc3339
-from baton.ports import ExtraWrite, ReadyTask, Skills
+from baton.ports import ReadyTask, Skills, Write
 from baton.services.agents.change_route import change_route
 from baton.services.claims.claim_task import Claimer, claim_next
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -66,7 +66,7 @@ class Logbook(InMemoryStore):
             taken: list[ReadyTask] = list(found)
         return skills, iter(taken)
 
-    def commit(self, workspace: str, *writes: Change | ExtraWrite) -> None:
+    def commit(self, workspace: str, *writes: Write) -> None:
         with self._lock:
             super().commit(workspace, *writes)
             change = next((write for write in writes if isinstance(write, Change)), None)

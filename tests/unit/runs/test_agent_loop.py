@@ -10,7 +10,7 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
-from baton.ports import UnderClaim, UsageCounted
+from baton.ports import AddUsage, Require
 from baton.run_ports import Reply, StopReason
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
@@ -400,4 +400,4 @@ def test_a_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
 
 def is_cost_alone(extras: Any) -> bool:
     kinds = {type(each) for each in extras}
-    return UsageCounted in kinds and UnderClaim not in kinds
+    return AddUsage in kinds and Require not in kinds

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from baton.domain.agents.tool import ToolMode
+from baton.domain.runs.transcript import TaskEntry
+from baton.ports import Insert
 from baton.run_ports import Reply, Request, StopReason
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import NoticeOutcome
@@ -81,7 +83,8 @@ def test_the_next_call_of_its_model_is_not_made() -> None:
 
     def commit(workspace: str, *writes: Any) -> None:
         keep(workspace, *writes)
-        if any(type(each).__name__ == "EntryKept" and each.entry.results for each in writes):
+        entries = [each.value for each in writes if isinstance(each, Insert) and isinstance(each.value, TaskEntry)]
+        if any(each.entry.results for each in entries):
             switch(agent_runs, on=False)
 
     agent_runs.deps.store.commit = commit  # type: ignore[method-assign]

@@ -10,9 +10,10 @@ import pytest
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.errors import Unknown
 from baton.domain.tasks.task import Flag, State
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.tasks.wake import notice_interval
-from baton.ports import Body, EscalationOpened
+from baton.ports import Insert, OpenEscalation
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_task
@@ -50,7 +51,9 @@ def with_deadline(world: World, seconds: float, *, fail: bool, state: str = "nee
     change = create(new, CREATOR, world.clock.now(), world.store.roster(WORKSPACE).get("auditor"), SETTINGS)
     direction = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert direction is not None
-    world.store.commit(WORKSPACE, change, Body({}), EscalationOpened(direction, new.id, new.created_at))
+    world.store.commit(
+        WORKSPACE, change, Insert(TaskBody(change.task.id, {})), OpenEscalation(direction, new.id, new.created_at)
+    )
     if state != "needs":
         approve_task(world.deps, human(), new.id, None)
         world.clock.advance(3)

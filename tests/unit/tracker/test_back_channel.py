@@ -19,7 +19,7 @@ from baton.domain.errors import (
 )
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import PageSyncSaved
+from baton.ports import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.complete_task import complete_task
 from baton.services.tasks.approve_task import approve_task
@@ -427,7 +427,7 @@ def test_a_person_who_sets_a_status_after_a_sender_died_keeps_it(world: NotionWo
     world.sync()
     row, now = world.row(task_id), world.clock.now()
     dead = replace(row.held("send_of_the_dead", now, 20), version=row.version + 1)
-    world.store.commit(WORKSPACE, PageSyncSaved(dead))
+    world.store.commit(WORKSPACE, Save(dead))
     say(world, task_id, status="Blocked")
     world.minutes(15)
     assert world.row(task_id).status is Sync.OK

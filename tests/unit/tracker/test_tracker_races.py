@@ -15,10 +15,11 @@ from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import Conflict, HandshakeClosed, Refused
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import Body, Deps, PageReported, PageSyncOpened
+from baton.ports import Deps, Insert, MakePageDue, Save
 from baton.services.claims.claim_task import Claimed, Claimer, claim_task
 from baton.services.claims.complete_task import complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
@@ -84,7 +85,7 @@ def mirrored_tasks(world: NotionWorld, many: int) -> list[str]:
         )
         change = create(new, human(), asked_at, an_agent(), SETTINGS)
         row = opened(change.task, None, 3.0)
-        world.store.commit(WORKSPACE, change, Body({"text": f"Do {number}"}), PageSyncOpened(row))
+        world.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": f"Do {number}"})), Save(row))
     return [f"task_{number:026d}" for number in range(many)]
 
 
@@ -228,7 +229,7 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
         send_page(deps, settings, WORKSPACE, task_id)
         world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Cancelled")
         delivery = IdempotencyKey(system(WORKSPACE, SYNC_TRACKER), "deliveries", task_id, "")
-        assert apply_once(deps, delivery, [PageReported(task_id, deps.clock.now())])
+        assert apply_once(deps, delivery, [MakePageDue(task_id, deps.clock.now())])
     looked, ended = [Turnstile(1) for _ in tasks], [Turnstile(1) for _ in tasks]
 
     def step(number: int, runner: int) -> None:

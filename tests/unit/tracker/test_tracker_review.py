@@ -17,7 +17,7 @@ from baton.domain.tasks.change import Change
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
-from baton.ports import ExtraWrite, PageSyncSaved
+from baton.ports import Save, Write
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.fail_task import fail_task
 from baton.services.escalations.release_review import release_review
@@ -115,7 +115,7 @@ def test_a_sender_whose_row_was_taken_over_lets_nobody_elses_go(world: NotionWor
     def take_over() -> None:
         row, later = world.row(task_id), world.clock.now() + timedelta(minutes=2)
         taken = replace(row.held("send_other", later, 20.0), version=row.version + 1)
-        world.store.commit(WORKSPACE, PageSyncSaved(taken))
+        world.store.commit(WORKSPACE, Save(taken))
 
     called = at_call(world, "PATCH", "/v1/pages/", take_over)
     world.sync()
@@ -318,7 +318,7 @@ def test_the_sweeper_rings_in_a_minute_while_something_is_left_else_for_the_next
     world.clock.advance(700)
     row = world.row(world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout"))
     soon = replace(row, due_at=world.clock.now() + timedelta(seconds=30), version=row.version + 1)
-    world.store.commit(WORKSPACE, PageSyncSaved(soon))
+    world.store.commit(WORKSPACE, Save(soon))
     assert rests_for() == timedelta(minutes=1)
 
 
@@ -436,7 +436,7 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
 def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_the_next(world: NotionWorld) -> None:
     page_id, commit = closed_handoff(world), world.store.commit
 
-    def dies(workspace: str, *writes: Change | ExtraWrite) -> None:
+    def dies(workspace: str, *writes: Write) -> None:
         if any(isinstance(write, Change) and write.before is not None for write in writes):
             raise Busy
         commit(workspace, *writes)

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from baton.domain.errors import TrackerAway
+from baton.domain.errors import PageHeld, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State
-from baton.domain.tracker.page_sync import Sync
+from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import ExtraWrite, PageLinked, SaveResponse
+from baton.ports import Insert, SaveResponse, Write
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.release_task import release_task
@@ -168,11 +167,12 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld
     world.clock.advance(5)
     commit, taken = world.store.commit, list[str]()
 
-    def beaten(workspace: str, *writes: Change | ExtraWrite) -> None:
-        for page in [write for write in writes if isinstance(write, PageLinked)][: not taken]:
+    def beaten(workspace: str, *writes: Write) -> None:
+        values = [write.value for write in writes if isinstance(write, Insert)]
+        for page in [value for value in values if isinstance(value, PageLink)][: not taken]:
             taken.append(page.page_id)
             others = SaveResponse(IdempotencyKey(human(), "/x", "key", "hash"), {})  # a page is never taken alone
-            commit(workspace, PageLinked(page.page_id, "task_" + "0" * 26), others)
+            commit(workspace, Insert(PageLink(page.page_id, "task_" + "0" * 26), PageHeld), others)
         commit(workspace, *writes)
 
     world.store.commit = beaten  # type: ignore[method-assign]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from baton.domain.access.metering import Meter
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.change import Change
 from baton.domain.tasks.failure import failure_in
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from baton.domain.agents.route import Route, RoutingTable
     from baton.domain.agents.tool import Tool, Toolbox
     from baton.domain.alerts.alert import Alert, AlertState
+    from baton.domain.errors import BatonError
     from baton.domain.escalations.direction import Direction
     from baton.domain.escalations.review import Review
     from baton.domain.events.bus_events import BusEvent, OutboxEvent
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
         BackgroundJob,
         Checkpoint,
         HeldClaim,
-        InboxItem,
         JobKind,
         LateResult,
         RootHandoffs,
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Entry, Usage
-    from baton.domain.tasks.change import Change
     from baton.domain.tasks.task import Claim, Recovery, Task
+    from baton.domain.tasks.task_items import Note
     from baton.domain.tasks.trail import Event
     from baton.domain.tracker.page_changes import Editor, PageSnapshot
     from baton.domain.tracker.page_fields import PageFields
@@ -144,26 +145,86 @@ class Page:
     cursor: str | None = None  # where the next page begins; None at the end
 
 
-# Extra writes: each can be committed with a change of a task, or without one. The errors named here are raised by the
-# commit, which then writes nothing.
-
-# The most items in one transaction, all extra writes included.
+# The most items in one transaction.
 MAX_ITEMS = 100
 
+# Writes: each says how its value is written. The value is of a type that the store knows. The errors named here are
+# raised by the commit, which then writes nothing. A ``Change`` of a task is a write too.
+
+
+class Versioned(Protocol):
+    @property
+    def version(self) -> int: ...
+
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """The handoff's payload. Written with a new task, never rewritten."""
+class Save:
+    """The next version of a value; version 1 is its first. Raises ``Conflict`` if it isn't the next."""
 
-    content: dict[str, Any]
+    value: Versioned
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """The output of a completed task."""
+class Insert:
+    """A new value. Raises ``taken`` if there is one under its key already."""
 
-    content: Json
-    completion: dict[str, Any] | None = None  # the completion message, if there was one
+    value: object
+    taken: Callable[[], BatonError] | None = None  # None: ``Conflict``
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A value, whatever there was. Never refused."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """The next value after ``seen``. Raises ``Conflict`` if the present one isn't ``seen``."""
+
+    value: object
+    seen: object  # None: there is none yet
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Counts ``number`` more. Raises ``Conflict``, or the counter's own error, if the count would be above ``most``."""
+
+    counter: object
+    number: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnderClaim:
+    """The claim is the task's current one. The task's version stays."""
+
+    task_id: str
+    claim_id: str
+    kept_bytes: int = 0  # added to the bytes counted on the claim
+
+
+@dataclass(frozen=True, slots=True)
+class NotCancelled:
+    """The task isn't cancelled, so that no new task begins below a cancelled one."""
+
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionUnchanged:
+    """The task is in this version."""
+
+    task_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """Writes nothing. Raises ``Conflict`` if the fact doesn't hold, so that the use case decides again."""
+
+    fact: UnderClaim | NotCancelled | VersionUnchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +238,7 @@ class SaveResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class EndedClaim:
-    """The saved response of the command that ended a claim, for its exact repeat (invariant 3)."""
-
-    claim_id: str
-    answer: SavedResponse
-
-
-@dataclass(frozen=True, slots=True)
-class EscalationOpened:
+class OpenEscalation:
     """A new escalation in a direction. Raises ``Conflict`` if the direction isn't as read."""
 
     direction: Direction  # as read
@@ -196,7 +249,7 @@ class EscalationOpened:
 
 
 @dataclass(frozen=True, slots=True)
-class EscalationClosed:
+class CloseEscalation:
     """The end of an escalation. Never refused; may be written any number of times."""
 
     source: str
@@ -205,239 +258,25 @@ class EscalationClosed:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A note about a task or a manual review, stored next to it. Changes neither."""
-
-    about: str  # the id of the task or review
-    id: str
-    at: datetime
-    by: str
-    content: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewOpened:
+class OpenReview:
     """The first refusal in a direction opens a review. Raises ``Conflict`` if the direction isn't as read."""
 
-    review: Review
     direction: Direction  # as read
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewChanged:
-    """The next version of a review. Raises ``Conflict`` if it isn't the next."""
-
-    review: Review
-
-
-@dataclass(frozen=True, slots=True)
-class AlertRaised:
-    """A new alert. Never refused."""
-
-    alert: Alert
-
-
-@dataclass(frozen=True, slots=True)
-class AlertCounted:
-    """Counts one more alert of a caller within an hour. Raises ``TooManyAlerts`` at ``MAX_PER_HOUR``."""
-
-    by: str  # the caller's principal key
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class AlertSaved:
-    """The next version of an alert. Raises ``Conflict`` if it isn't the next."""
-
-    alert: Alert
-
-
-@dataclass(frozen=True, slots=True)
-class PageSyncOpened:
-    """The page synchronisation of a new task. Written with the task."""
-
-    page_sync: PageSync
-
-
-@dataclass(frozen=True, slots=True)
-class PageSyncBehind:
-    """Marks a task's page as out of date. Written with a change of a task that has a page synchronisation. Never
-    refused, also while a sender holds it."""
-
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class PageReported:
-    """Counts a reported change of a task's page, so that the page is looked at. Never refused."""
-
-    task_id: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class PageSyncSaved:
-    """The next version of a page synchronisation. Raises ``Conflict`` if it isn't the next."""
-
-    page_sync: PageSync
-
-
-@dataclass(frozen=True, slots=True)
-class PageLinked:
-    """Reserves a page for one task. Raises ``PageHeld`` if it is another task's."""
-
-    page_id: str
-    task_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class TrackerCircuitSaved:
-    """The next version of a tracker circuit. Raises ``Conflict`` if it isn't the next."""
-
-    circuit: TrackerCircuit
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookSaved:
-    """The next version of a webhook. Raises ``Conflict`` if it isn't the next."""
-
-    webhook: Webhook
-
-
-@dataclass(frozen=True, slots=True)
-class OtherTaskChanged:
-    """Another task's change in the same write, with its own extra writes. The conditions are those of ``commit``."""
-
-    change: Change
-    extras: tuple[ExtraWrite, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class UnderClaim:
-    """Checks that the claim is the task's current one. Raises ``Conflict`` if not, so that the use case decides again.
-    The task's version stays."""
-
-    task_id: str
-    claim_id: str
-    kept_bytes: int = 0  # added to the bytes counted on the claim
-
-
-@dataclass(frozen=True, slots=True)
-class NotCancelled:
-    """Checks that the task isn't cancelled, so that no new task begins below a cancelled one. Raises ``Conflict`` if it
-    is."""
-
-    task_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class VersionUnchanged:
-    """Checks that the task is in this version. Raises ``Conflict`` if not, so that the use case decides again."""
-
-    task_id: str
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class HandoffsCounted:
-    """Counts handoffs of a workflow. Raises ``Conflict`` if the new count is above ``most``."""
-
-    workflow_id: str
-    number: int  # how many more
-    start: int  # the count so far, if nothing was counted yet
-    most: int
-    # Raises ``Conflict`` if the workflow has a count: of all that begin a workflow of one name, exactly one succeeds.
-    is_first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RootsCounted:
-    """The next version of a direction's root handoffs of the last hour. Raises ``Conflict`` if it isn't the next."""
-
-    roots: RootHandoffs
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointKept:
-    """A checkpoint, listed for good, and the task's latest one."""
-
-    checkpoint: Checkpoint
-
-
-@dataclass(frozen=True, slots=True)
-class InboxPosted:
-    item: InboxItem
-
-
-@dataclass(frozen=True, slots=True)
-class JobScheduled:
-    """A background job that is due. Replaces a job of its kind for the same task. Never refused."""
-
-    job: BackgroundJob
-
-
-@dataclass(frozen=True, slots=True)
-class JobFinished:
-    """Deletes a finished background job. A job that isn't the one that was read stays. Never refused. Runs by itself
-    after the rest of the write: if it is lost, the job stays due and runs once more."""
-
-    job: BackgroundJob
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimEndedByOther:
-    """Keeps the changed task's claim when another principal ended it, so that a late result of its holder can be told
-    from a stranger's."""
-
-    claim: Claim
-
-
-@dataclass(frozen=True, slots=True)
-class LateResultKept:
-    """A late result under a claim. The first stands: raises ``KeyTaken`` for another."""
-
-    task_id: str
-    claim_id: str
-    result: LateResult
-
-
-@dataclass(frozen=True, slots=True)
-class RetryOpened:
-    """A retry of a task. Raises ``Conflict`` if the task's latest retry isn't ``seen``."""
-
-    task_id: str  # the first task in a chain of retries
-    retry_id: str
-    seen: str | None  # None: no retry yet
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationContinued:
-    """Continues the conversation of ``task_id`` with another task. Raises ``Conflict`` if its next task isn't
-    ``seen``."""
-
-    task_id: str
-    next_id: str
-    seen: str | None = None  # None: no next task yet
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewRequest:
-    """The whole request of a manual review, stored next to the review."""
-
     review_id: str
-    content: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class EntryKept:
-    """An entry of a task's transcript. Raises ``Conflict`` if the entry's number is taken."""
+class MakePageDue:
+    """Makes a task's page due for synchronisation. Never refused, also while a sender holds it."""
 
     task_id: str
-    entry: Entry
+    at: datetime
+    # The task's event that the page has to show. None: somebody changed the page, and it has to be looked at.
+    shows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class UsageCounted:
+class AddUsage:
     """Adds usage to a task and to its workflow. Raises ``Conflict`` if the workflow's calls or tokens so far reach a
     limit."""
 
@@ -448,43 +287,29 @@ class UsageCounted:
     most_tokens: int | None = None  # limit of the workflow; None: no limit
 
 
-ExtraWrite = (
-    Body
-    | EntryKept
-    | UsageCounted
-    | Output
+@dataclass(frozen=True, slots=True)
+class FinishJob:
+    """Deletes a finished background job. A job that isn't the one that was read stays. Never refused. Runs by itself
+    after the rest of the write: if it is lost, the job stays due and runs once more."""
+
+    job: BackgroundJob
+
+
+Write = (
+    Change
+    | Save
+    | Insert
+    | Put
+    | Replace
+    | Add
+    | Require
     | SaveResponse
-    | EndedClaim
-    | EscalationOpened
-    | EscalationClosed
-    | Note
-    | ReviewOpened
-    | ReviewChanged
-    | AlertRaised
-    | AlertCounted
-    | AlertSaved
-    | PageSyncOpened
-    | PageSyncBehind
-    | PageReported
-    | PageSyncSaved
-    | PageLinked
-    | TrackerCircuitSaved
-    | WebhookSaved
-    | OtherTaskChanged
-    | UnderClaim
-    | NotCancelled
-    | VersionUnchanged
-    | HandoffsCounted
-    | RootsCounted
-    | CheckpointKept
-    | InboxPosted
-    | JobScheduled
-    | JobFinished
-    | ClaimEndedByOther
-    | LateResultKept
-    | RetryOpened
-    | ConversationContinued
-    | ReviewRequest
+    | OpenEscalation
+    | OpenReview
+    | CloseEscalation
+    | MakePageDue
+    | AddUsage
+    | FinishJob
 )
 
 
@@ -506,13 +331,13 @@ class TaskStore(Protocol):
     def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
         """Returns the task and the agent of a dispatch notice. One read."""
 
-    def commit(self, workspace: str, *writes: Change | ExtraWrite) -> None:
+    def commit(self, workspace: str, *writes: Write) -> None:
         """Commits all writes or none, in one transaction of at most ``MAX_ITEMS`` items, each written once. Raises
         ``ValueError`` beyond that, and ``TooLarge``, which names the field, for an item larger than the store allows.
-        A ``Change``, of which there is at most one, raises ``Conflict`` if the task's version isn't that of
-        ``change.before`` (or if the id exists, for a new task). Each other write adds its own conditions. A claim that
-        the change begins is listed by ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds
-        the claim's ``slot``. A success is applied exactly once, repeated and unclear attempts included."""
+        A ``Change`` of a task raises ``Conflict`` if the task's version isn't that of ``change.before`` (or if the id
+        exists, for a new task). Each other write adds its own conditions. A claim that a change begins is listed by
+        ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds the claim's ``slot``. A
+        success is applied exactly once, repeated and unclear attempts included."""
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
@@ -522,13 +347,13 @@ class TaskStore(Protocol):
         current one of ``by``, and ``Unknown``."""
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
-        """Returns the response saved by ``EndedClaim``, or the claim kept by ``ClaimEndedByOther``."""
+        """Returns the ``EndedClaim``'s response, or the claim of ``ClaimEndedByOther``."""
 
     def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
         """Returns the agent's live claims, of every principal."""
 
     def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
-        """Returns the results kept by ``LateResultKept`` of claims with a fence above ``after``, by fence."""
+        """Returns the late results of claims with a fence above ``after``, by fence."""
 
     def retry_of(self, workspace: str, task_id: str) -> str | None:
         """Returns the id of the latest retry of the task."""
@@ -579,7 +404,7 @@ class TaskStore(Protocol):
         """Returns every task of a workflow, in the order of their ids."""
 
     def checkpoints(self, workspace: str, workflow_id: str, limit: int, cursor: str | None) -> Page:
-        """Returns the checkpoints kept by ``CheckpointKept``, newest first. ``cursor``: any checkpoint id; the
+        """Returns the workflow's checkpoints, newest first. ``cursor``: any checkpoint id; the
         checkpoints before it."""
 
     def inbox(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
@@ -615,7 +440,7 @@ class MarkerStore(Protocol):
         """Returns manual reviews, newest first."""
 
     def review_request(self, workspace: str, review_id: str) -> dict[str, Any] | None:
-        """Returns the request kept by ``ReviewRequest``."""
+        """Returns the ``ReviewRequest``'s content."""
 
 
 class AgentStore(Protocol):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
-    from baton.ports import ExtraWrite, TaskDetails
+    from baton.ports import TaskDetails, Write
 
 Json = Any
 
@@ -46,7 +46,7 @@ class RunFailed:
 
     failure: dict[str, Any]
     retryable: bool = False
-    extra_writes: tuple[ExtraWrite, ...] = ()
+    extra_writes: tuple[Write, ...] = ()
 
 
 class RunExit(StrEnum):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import SavedResponse
     from baton.domain.tracker.page_changes import PageSnapshot
-    from baton.ports import Deps, ExtraWrite, HandoffInputs
+    from baton.ports import Deps, HandoffInputs, Write
 
 REFUSED = "refused"
 
@@ -100,7 +100,7 @@ def save_first_response(deps: Deps, idempotency_key: IdempotencyKey, answer: dic
     return retry_on_conflict(deps.clock, attempt)
 
 
-def apply_once(deps: Deps, idempotency_key: IdempotencyKey, writes: Iterable[ExtraWrite]) -> bool:
+def apply_once(deps: Deps, idempotency_key: IdempotencyKey, writes: Iterable[Write]) -> bool:
     """Commits ``writes`` once, for as long as a repeat is possible. False if that was done before."""
 
     def attempt() -> bool:
@@ -114,7 +114,7 @@ def apply_once(deps: Deps, idempotency_key: IdempotencyKey, writes: Iterable[Ext
     return retry_on_conflict(deps.clock, attempt)
 
 
-def apply_once_per_edit(deps: Deps, by: Principal, what: str, seen: PageSnapshot, writes: Iterable[ExtraWrite]) -> bool:
+def apply_once_per_edit(deps: Deps, by: Principal, what: str, seen: PageSnapshot, writes: Iterable[Write]) -> bool:
     """Commits ``writes`` once per edit of a page, however often the edit is seen. False if that was done before."""
     edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
     return apply_once(deps, IdempotencyKey(by, what, edit, ""), list(writes))

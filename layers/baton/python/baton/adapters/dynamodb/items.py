@@ -22,10 +22,10 @@ from baton.domain.guardrails.guardrails import from_public as rules_from
 from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
 from baton.domain.tasks.task import Claim, Recovery, Task
+from baton.domain.tasks.task_items import Note
 from baton.domain.tasks.trail import Event, canonical_json, set_fields, state_fields, task_from_fields
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.domain.tracker.tracker_settings import from_public
-from baton.ports import Note
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Item, ItemWrite, Marker
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
 
 if TYPE_CHECKING:
@@ -19,15 +20,17 @@ NOT_THERE_YET = "attribute_not_exists(#pk)"
 # was decided before a heartbeat from ending the claim that the heartbeat kept alive: both raise the version.
 VERSION_UNCHANGED = "#version = :seen"
 VERSION_NOT_SET = "attribute_not_exists(#version)"
-_NAMES = ("pk", "version", "retry_id", "ttl", "next_id")
+_NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task")
 
 
 def put(
     item: Item,
     condition: str | None = None,
     refused: Callable[[], BatonError] = lambda: Conflict("task"),
+    marker: Marker = Marker.NONE,
+    bar: Bar | Exclusive | None = None,
     **values: Any,
-) -> Write:
+) -> ItemWrite:
     request: Item = {"Item": to_wire(item)}
     if condition is not None:
         request |= {
@@ -37,16 +40,16 @@ def put(
         }
     if values:
         request["ExpressionAttributeValues"] = to_wire({f":{name}": value for name, value in values.items()})
-    return Write("Put", request, refused)
+    return ItemWrite("Put", request, refused, marker, bar)
 
 
-def put_version(item: Item, version: int, what: str) -> Write:
+def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NONE, bar: Bar | None = None) -> ItemWrite:
     """Puts an item into its next version: it must be in the version before, or not exist if this is the first."""
     if version == 1:
-        return put(item, NOT_THERE_YET, lambda: Conflict(what))
-    return put(item, VERSION_UNCHANGED, lambda: Conflict(what), seen=version - 1)
+        return put(item, NOT_THERE_YET, lambda: Conflict(what), marker, bar)
+    return put(item, VERSION_UNCHANGED, lambda: Conflict(what), marker, bar, seen=version - 1)
 
 
-def delete(key: Key) -> Write:
+def delete(key: Key) -> ItemWrite:
     """Deletes the item, existing or not."""
-    return Write("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("task"))
+    return ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("task"))

@@ -19,14 +19,12 @@ from baton.adapters.dynamodb.runs.runs import Runs
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.tasks.queues import QueueReads
 from baton.adapters.dynamodb.tracker.tracker_reads import TrackerReads
-from baton.adapters.dynamodb.writes import bar, commit_marker, commit_writes
+from baton.adapters.dynamodb.writes import transaction
 from baton.domain.errors import Busy, Unknown
 from baton.domain.escalations.direction import NO_PAIR
-from baton.domain.tasks.change import Change
-from baton.ports import JobFinished, MarkerInputs, OtherTaskChanged, Page
+from baton.ports import FinishJob, MarkerInputs, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import BackgroundJob
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Claim
-    from baton.ports import ExtraWrite
+    from baton.ports import Write
 
 # The background job is still the one that was done: a new reason for it in the meantime is a new job.
 STILL_THE_SAME = "#stamp = :stamp"
@@ -43,17 +41,13 @@ STILL_THE_SAME = "#stamp = :stamp"
 class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, Runs, Uses, EventOutbox):
     # Writing
 
-    def commit(self, workspace: str, *writes: Change | ExtraWrite) -> None:
-        change, extras = _split(writes)
-        others = [extra for extra in extras if not isinstance(extra, JobFinished)]
-        if change is not None or others:
-            self._table.transact(
-                lambda token: commit_writes(workspace, change, others, token),
-                commit_marker(workspace, change, others),
-                bar(workspace, change, others),
-            )
-        for job in _done_jobs(extras):
-            self._remove_job(workspace, job)
+    def commit(self, workspace: str, *writes: Write) -> None:
+        items_written = transaction(workspace, writes)
+        if items_written:
+            self._table.transact(items_written)
+        for write in writes:
+            if isinstance(write, FinishJob):
+                self._remove_job(workspace, write.job)
 
     def renew(
         self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
@@ -104,18 +98,3 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
     def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.reviews(workspace), limit, cursor)
         return Page(tuple(map(items.review_from, found)), cursor)
-
-
-def _split(writes: Sequence[Change | ExtraWrite]) -> tuple[Change | None, list[ExtraWrite]]:
-    changes = [write for write in writes if isinstance(write, Change)]
-    if len(changes) > 1:
-        raise ValueError("two changes in one commit")
-    return changes[0] if changes else None, [write for write in writes if not isinstance(write, Change)]
-
-
-def _done_jobs(extras: Sequence[ExtraWrite]) -> Iterator[BackgroundJob]:
-    for extra in extras:
-        if isinstance(extra, JobFinished):
-            yield extra.job
-        elif isinstance(extra, OtherTaskChanged):
-            yield from _done_jobs(extra.extras)

@@ -12,7 +12,6 @@ reported, an attempt with an unclear outcome is fenced off: one of its condition
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
@@ -25,6 +24,16 @@ from botocore.exceptions import (
     HTTPClientError,
 )
 
+from baton.adapters.dynamodb.item_writes import (
+    Bar,
+    ItemWrite,
+    KeyBar,
+    MarkerBar,
+    VersionBar,
+    bar_of,
+    barred,
+    marker_of,
+)
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain.errors import BatonError, Busy, Conflict
@@ -32,6 +41,7 @@ from baton.ports import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
 
 Item = dict[str, Any]
 ATTEMPTS = 3
@@ -64,42 +74,6 @@ class DynamoClient(Protocol):
     def query(self, **request: Any) -> Any: ...
     def update_item(self, **request: Any) -> Any: ...
     def transact_write_items(self, **request: Any) -> Any: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """One item of a transaction."""
-
-    kind: str
-    request: Item
-    refused: Callable[[], BatonError]  # makes the error that a failed condition stands for
-
-
-@dataclass(frozen=True, slots=True)
-class KeyBar:
-    """Fences off a transaction that puts an item under this key on condition that none exists: another item is put
-    there. Only for keys that nothing else will ever use, as the key of a new id."""
-
-    key: Key
-
-
-@dataclass(frozen=True, slots=True)
-class VersionBar:
-    """Fences off a transaction that requires this version of the item: the item is put into its next version."""
-
-    key: Key
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class MarkerBar:
-    """Fences off a transaction that requires the item, its commit marker, not to have the attribute ``barred(token)``:
-    the attribute is set."""
-
-    key: Key
-
-
-Bar = KeyBar | VersionBar | MarkerBar
 
 
 class ConditionFailed(Exception):
@@ -189,21 +163,19 @@ class Table:
                 return from_wire(answer["Attributes"])
         raise Busy
 
-    def transact(
-        self, writes_for: Callable[[str], Sequence[Write]], commit_marker: Key, bar: Bar | None = None
-    ) -> None:
-        """Applies all writes or none, exactly once. ``writes_for`` gets the token that the item at
-        ``commit_marker`` must carry as ``written_by``. ``bar`` fences off an attempt that could
-        arrive after a refusal was reported; None where every other decision of the caller has a condition against it.
+    def transact(self, writes: Sequence[ItemWrite]) -> None:
+        """Applies all writes or none, exactly once. The commit marker is the fittest of the items. An attempt that
+        could arrive after a refusal was reported is fenced off by the bar of the first item that has one.
 
         Raises the error of the first refused write, ``Conflict``, or ``Busy``. Before anything is sent it raises
-        ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes, or
-        for two writes of one item.
+        ``TooLarge`` for an item above DynamoDB's limit, and ``ValueError`` for more writes than a transaction takes,
+        for two writes of one item, or if no item can be the commit marker.
         """
         token = uuid4().hex
-        writes = writes_for(token)
-        _must_fit(writes)
-        request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
+        commit_marker, bar = marker_of(writes), bar_of(writes)
+        stamped = [write.stamped(token) for write in writes]
+        _must_fit(stamped)
+        request = [{write.kind: {"TableName": self._name, **write.request}} for write in stamped]
         may_arrive = False
         for attempt in range(ATTEMPTS):
             try:
@@ -244,7 +216,7 @@ class Table:
         """Deletes at most 100 items, existing or not. Safe to apply twice, so it needs no commit marker. Raises
         ``Busy``."""
         token = uuid4().hex
-        writes = [Write("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("item")) for key in gone]
+        writes = [ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("item")) for key in gone]
         _must_fit(writes)
         request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
         for attempt in range(ATTEMPTS):
@@ -306,11 +278,6 @@ IS_AS_SEEN = "#version = :seen"
 ISNT_ITS_WORK = "#written_by <> :token"
 
 
-def barred(token: str) -> str:
-    """Returns the name of the attribute that fences off the transaction with this token."""
-    return f"barred_{token}"
-
-
 def _void_update(key: Key) -> Item:
     return {
         "key": key,
@@ -354,12 +321,11 @@ def from_wire(item: Item) -> Item:
     return {name: _deserializer.deserialize(value) for name, value in item.items()}
 
 
-def _must_fit(writes: Sequence[Write]) -> None:
+def _must_fit(writes: Sequence[ItemWrite]) -> None:
     """Raises ``ValueError`` for too many writes or two of one item, and ``TooLarge`` for an item above the limit."""
     if len(writes) > MAX_ITEMS:
         raise ValueError(f"{len(writes)} items in one transaction")
-    item_keys = [write.request.get("Key") or write.request["Item"] for write in writes]
-    if len({(key["pk"]["S"], key["sk"]["S"]) for key in item_keys}) < len(writes):
+    if len({write.key for write in writes}) < len(writes):
         raise ValueError("one item twice in one transaction")
     must_fit(write.request["Item"] for write in writes if write.kind == "Put")
 
@@ -398,7 +364,7 @@ def _is_turned_away(exc: Exception) -> bool:
     return _code(exc) in _THROTTLES or any(reason.get("Code") in _THROTTLED for reason in _reasons(exc))
 
 
-def _refusal(exc: Exception, writes: Sequence[Write]) -> BatonError | None:
+def _refusal(exc: Exception, writes: Sequence[ItemWrite]) -> BatonError | None:
     """Returns the error that a cancelled transaction stands for: of the refused writes, a used idempotency key's first;
     else ``Conflict`` if another transaction was writing the same items. None if it wasn't refused."""
     codes = [reason.get("Code") for reason in _reasons(exc)]

@@ -144,3 +144,11 @@ def from_snapshot(kept: dict[str, Any]) -> Alert:
     times = {name: parse_rfc3339(values[name]) for name in _TIMES & values.keys()}
     parsed: dict[str, Any] = {"severity": Severity(values["severity"]), "version": int(values["version"])}
     return Alert(**{**values, **times, **parsed})
+
+
+@dataclass(frozen=True, slots=True)
+class AlertCount:
+    """The counter of a caller's alerts in the hour of ``at``."""
+
+    by: str  # the caller's principal key
+    at: datetime

@@ -60,3 +60,11 @@ def _successors_of(task: Task, tasks: Mapping[str, Task], followed: Mapping[str,
 def _holds(task: Task) -> bool:
     """True if the task is approved. Open work that ended unclaimed holds nothing."""
     return task.was_approved and (task.agent is not None or not task.is_ended)
+
+
+@dataclass(frozen=True, slots=True)
+class NextTask:
+    """The task that continues the conversation of ``task_id``."""
+
+    task_id: str
+    next_id: str

@@ -73,3 +73,11 @@ def from_snapshot(workspace: str, kept: dict[str, Any]) -> Review:
     """The inverse of ``snapshot``."""
     times = {name: parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
     return Review(**{**kept, **times, "chain": tuple(kept["chain"]), "workspace": workspace})
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """The whole request of a manual review, stored next to the review."""
+
+    review_id: str
+    content: dict[str, Any]

@@ -125,3 +125,22 @@ class LateResult:
     at: datetime
     verb: str
     content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLateResult:
+    """A late result, with the claim that it came too late for."""
+
+    task_id: str
+    claim_id: str
+    result: LateResult
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffCount:
+    """The counter of a workflow's handoffs."""
+
+    workflow_id: str
+    start: int  # the count so far, if nothing was counted yet
+    # Counts only if the workflow has no count: of all that begin a workflow of one name, exactly one succeeds.
+    is_first: bool = False

@@ -241,3 +241,11 @@ def _result_message(result_block: Block) -> Message:
     return Message(
         MessageType.TOOL_RESULT, text, {**data, **({} if "text" in content else {"content": content["json"]})}
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEntry:
+    """An entry of a task's transcript."""
+
+    task_id: str
+    entry: Entry

@@ -27,6 +27,7 @@ class Change:
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
     resume_payload: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
+    by_holder: bool = False  # the holder of the task's claim sent the command
     notifies: bool = False  # a dispatch notice is due after the commit
     reasons: tuple[str, ...] = field(default=())  # why the sweeper changed the task; for logs
 

@@ -6,6 +6,7 @@ task and its events. The store commits it on the condition that the stored task 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.route import Mode
@@ -88,7 +89,8 @@ def imported(new: Task, by: Principal, at: datetime, page: str) -> Change:
 
 
 def transition(task: Task, command: commands.TaskCommand, at: datetime) -> Change:
-    return _RULES[type(command)](task, command, at)
+    change = _RULES[type(command)](task, command, at)
+    return replace(change, by_holder=isinstance(command, commands.WorkerCommand))
 
 
 def backoff(attempt: int) -> timedelta:

@@ -188,3 +188,11 @@ def adopted(task: Task, page: PageRef, page_status: str | None, *, is_closed: bo
 
 def _released(due_at: datetime | None) -> dict[str, Any]:
     return {"sender": None, "held_until": None, "due_at": due_at}
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """Reserves a page for one task."""
+
+    page_id: str
+    task_id: str

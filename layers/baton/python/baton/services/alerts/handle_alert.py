@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.alerts.alert import from_snapshot, snapshot
-from baton.ports import AlertSaved
+from baton.ports import Save
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.idempotency import response_alone, run_idempotently, save_response
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.alerts.alert import Alert
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
 
 
 def acknowledge_alert(
@@ -57,9 +57,9 @@ def _changed(
     def decide(_: None) -> Alert:
         before = deps.store.alert(by.workspace, alert_id)
         after = change(before, deps.clock.now())
-        writes: list[ExtraWrite] = [*save_response(idempotency_key, snapshot(after))]
+        writes: list[Write] = [*save_response(idempotency_key, snapshot(after))]
         if after is not before:
-            writes.append(AlertSaved(after))
+            writes.append(Save(after))
         if writes:
             deps.store.commit(by.workspace, *writes)
         return after

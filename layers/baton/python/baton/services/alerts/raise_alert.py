@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from baton.domain.alerts.alert import Alert, check_kind, from_snapshot, snapshot
-from baton.ports import AlertCounted, AlertRaised
+from baton.domain.alerts.alert import MAX_PER_HOUR, Alert, AlertCount, check_kind, from_snapshot, snapshot
+from baton.ports import Add, Save
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.idempotency import run_idempotently, save_response
@@ -41,7 +41,7 @@ def raise_alert(
         alert = _new_alert(deps, by, request)
         alert = replace(alert, **apply_guardrails(deps, by.workspace, {"message": alert.message}))
         saved = save_response(idempotency_key, snapshot(alert))
-        deps.store.commit(by.workspace, *saved, AlertCounted(by.key, alert.raised_at), AlertRaised(alert))
+        deps.store.commit(by.workspace, *saved, Add(AlertCount(by.key, alert.raised_at), 1, MAX_PER_HOUR), Save(alert))
         deps.log("alert raised", action="alert_raised", alert_id=alert.id, kind=alert.kind, task_id=alert.task_id)
         return alert
 

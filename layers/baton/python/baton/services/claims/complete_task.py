@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
+    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 
 def complete_task(
@@ -30,7 +30,7 @@ def complete_task(
     body_hash: str,
     idempotency_key: IdempotencyKey | None = None,
     completion: dict[str, Any] | None = None,
-    extra_writes: tuple[ExtraWrite, ...] = (),
+    extra_writes: tuple[Write, ...] = (),
     envelope: dict[str, Any] | None = None,
 ) -> TaskDetails:
     """Completes the task, with its output and the completion message. ``completion``: deliverables, verification,

@@ -10,7 +10,7 @@ from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.commands import Fail, Reject
 from baton.domain.times import rfc3339
-from baton.ports import CheckpointKept
+from baton.ports import Put
 from baton.steps.claims.check_envelope import sender
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.follow_up import FollowUp, rollback
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
+    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 
 def fail_task(
@@ -35,7 +35,7 @@ def fail_task(
     retryable: bool,
     idempotency_key: IdempotencyKey | None = None,
     rollback_request: dict[str, Any] | None = None,
-    extra_writes: tuple[ExtraWrite, ...] = (),
+    extra_writes: tuple[Write, ...] = (),
     envelope: dict[str, Any] | None = None,
 ) -> TaskDetails:
     """Fails the task, or makes it ready again if the failure is retryable and attempts are left. ``failure``: ``{type,
@@ -75,7 +75,7 @@ def fail_task(
             rollback=_initiated(back),
             successor=_successor(task, back),
         )
-        extras = (*([CheckpointKept(checkpoint)] if checkpoint else []), *back.extras)
+        extras = (*([Put(checkpoint)] if checkpoint else []), *back.extras)
         return ClaimOutcome(
             verb=command,
             failure=record,

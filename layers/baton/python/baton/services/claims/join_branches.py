@@ -12,9 +12,9 @@ from baton.domain.tasks.commands import Resume
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.tasks.transitions import transition
-from baton.ports import JobFinished
+from baton.ports import FinishJob
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks.change_task import commit_and_notify
+from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
         job = deps.store.job(workspace, JobKind.JOIN, task_id)
         joined = _join(deps, workspace, task_id)
         if job is not None:
-            deps.store.commit(workspace, JobFinished(job))
+            deps.store.commit(workspace, FinishJob(job))
         return joined
 
     return retry_on_conflict(deps.clock, attempt)
@@ -55,7 +55,7 @@ def _join(deps: Deps, workspace: str, task_id: str) -> bool:
         return False
     resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(deps, workspace, leaves)}
     command = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", resume_payload=resume_payload)
-    commit_and_notify(deps, transition(task, command, deps.clock.now()))
+    commit(deps, transition(task, command, deps.clock.now()))
     return True
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps, ExtraWrite, HandoffInputs, TaskDetails
+    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 
 def release_task(
@@ -27,7 +27,7 @@ def release_task(
     *,
     again_at: datetime | None = None,
     has_progressed: bool = False,
-    extra_writes: tuple[ExtraWrite, ...] = (),
+    extra_writes: tuple[Write, ...] = (),
 ) -> TaskDetails:
     """Ends the claim, and makes the task ready again. ``again_at``: it isn't ready before then. ``has_progressed``: the
     run made progress before the release. ``extra_writes``: committed with it. Raises ``StaleClaim``,

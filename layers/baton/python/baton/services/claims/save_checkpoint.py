@@ -11,7 +11,7 @@ from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.commands import SaveCheckpoint
 from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import CheckpointKept, HandoffQuery
+from baton.ports import HandoffQuery, Put
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.idempotency import run_idempotently, save_response, with_response
@@ -67,7 +67,7 @@ def save_checkpoint(
             by=by.key,
         )
         answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
-        commit(deps, change, CheckpointKept(checkpoint), *save_response(idempotency_key, answer))
+        commit(deps, change, Put(checkpoint), *save_response(idempotency_key, answer))
         return change.task, checkpoint_id
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):

@@ -17,7 +17,7 @@ from baton.domain.times import rfc3339, seconds
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks.change_task import commit_and_notify
+from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def answer_callback(deps: Deps, token: str, content: Any) -> None:
             "body_hash": fingerprint(content),
         }
         by = system(callback.workspace, CALLBACK)
-        commit_and_notify(
+        commit(
             deps,
             transition(task, Resume(by=by, wait=callback.wait, how="callback", resume_payload=resume_payload), now),
         )

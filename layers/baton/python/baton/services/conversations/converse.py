@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.access.principal import ACT_AS
 from baton.domain.access.principal import Kind as Who
 from baton.domain.agents.tool import RESERVED, History
+from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
 from baton.domain.errors import ClaimRequired, Conflict, ConversationBusy, InvalidInput, Unknown
 from baton.domain.guardrails.guardrails import OFF, checked
@@ -23,16 +24,10 @@ from baton.domain.handoffs.handoff_message import (
 )
 from baton.domain.runs.history import MAX_EARLIER_TASKS, WHOLE, Conversation, EarlierTask, conversation_in
 from baton.domain.runs.prompt import ask_in
-from baton.domain.runs.transcript import Entry, EntryKind
+from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import (
-    ConversationContinued,
-    EntryKept,
-    HandoffQuery,
-    TaskDetails,
-    VersionUnchanged,
-)
+from baton.ports import HandoffQuery, Insert, Replace, Require, TaskDetails, VersionUnchanged
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents.resolve_agents import active_agent
@@ -47,7 +42,7 @@ if TYPE_CHECKING:
     from baton.domain.agents.agent import Agent
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite, HandoffInputs
+    from baton.ports import Deps, HandoffInputs, Write
     from baton.steps.conversations.find_conversation import FoundConversation
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
@@ -196,13 +191,14 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: 
     )
 
 
-def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[ExtraWrite]:
+def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[Write]:
     """The extra writes for ``new`` as the conversation's next task: they fail if another task has continued it, or if
     an open task in it was changed (an approval, say) meanwhile."""
     thread = found.thread
-    unchanged = [VersionUnchanged(task.id, task.version) for task in thread.passed_over[-MAX_PASSED_OVER:]]
+    followed = NextTask(thread.holder.id, thread.followed_by) if thread.followed_by else None
+    unchanged = [Require(VersionUnchanged(task.id, task.version)) for task in thread.passed_over[-MAX_PASSED_OVER:]]
     return [
-        ConversationContinued(thread.holder.id, new.change.task.id, thread.followed_by),
+        Replace(NextTask(thread.holder.id, new.change.task.id), followed),
         *unchanged,
         asked_in(new, asked_by),
     ]
@@ -253,7 +249,7 @@ def read_messages(
     return read, cursor if cursor is not None and after == before else shelf.kept(after)
 
 
-def asked_in(new: NewHandoff, by: str) -> ExtraWrite:
+def asked_in(new: NewHandoff, by: str) -> Write:
     """The user's message after the guardrails. ``by``: the principal key of its author."""
     task, blocks = new.change.task, ({"text": new.message.input.fields["message"]},)
-    return EntryKept(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks))
+    return Insert(TaskEntry(task.id, Entry(first=1, kind=EntryKind.ASK, agent=by, at=task.created_at, blocks=blocks)))

@@ -9,8 +9,9 @@ from baton.domain.errors import Conflict, InvalidMarker
 from baton.domain.escalations.direction import Capped, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import ExtraWrite, MarkerInputs, Note, ReviewChanged, ReviewOpened
+from baton.ports import Insert, MarkerInputs, OpenReview, Save, Write
 from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.access.settings import Settings
     from baton.domain.agents.agent import Roster
+    from baton.domain.escalations.review import Review
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.ports import Deps
     from baton.steps.tracker.page_delivery import PageResult
@@ -132,11 +134,11 @@ def _escalate(
             page = page_of(deps, settings, by.workspace, task_id)
             url = page.url if page else None
             answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id, existing_task_url=url)
-            extras: list[ExtraWrite] = [_note(deps, by, marker, task_id, now)]
+            extras: list[Write] = [Insert(_note(deps, by, marker, task_id, now))]
         case Capped(review_id, _):
-            opened = _record_capped(deps, by, marker, direction, review_id, now)
-            answer = MarkerAnswer(handoff_block=marker.block, review_id=opened.review.id)
-            extras = [opened, _note(deps, by, marker, opened.review.id, now)]
+            review, extras = _record_capped(deps, by, marker, direction, review_id, now)
+            answer = MarkerAnswer(handoff_block=marker.block, review_id=review.id)
+            extras.append(Insert(_note(deps, by, marker, review.id, now)))
         case _:
             escalation = open_escalation(deps, by, marker, settings, now, mirror_at_once=True)
             return _create(deps, inputs, escalation, marker, idempotency_key)
@@ -175,15 +177,17 @@ def _with_page(answer: MarkerAnswer, sent: PageResult) -> MarkerAnswer:
 
 def _record_capped(
     deps: Deps, by: Principal, marker: Marker, direction: Direction, review_id: str | None, now: datetime
-) -> ReviewOpened | ReviewChanged:
+) -> tuple[Review, list[Write]]:
     """The first capped request in a direction opens a review, the next ones count on it. Raises ``Conflict`` if the
     review was released since ``direction`` was read: an addition would go unseen."""
     if review_id is None:
-        return ReviewOpened(review_of(deps, by, marker, now), direction)
+        review = review_of(deps, by, marker, now)
+        return review, [Save(review), OpenReview(direction, review.id)]
     review = deps.store.review(by.workspace, review_id)
     if not review.is_open:
         raise Conflict("manual review")
-    return ReviewChanged(review.asked_again(marker.request, by, now))
+    again = review.asked_again(marker.request, by, now)
+    return again, [Save(again)]
 
 
 def _note(deps: Deps, by: Principal, marker: Marker, about: str, now: datetime) -> Note:

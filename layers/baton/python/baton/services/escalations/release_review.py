@@ -13,7 +13,7 @@ from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.draft import draft_from, unbranched
 from baton.domain.runs.history import conversation_in
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import ExtraWrite, ReviewChanged, TaskDetails
+from baton.ports import Save, TaskDetails, Write
 from baton.services.conversations.converse import asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps.agents.resolve_agents import active_agent, must_be_able
@@ -80,7 +80,7 @@ def _release(
     task = escalation.change.task
     released = review.released(by, now, task.id)
     saved = save_response(idempotency_key, _response(released, task))
-    commit_escalation(deps, escalation, inputs.direction, [ReviewChanged(released), *saved], ends_review=True)
+    commit_escalation(deps, escalation, inputs.direction, [Save(released), *saved], ends_review=True)
     return released, TaskDetails(task=task, page_sync=escalation.page_sync)
 
 
@@ -106,9 +106,9 @@ def _release_handoff(
     begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
     task = begun.only.task
     released = review.released(by, now, task.id)
-    extras: list[ExtraWrite] = [ReviewChanged(released), *_conversation_writes(deps, draft, begun.only, review)]
+    extras: list[Write] = [Save(released), *_conversation_writes(deps, draft, begun.only, review)]
     if draft.retry_of is not None:
-        extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0], task.id))
+        extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
 
@@ -126,7 +126,7 @@ def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffD
     return replace(draft, lineage=replace(draft.lineage, workflow_id=deps.ids.new("wf", now)))
 
 
-def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[ExtraWrite]:
+def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[Write]:
     """The extra writes for a released user's message: the message, and its place in the conversation. Raises
     ``ConversationBusy``."""
     if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.message) is None:

@@ -13,7 +13,7 @@ from baton.domain.handoffs.handoff_message import ContextPart
 from baton.domain.handoffs.workflow import ANY_AGENT, RootHandoffs
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffInputs, HandoffQuery, TaskDetails, UnderClaim
+from baton.ports import HandoffInputs, HandoffQuery, Require, TaskDetails, UnderClaim
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
 from baton.steps.guardrails.apply_guardrails import checked_message
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import HeldClaim
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
     # The source, its claims, and the items of the decision.
@@ -44,7 +44,7 @@ class CreateHandoff:
     kind: Kind = Kind.TRANSFER
     claim_id: str | None = None  # of the claim that it is made under; None for a root
     work_type: str | None = None  # decides the route if no target is named
-    extra_writes: Callable[[NewHandoff], tuple[ExtraWrite, ...]] = lambda _: ()  # extra writes for the new task
+    extra_writes: Callable[[NewHandoff], tuple[Write, ...]] = lambda _: ()  # extra writes for the new task
 
     @property
     def source(self) -> str:
@@ -147,7 +147,7 @@ def _hand_off(
     )
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
     saved = save_response(idempotency_key, snapshot(begun.only.task))
-    under = [UnderClaim(parent.id, request.claim_id)] if parent is not None and request.claim_id is not None else []
+    under = [Require(UnderClaim(parent.id, request.claim_id))] if parent is not None and request.claim_id else []
     return commit_handoff(deps, begun, *under, *saved, *request.extra_writes(begun.only))
 
 

@@ -11,8 +11,9 @@ from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
 from baton.domain.handoffs.handoff import fits_in
 from baton.domain.handoffs.handoff_message import ContextPart, ExpectationsPart, RollbackPart, TargetPart, message_from
 from baton.domain.tasks.task import Kind, State
+from baton.domain.tasks.task_items import Retry
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffQuery, NotCancelled, RetryOpened, TaskDetails
+from baton.ports import HandoffQuery, NotCancelled, Replace, Require, TaskDetails
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
@@ -21,6 +22,7 @@ from baton.steps.idempotency import run_idempotently, save_response, with_respon
 from baton.steps.tasks.change_task import page_sync_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
@@ -61,7 +63,7 @@ def retry_handoff(
         if not by.is_human and inputs.parent.message.is_escalation:
             # Its direction's breaker and cap count requests, and wouldn't see a retry (invariant 6).
             raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
-        above: list[NotCancelled] = [] if by.is_human else _not_cancelled_above(deps, first)
+        above: list[Require] = [] if by.is_human else _not_cancelled_above(deps, first)
         opened = retry_opened(deps, first)
         whole = deps.store.read(by.workspace, first.id, with_body=True)
         return _retry(deps, by, whole, opened, above, idempotency_key)
@@ -70,11 +72,13 @@ def retry_handoff(
         return run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
-def retry_opened(deps: Deps, first: Task, retry_id: str = "") -> RetryOpened:
-    """Returns the extra write that records ``retry_id`` as the latest retry of the first task of its chain. Every retry
+def retry_opened(deps: Deps, first: Task) -> Callable[[str], Replace]:
+    """Returns the write that records a retry, by its id, as the latest one of the first task of its chain. Every retry
     is written with it. Raises ``AlreadyRetried`` if another retry is still open."""
     origin = _origin(deps, first)
-    return RetryOpened(origin, retry_id, _latest(deps, first, origin))
+    latest = _latest(deps, first, origin)
+    seen = None if latest is None else Retry(origin, latest)
+    return lambda retry_id: Replace(Retry(origin, retry_id), seen)
 
 
 def _must_be_allowed(deps: Deps, by: Principal, first: Task) -> None:
@@ -105,7 +109,7 @@ def _latest(deps: Deps, first: Task, origin: str) -> str | None:
     return seen
 
 
-def _not_cancelled_above(deps: Deps, task: Task) -> list[NotCancelled]:
+def _not_cancelled_above(deps: Deps, task: Task) -> list[Require]:
     """The ancestors, which must not be cancelled before the retry is written: a later cancel finds the retry. Raises
     ``HumanNeeded`` if one is cancelled now."""
     parents = {each.task_id: each.parent_id for each in deps.store.workflow(task.workspace, task.workflow_id)}
@@ -117,18 +121,18 @@ def _not_cancelled_above(deps: Deps, task: Task) -> list[NotCancelled]:
     found = deps.store.tasks(task.workspace, above) if above else {}
     if any(each.state is State.CANCELLED for each in found.values()):
         raise HumanNeeded("retry what lies under a cancelled task")
-    return [NotCancelled(each) for each in above]
+    return [Require(NotCancelled(each)) for each in above]
 
 
 def _retry(
     deps: Deps,
     by: Principal,
     whole: TaskDetails,
-    opened: RetryOpened,
-    above: list[NotCancelled],
+    opened: Callable[[str], Replace],
+    above: list[Require],
     idempotency_key: IdempotencyKey | None,
 ) -> TaskDetails:
-    """Commits the retry. ``opened``: the record of the latest retry, for the new task. ``above``: the tasks that must
+    """Commits the retry. ``opened``: makes the record of the latest retry. ``above``: the tasks that must
     not be cancelled."""
     first = whole.task
     names = slugs_among(first.target_agent)
@@ -155,7 +159,7 @@ def _retry(
     begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
     retry = begun.only.task
     saved = save_response(idempotency_key, snapshot(retry))
-    return commit_handoff(deps, begun, replace(opened, retry_id=retry.id), *above, *saved)
+    return commit_handoff(deps, begun, opened(retry.id), *above, *saved)
 
 
 def _message(whole: TaskDetails, now: datetime) -> HandoffMessage:

@@ -16,7 +16,7 @@ from baton.domain.tasks.transitions import transition
 from baton.ports import HandoffQuery, TaskDetails
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.guardrails.apply_guardrails import checked_message
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse, notify_begun
+from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit, page_sync_of
 
@@ -74,8 +74,13 @@ def _split(
     made = begun.handoffs
     change = transition(whole.task, Split(by=by, parts=tuple(each.task.id for each in made), revision=revision), now)
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.task) for each in made]}
-    commit(deps, change, *(each.also for each in made), *begun.extras, *save_response(idempotency_key, answer))
-    notify_begun(deps, made)
+    commit(
+        deps,
+        change,
+        *(write for each in made for write in each.writes),
+        *begun.extras,
+        *save_response(idempotency_key, answer),
+    )
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
         each.details for each in made
     )

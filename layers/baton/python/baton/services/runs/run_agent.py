@@ -20,7 +20,7 @@ from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
 from baton.domain.runs.transcript import Entry, Message, MessageType, Transcript, Usage
 from baton.domain.times import seconds
-from baton.ports import UsageCounted
+from baton.ports import AddUsage
 from baton.run_ports import RunExit, StopReason
 from baton.services.claims.release_task import release_task
 from baton.services.runs.run_tools import Tools, offered
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Block
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
     from baton.run_ports import Models, RunFailed, RunInput, RunSucceeded
 
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
@@ -106,7 +106,7 @@ class _Run:
         except ModelAway as away:
             task = self.work.details.task
             # There was no reply: an outage, however long, uses no budget of calls.
-            unspent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=-1))
+            unspent = AddUsage(task.workflow_id, task.id, Usage(model_calls=-1))
             return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
         except ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
@@ -166,7 +166,7 @@ class _Run:
         self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
         return None
 
-    def _give_back(self, reason: str, after_seconds: float, *extras: ExtraWrite) -> RunExit:
+    def _give_back(self, reason: str, after_seconds: float, *extras: Write) -> RunExit:
         again_at = self.deps.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
             self.deps,

@@ -10,9 +10,9 @@ from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
-from baton.domain.runs.transcript import result
+from baton.domain.runs.transcript import TaskEntry, result
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import EntryKept, HandoffQuery
+from baton.ports import HandoffQuery, Insert
 from baton.run_ports import RunExit
 from baton.services.claims.complete_task import complete_task
 from baton.services.claims.fail_task import fail_task
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Block, Entry, Message
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
     from baton.run_ports import RunInput
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
@@ -104,7 +104,7 @@ class Tools:
     def refused(self, reply: Entry, why: str) -> list[Block]:
         return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
 
-    def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[ExtraWrite, ...]) -> RunExit:
+    def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[Write, ...]) -> RunExit:
         """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
         result."""
         body_hash = _hash([output, completion])
@@ -121,7 +121,7 @@ class Tools:
         )
         return RunExit.ENDED
 
-    def fail(self, arguments: Mapping[str, Any], extra_writes: tuple[ExtraWrite, ...]) -> RunExit:
+    def fail(self, arguments: Mapping[str, Any], extra_writes: tuple[Write, ...]) -> RunExit:
         blockers = [{"description": text} for text in arguments.get("blockers", ())]
         failure: dict[str, Any] = {"type": "blocker" if blockers else "error", "description": arguments["description"]}
         if blockers:
@@ -240,7 +240,7 @@ class _Plan:
             transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
             return RunExit.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
-        extras = (EntryKept(tools.work.details.task.id, self._entry()),)
+        extras = (Insert(TaskEntry(tools.work.details.task.id, self._entry())),)
         if call["name"] == FAIL_TASK:
             return tools.fail(arguments, extras)
         return tools.complete(arguments["output"], _completion(arguments), extras)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.tasks.task_items import Note
 from baton.domain.times import parse_rfc3339, rfc3339
-from baton.ports import HandoffQuery, Note, UnderClaim
+from baton.ports import HandoffQuery, Insert, Require, UnderClaim
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.idempotency import run_idempotently, save_response, with_response
@@ -42,7 +43,7 @@ def add_note(
         saved = save_response(idempotency_key, {"id": note.id, "at": rfc3339(now), "content": content})
         size = len(text.encode())
         claim.keeping(size, inputs.settings.kept_bytes_per_claim)
-        deps.store.commit(by.workspace, note, UnderClaim(task_id, claim_id, size), *saved)
+        deps.store.commit(by.workspace, Insert(note), Require(UnderClaim(task_id, claim_id, size)), *saved)
         return note
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):

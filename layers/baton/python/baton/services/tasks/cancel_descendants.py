@@ -10,7 +10,7 @@ from baton.domain.errors import Busy, Conflict, TaskEnded, Unknown
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks.commands import Cancel
 from baton.domain.tasks.transitions import transition
-from baton.ports import JobFinished
+from baton.ports import FinishJob
 from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def cancel_descendants(deps: Deps, workspace: str, task_id: str, may_go_on: Call
         found = _open_among(deps, workspace, sorted(below))
         if not found and below == seen:
             # Found the same descendants twice, all ended in between: an ended task makes no children.
-            deps.store.commit(workspace, JobFinished(job))
+            deps.store.commit(workspace, FinishJob(job))
             return True
         seen = frozenset(below) if not found else None
         for task in found:

@@ -13,7 +13,7 @@ from baton.domain.tasks.commands import Sweep
 from baton.domain.tasks.transitions import transition
 from baton.services.claims.join_branches import join_branches
 from baton.services.tasks.cancel_descendants import cancel_descendants
-from baton.steps.tasks.change_task import commit, notify_agent
+from baton.steps.tasks.change_task import commit_undispatched, notify_agent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +100,7 @@ def _sweep_task(deps: Deps, round_: SweepReport, workspace: str, task_id: str) -
     is_takeable = task.target_agent is not None or _is_takeable(deps, round_, task)
     command = Sweep(by=system(workspace, SWEEPER), agent=agent, is_takeable=is_takeable)
     change = transition(task, command, now)
-    commit(deps, change)
+    commit_undispatched(deps, change)
     round_.reasons.update(change.reasons)
     if change.notifies and agent is not None:
         rank = agent.dispatch_rank if task.dispatch_rank is None else task.dispatch_rank

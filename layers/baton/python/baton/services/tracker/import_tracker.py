@@ -14,9 +14,10 @@ from baton.domain.errors import Busy, NoTracker, PageHeld, TaskEnded, TrackerTro
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.commands import Cancel, Resolve
 from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import imported
-from baton.domain.tracker.page_sync import PageRef, adopted
-from baton.ports import Body, EscalationOpened, PageLinked, PageSyncOpened
+from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
+from baton.ports import Insert, OpenEscalation, Save
 from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import change_task, commit
@@ -168,8 +169,15 @@ class Importer:
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
-        counted = EscalationOpened(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
-        commit(deps, change, Body(body), counted, PageSyncOpened(sync), PageLinked(seen.page_id, task_id))
+        counted = OpenEscalation(direction, task_id, min(seen.created_at, now), direction.forgettable(now))
+        commit(
+            deps,
+            change,
+            Insert(TaskBody(change.task.id, body)),
+            counted,
+            Save(sync),
+            Insert(PageLink(seen.page_id, task_id), PageHeld),
+        )
         return task_id
 
     def _end_if_closed(self, task_id: str, seen: PageSnapshot) -> None:

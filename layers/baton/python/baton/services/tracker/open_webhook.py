@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import NoTracker, Unknown
 from baton.domain.tracker.webhook import opened
-from baton.ports import WebhookSaved
+from baton.ports import Save
 from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
     def attempt() -> tuple[Webhook, str]:
         secret = deps.ids.secret()
         webhook = opened(deps.store.webhook(by.workspace), by.workspace, secret, by, deps.clock.now())
-        deps.store.commit(by.workspace, WebhookSaved(webhook))
+        deps.store.commit(by.workspace, Save(webhook))
         return webhook, f"{by.workspace}.{secret}"
 
     return retry_on_conflict(deps.clock, attempt)
@@ -45,6 +45,6 @@ def remove_webhook(deps: Deps, by: Principal) -> None:
     by.must_be_human("remove the webhook")
 
     def attempt() -> None:
-        deps.store.commit(by.workspace, WebhookSaved(webhook_of(deps, by).taken_down()))
+        deps.store.commit(by.workspace, Save(webhook_of(deps, by).taken_down()))
 
     retry_on_conflict(deps.clock, attempt)

@@ -11,7 +11,7 @@ from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.domain.tracker.webhook import MAX_TOKEN, is_fresh
-from baton.ports import PageReported, WebhookSaved
+from baton.ports import MakePageDue, Save
 from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
 
@@ -96,7 +96,7 @@ def _shake_hands(deps: Deps, webhook: Webhook, token: object) -> Received:
             raise Unknown("webhook")
         after = before.installed(token, deps.clock.now())
         if after is not before:
-            deps.store.commit(webhook.workspace, WebhookSaved(after))
+            deps.store.commit(webhook.workspace, Save(after))
         return Received.INSTALLED
 
     return retry_on_conflict(deps.clock, attempt)
@@ -106,7 +106,7 @@ def _note_first_delivery(deps: Deps, webhook: Webhook) -> None:
     def attempt() -> None:
         before = deps.store.webhook(webhook.workspace)
         if before is not None and before.is_installed and before.verified_at is None:
-            deps.store.commit(webhook.workspace, WebhookSaved(before.verified(deps.clock.now())))
+            deps.store.commit(webhook.workspace, Save(before.verified(deps.clock.now())))
 
     retry_on_conflict(deps.clock, attempt)
 
@@ -123,7 +123,7 @@ def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
     if task_id is None:
         return Received.UNKNOWN_PAGE
     idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")
-    if not apply_once(deps, idempotency_key, [PageReported(task_id, now)]):
+    if not apply_once(deps, idempotency_key, [MakePageDue(task_id, now)]):
         return Received.REPEATED
     deps.tracker_queue.notify(workspace, task_id)
     return Received.REPORTED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import PageRefused, TrackerTrouble
 from baton.domain.times import seconds
-from baton.ports import PageReported
+from baton.ports import MakePageDue
 from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
 
@@ -57,7 +57,7 @@ def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: Tr
 
 def report(deps: Deps, workspace: str, seen: PageSnapshot, task_id: str) -> bool:
     """Reports an edit once, however often it is read. False if that was done before."""
-    reported = [PageReported(task_id, deps.clock.now())]
+    reported = [MakePageDue(task_id, deps.clock.now())]
     if not apply_once_per_edit(deps, system(workspace, SYNC_TRACKER), "edits of pages", seen, reported):
         return False
     deps.tracker_queue.notify(workspace, task_id)

@@ -9,7 +9,7 @@ from baton.domain.errors import Conflict, NoTracker, Unknown
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import LAST_PAUSE_SECONDS, Sync
 from baton.domain.tracker.tracker_circuit import MAX_RETRY_AFTER_SECONDS
-from baton.ports import PageSyncSaved
+from baton.ports import Save
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
@@ -106,7 +106,7 @@ def _revive(deps: Deps, sync: PageSync) -> Sync | None:
     if sync.held_until is not None or (sync.status is not Sync.DEAD and (sync.due_at is None or sync.due_at <= now)):
         return None
     try:
-        deps.store.commit(sync.workspace, PageSyncSaved(replace(sync.revived(now), version=sync.version + 1)))
+        deps.store.commit(sync.workspace, Save(replace(sync.revived(now), version=sync.version + 1)))
     except Conflict:
         return None  # another sender is at it already
     return sync.status

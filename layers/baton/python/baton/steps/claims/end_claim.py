@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import GuardrailRefused, KeyTaken, StaleClaim, Unknown
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
-from baton.domain.handoffs.workflow import LateResult
+from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
 from baton.domain.idempotency import SavedResponse, response_expires_at
 from baton.domain.tasks.task import Claim, State
+from baton.domain.tasks.task_items import EndedClaim, TaskOutput
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import EndedClaim, HandoffQuery, LateResultKept, Output, TaskDetails
+from baton.ports import HandoffQuery, Insert, Put, TaskDetails
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.handoffs.begin_handoff import notify_begun
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks.change_task import commit_and_notify, page_sync_of
+from baton.steps.tasks.change_task import commit, page_sync_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.commands import WorkerCommand
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite, HandoffInputs, Json
+    from baton.ports import Deps, HandoffInputs, Json, Write
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
@@ -45,7 +45,7 @@ class EndClaimRequest:
     body_hash: str  # tells an exact repeat from a second, different request
     idempotency_key: IdempotencyKey | None = None
     payload: dict[str, Any] = field(default_factory=dict)  # the part that is kept if the request comes too late
-    extra_writes: tuple[ExtraWrite, ...] = ()  # extra writes, committed with whatever the outcome is
+    extra_writes: tuple[Write, ...] = ()  # extra writes, committed with whatever the outcome is
     while_off: bool = False  # also accepted from an agent that is switched off
 
     @property
@@ -64,7 +64,7 @@ class ClaimOutcome:
     # the fields of a failure that Baton added; a repeat is answered with them
     computed: dict[str, Any] = field(default_factory=dict)
     children: tuple[NewHandoff, ...] = ()  # new handoffs that follow from it
-    extras: tuple[ExtraWrite, ...] = ()
+    extras: tuple[Write, ...] = ()
 
 
 def end_claim(
@@ -93,16 +93,16 @@ def end_claim(
         outcome = decide(inputs, now)
         change = transition(task, outcome.verb, now)
         answer = {**snapshot(change.task), "computed": outcome.computed}
-        extras: list[ExtraWrite] = [
-            EndedClaim(request.claim_id, SavedResponse(request.fingerprint, answer, response_expires_at(now))),
+        response = SavedResponse(request.fingerprint, answer, response_expires_at(now))
+        extras: list[Write] = [
+            Put(EndedClaim(request.task_id, request.claim_id, response)),
             *outcome.extras,
             *request.extra_writes,
         ]
-        extras += [child.also for child in outcome.children]
+        extras += [write for child in outcome.children for write in child.writes]
         if outcome.output is not None or outcome.completion:
-            extras.append(Output(outcome.output, outcome.completion))
-        commit_and_notify(deps, change, *extras, *save_response(request.idempotency_key, answer))
-        notify_begun(deps, outcome.children)
+            extras.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
+        commit(deps, change, *extras, *save_response(request.idempotency_key, answer))
         return TaskDetails(
             task=change.task,
             output=outcome.output,
@@ -158,7 +158,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
     except GuardrailRefused as refusal:
         payload = {"left_out": refusal.rule}
     result = LateResult(claim.fence, claim.agent, deps.clock.now(), request.verb, payload)
-    extras = [LateResultKept(request.task_id, request.claim_id, result)]
+    extras = [Insert(ClaimLateResult(request.task_id, request.claim_id, result), KeyTaken)]
 
     def attempt() -> None:
         with suppress(KeyTaken):

@@ -9,12 +9,12 @@ from baton.domain.escalations.business_days import next_business_day
 from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of
-from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.tracker.page_sync import opened
-from baton.ports import Body, EscalationOpened, PageSyncOpened
-from baton.steps.tasks.change_task import commit_and_notify
+from baton.ports import Insert, OpenEscalation, Save
+from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from baton.domain.access.settings import Settings
     from baton.domain.escalations.direction import Direction
     from baton.domain.escalations.marker import Marker
+    from baton.domain.tasks.change import Change
     from baton.domain.tracker.page_sync import PageSync
     from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
 
 AT_ONCE_SECONDS = 3.0
 
@@ -89,19 +90,17 @@ def commit_escalation(
     deps: Deps,
     escalation: Escalation,
     direction: Direction,
-    extras: Sequence[ExtraWrite],
+    extras: Sequence[Write],
     *,
     ends_review: bool = False,
 ) -> None:
     """Commits task and direction in one transaction: of two escalations that read the same direction, one wins."""
     task = escalation.change.task
     forget = direction.forgettable(task.created_at)
-    in_direction = EscalationOpened(direction, task.id, task.created_at, forget, ends_review)
+    in_direction = OpenEscalation(direction, task.id, task.created_at, forget, ends_review)
     page_sync = escalation.page_sync
-    sync = [PageSyncOpened(page_sync)] if page_sync else []
-    commit_and_notify(deps, escalation.change, Body(escalation.body), in_direction, *sync, *extras)
-    if page_sync and page_sync.sender is None:
-        deps.tracker_queue.notify(task.workspace, task.id)
+    sync = [Save(page_sync)] if page_sync else []
+    commit(deps, escalation.change, Insert(TaskBody(task.id, escalation.body)), in_direction, *sync, *extras)
 
 
 def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Review:

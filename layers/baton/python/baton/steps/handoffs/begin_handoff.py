@@ -9,28 +9,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import LoopTripped, Unknown
-from baton.domain.escalations.review import LOOP_GUARD, Review
-from baton.domain.handoffs.workflow import ROOT_RATE
+from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
+from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount
 from baton.domain.tasks.task import Branch, Wait
+from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import opened
-from baton.ports import (
-    Body,
-    HandoffQuery,
-    HandoffsCounted,
-    OtherTaskChanged,
-    PageSyncOpened,
-    ReviewChanged,
-    ReviewRequest,
-    RootsCounted,
-    TaskDetails,
-)
+from baton.ports import Add, HandoffQuery, Insert, Put, Save, TaskDetails
 from baton.steps.idempotency import save_refusal
-from baton.steps.tasks.change_task import commit_and_notify, notify_agent
+from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
@@ -43,7 +34,7 @@ if TYPE_CHECKING:
     from baton.domain.tasks.change import Change
     from baton.domain.tasks.task import JoinRule, Task
     from baton.domain.tracker.page_sync import PageSync
-    from baton.ports import Deps, ExtraWrite, HandoffInputs
+    from baton.ports import Deps, HandoffInputs, Write
 
 # Without a limit the handoffs are counted all the same.
 _NO_LIMIT = 1_000_000
@@ -97,15 +88,10 @@ class NewHandoff:
         return TaskDetails(task=self.task, body=self.message.plain(), page_sync=self.page_sync)
 
     @property
-    def along(self) -> tuple[ExtraWrite, ...]:
-        """The extra writes of its task."""
-        sync = (PageSyncOpened(self.page_sync),) if self.page_sync else ()
-        return (Body(self.message.plain()), *sync)
-
-    @property
-    def also(self) -> OtherTaskChanged:
-        """The handoff as an extra write in the transaction of another task's change."""
-        return OtherTaskChanged(self.change, self.along)
+    def writes(self) -> tuple[Write, ...]:
+        """The new task, with its payload and its page synchronisation."""
+        sync = (Save(self.page_sync),) if self.page_sync else ()
+        return (self.change, Insert(TaskBody(self.task.id, self.message.plain())), *sync)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +99,7 @@ class BegunHandoffs:
     """Handoffs that begin together, and the writes that go with them. Not committed yet."""
 
     handoffs: tuple[NewHandoff, ...]
-    extras: tuple[ExtraWrite, ...]
+    extras: tuple[Write, ...]
 
     @property
     def only(self) -> NewHandoff:
@@ -127,7 +113,7 @@ class StoppedHandoff:
 
     review: Review
     trip: LoopTripped
-    extras: tuple[ExtraWrite, ...]
+    extras: tuple[Write, ...]
 
 
 def begin_handoffs(
@@ -135,11 +121,11 @@ def begin_handoffs(
 ) -> BegunHandoffs | StoppedHandoff:
     """Begins all, or none: the first that the loop guard stops, stops all. All belong to the workflow of the first."""
     draft = planned[0].draft
-    extras: list[ExtraWrite] = []
+    extras: list[Write] = []
     try:
         if terms.roots is not None:
             # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
-            extras.append(RootsCounted(terms.roots.one_more(terms.now, terms.settings)))
+            extras.append(Save(terms.roots.one_more(terms.now, terms.settings)))
         if not terms.is_released:
             for number, each in enumerate(planned):
                 draft = each.draft
@@ -168,12 +154,12 @@ def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms) -> 
     return NewHandoff(change, draft.record(new), opened(change.task, None, 0) if new.mirrored else None)
 
 
-def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> HandoffsCounted:
+def _handoffs_counted(planned: Sequence[PlannedHandoff], terms: Terms) -> Add:
     """Counts the workflow's handoffs, so that concurrent handoffs can't exceed its limit."""
     draft, settings, start = planned[0].draft, terms.settings, terms.start
     limits = [settings.max_handoffs_per_workflow if settings.loop_guard else None, draft.budget.max_handoffs]
     most = min((limit for limit in limits if limit is not None and not terms.is_released), default=_NO_LIMIT)
-    return HandoffsCounted(draft.lineage.workflow_id, len(planned), start, most, start == 0)
+    return Add(HandoffCount(draft.lineage.workflow_id, start, start == 0), len(planned), most)
 
 
 def begin_or_refuse(
@@ -216,22 +202,11 @@ def begin_children(
     return begin_or_refuse(deps, by, planned, terms, idempotency_key)
 
 
-def commit_handoff(deps: Deps, begun: BegunHandoffs, *extras: ExtraWrite) -> TaskDetails:
+def commit_handoff(deps: Deps, begun: BegunHandoffs, *extras: Write) -> TaskDetails:
     """Commits a handoff that is no part of another task's change. ``extras``: committed with it."""
     new = begun.only
-    commit_and_notify(deps, new.change, *new.along, *begun.extras, *extras)
-    if new.page_sync:
-        deps.tracker_queue.notify(new.task.workspace, new.task.id)
+    commit(deps, *new.writes, *begun.extras, *extras)
     return new.details
-
-
-def notify_begun(deps: Deps, handoffs: Iterable[NewHandoff]) -> None:
-    """Sends the dispatch notices of handoffs that were committed with another task's change."""
-    for each in handoffs:
-        if each.change.notifies:
-            notify_agent(deps, each.task)
-        if each.page_sync:
-            deps.tracker_queue.notify(each.task.workspace, each.task.id)
 
 
 def wait_for(task: Task, children: Sequence[NewHandoff], join: JoinRule, settings: Settings, now: datetime) -> Wait:
@@ -272,7 +247,7 @@ def stopped_handoff(
     draft: HandoffDraft,
     trip: LoopTripped,
     now: datetime,
-    extras: Sequence[ExtraWrite] = (),
+    extras: Sequence[Write] = (),
 ) -> StoppedHandoff:
     """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
     (docs/spec/protocol.md §3)."""
@@ -303,8 +278,8 @@ def stopped_handoff(
             opened_at=now,
             last_at=now,
         )
-    content = ReviewRequest(review_id, draft.plain())
-    return StoppedHandoff(review, trip, (ReviewChanged(review), content, *extras))
+    content = Put(ReviewRequest(review_id, draft.plain()))
+    return StoppedHandoff(review, trip, (Save(review), content, *extras))
 
 
 def _review_id(draft: HandoffDraft, rule: str) -> str:

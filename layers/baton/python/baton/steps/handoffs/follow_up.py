@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite, HandoffInputs
+    from baton.ports import Deps, HandoffInputs, Write
 
 NOBODY = "nobody_to_roll_back_to"
 TO_ITS_SOURCE = "rollback_to_its_source"
@@ -39,7 +39,7 @@ class FollowUp:
 
     outcome: dict[str, Any] = field(default_factory=dict)  # saved, and part of the answer
     child: NewHandoff | None = None
-    extras: tuple[ExtraWrite, ...] = ()
+    extras: tuple[Write, ...] = ()
 
     @property
     def children(self) -> tuple[NewHandoff, ...]:

@@ -13,7 +13,7 @@ from baton.domain.runs.history import MAX_HISTORY_BYTES, Conversation, composed
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import Usage, masked
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import UsageCounted
+from baton.ports import AddUsage
 from baton.run_ports import Request, StopReason
 from baton.steps.retrying import retry_on_conflict
 
@@ -53,7 +53,7 @@ class ModelClient:
         """Counts the call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted
         budget as text, or None. Raises ``StaleClaim``."""
         task, budget = self.transcript_writer.task, self.transcript_writer.work.details.message.budget.limits
-        spent = UsageCounted(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
+        spent = AddUsage(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
 
         def attempt() -> str | None:
             mine, total = self.deps.store.usage(task.workspace, task.workflow_id, task.id)

@@ -22,11 +22,11 @@ from baton.domain.handoffs.handoff_message import (
     TargetPart,
 )
 from baton.domain.runs.prompt import context_after
-from baton.domain.runs.transcript import Message, MessageType
+from baton.domain.runs.transcript import Message, MessageType, TaskEntry
 from baton.domain.tasks.commands import Transfer, WaitFor
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import EntryKept, HandoffQuery
+from baton.ports import HandoffQuery, Insert
 from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
@@ -86,7 +86,7 @@ def transfer_by(
         begun = begin_children(deps, by, [planned], inputs, now, None)
         task = begun.only.task
         command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
-        extra = EntryKept(handing.work.details.task.id, entry(permitted, task, agent))
+        extra = Insert(TaskEntry(handing.work.details.task.id, entry(permitted, task, agent)))
         return ClaimOutcome(
             verb=command,
             output=transfer_output(begun.only),
@@ -116,7 +116,7 @@ def delegate_by(
         return ClaimOutcome(
             verb=WaitFor(by=handing.work.by, claim_id=handing.work.claim_id, wait=wait),
             children=begun.handoffs,
-            extras=(EntryKept(handing.work.details.task.id, transcript_entry), *begun.extras),
+            extras=(Insert(TaskEntry(handing.work.details.task.id, transcript_entry)), *begun.extras),
         )
 
     request = handing.request(WaitFor.name, *(call.call_id for call in calls))

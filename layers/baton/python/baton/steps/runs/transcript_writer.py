@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.errors import Busy, Conflict, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.reply import BrokenReply, kept_blocks
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Transcript, numbered
-from baton.ports import EntryKept, UnderClaim, UsageCounted
+from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Transcript, numbered
+from baton.ports import AddUsage, Insert, Require, UnderClaim
 from baton.run_ports import Reply, RunFailed, StopReason
 from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from baton.domain.runs.transcript import Block
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
     from baton.run_ports import RunInput
 
 # A reply that was paid for isn't given up as long as there is time.
@@ -53,7 +53,7 @@ class TranscriptWriter:
             messages = (Message(MessageType.ERROR, f"The model answered nothing: {stop}."),)
         fields = {"stop_reason": str(stop), "usage": reply.usage, "output": reply.output, "scripted": reply.scripted}
         entry = replace(self._entry(EntryKind.REPLY, turn, blocks, messages), **fields)
-        spent = UsageCounted(self.task.workflow_id, self.task.id, replace(reply.usage, model_calls=0))
+        spent = AddUsage(self.task.workflow_id, self.task.id, replace(reply.usage, model_calls=0))
         try:
             self.keep(entry, spent)
         except StaleClaim:
@@ -61,7 +61,7 @@ class TranscriptWriter:
             raise
         return entry
 
-    def _count_without_claim(self, spent: UsageCounted, turn: int) -> None:
+    def _count_without_claim(self, spent: AddUsage, turn: int) -> None:
         """Counts the cost of a reply that is useless without the claim; once, even if an attempt arrives late."""
         idempotency_key = IdempotencyKey(self.work.by, "cost of a reply", f"{self.work.claim_id} {turn}", "")
 
@@ -80,10 +80,12 @@ class TranscriptWriter:
         messages = (Message(MessageType.ERROR, description, {"type": type}),)
         note = self._entry(EntryKind.NOTE, self.transcript.turns, (), messages)
         return RunFailed(
-            {"type": type, "description": description, **more_messages}, retryable, (EntryKept(self.task.id, note),)
+            {"type": type, "description": description, **more_messages},
+            retryable,
+            (Insert(TaskEntry(self.task.id, note)),),
         )
 
-    def keep(self, entry: Entry, *extras: ExtraWrite) -> None:
+    def keep(self, entry: Entry, *extras: Write) -> None:
         """Saves the entry. Raises ``StaleClaim``."""
         self._persistently(lambda: self._keep_once(entry, extras))
         self.transcript = self.transcript.with_(entry)
@@ -100,19 +102,19 @@ class TranscriptWriter:
                 self.deps.clock.sleep(pause)
         return None
 
-    def under_claim(self, *extras: ExtraWrite) -> None:
+    def under_claim(self, *extras: Write) -> None:
         """Commits the extra writes if the claim is still the current one. Raises ``StaleClaim``, and ``Conflict`` if
         another condition fails."""
         try:
-            self.deps.store.commit(self.task.workspace, UnderClaim(self.task.id, self.work.claim_id), *extras)
+            self.deps.store.commit(self.task.workspace, Require(UnderClaim(self.task.id, self.work.claim_id)), *extras)
         except Conflict:
             task, _ = self.deps.store.load(self.task.workspace, self.task.id)
             task.current_claim(self.work.claim_id, self.work.by)
             raise
 
-    def _keep_once(self, entry: Entry, extras: Sequence[ExtraWrite]) -> None:
+    def _keep_once(self, entry: Entry, extras: Sequence[Write]) -> None:
         try:
-            self.under_claim(EntryKept(self.task.id, entry), *extras)
+            self.under_claim(Insert(TaskEntry(self.task.id, entry)), *extras)
         except Conflict:
             stored = self.deps.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
             if entry not in stored:  # else an earlier try was applied and its reply was lost

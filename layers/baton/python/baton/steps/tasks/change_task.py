@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.agent import Runtime
@@ -11,31 +12,20 @@ from baton.domain.handoffs.workflow import BackgroundJob, JobKind, inbox_item
 from baton.domain.ids import is_slug
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State
+from baton.domain.tasks.task_items import ClaimEndedByOther, TaskOutput
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay
-from baton.ports import (
-    AlertRaised,
-    ClaimEndedByOther,
-    EndedClaim,
-    EscalationClosed,
-    ExtraWrite,
-    InboxPosted,
-    JobScheduled,
-    Output,
-    PageSyncBehind,
-    TaskDetails,
-)
+from baton.domain.tracker.page_sync import PageSync
+from baton.ports import CloseEscalation, MakePageDue, Put, Save, TaskDetails, Write
 from baton.steps.idempotency import run_idempotently, save_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Sequence
 
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.commands import TaskCommand
     from baton.domain.tasks.task import Task
-    from baton.domain.tracker.page_sync import PageSync
     from baton.ports import Deps
 
 
@@ -47,7 +37,7 @@ def change_task(
     idempotency_key: IdempotencyKey | None = None,
     output: Any = None,
     failure: dict[str, Any] | None = None,
-    also: Callable[[Change], list[ExtraWrite]] = lambda _: [],
+    also: Callable[[Change], list[Write]] = lambda _: [],
 ) -> TaskDetails:
     """Returns the task after the command; for a repeat under ``idempotency_key``, as it was after the first call.
     ``output`` and ``failure`` are the caller's, and part of the answer; ``also`` returns extra writes for the same
@@ -63,36 +53,62 @@ def change_task(
         change = transition(task, verb_for(task), deps.clock.now())
         extras = also(change)
         if change.task.has_output:
-            extras.append(Output(output))
-        commit_and_notify(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))
+            extras.append(Put(TaskOutput(change.task.id, output)))
+        commit(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))
         return task_details(deps, change.task, output, failure)
 
     return run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
-def commit_and_notify(deps: Deps, change: Change, *extras: ExtraWrite) -> None:
-    """Commits the change, then sends the dispatch notice. A crash between the two costs only time: the sweeper finds
-    the task by its ``wake_at``."""
-    commit(deps, change, *extras)
-    if change.notifies:
-        notify_agent(deps, change.task)
+def commit(deps: Deps, *writes: Write) -> None:
+    """Commits changes of tasks with every write that belongs to them, then sends every notice that is due. A crash
+    between the two, or a lost notice, costs only time: the sweeper finds each task by its ``wake_at``, each page and
+    each job by its due time."""
+    commit_undispatched(deps, *writes)
+    for change in _changes(writes):
+        if change.notifies:
+            notify_agent(deps, change.task)
 
 
-def commit(deps: Deps, change: Change, *extras: ExtraWrite) -> None:
-    """Commits the change with every write that belongs to it. A dispatch notice that is lost here costs only time: the
-    work is due in the table."""
+def commit_undispatched(deps: Deps, *writes: Write) -> None:
+    """Like ``commit``, for a caller that sends the changed tasks' dispatch notices itself."""
+    changes = _changes(writes)
+    workspace = changes[0].task.workspace
+    committed = [*writes, *(write for change in changes for write in _required_writes(deps, change))]
+    deps.store.commit(workspace, *committed)
+    for change in changes:
+        _log(deps, change)
+    for task_id in _pages_due(committed):
+        deps.tracker_queue.notify(workspace, task_id)
+    for change in changes:
+        _notify_join(deps, change)
+        _notify_waiting_agent(deps, change)
+
+
+def _changes(writes: Sequence[Write]) -> list[Change]:
+    return [write for write in writes if isinstance(write, Change)]
+
+
+def _log(deps: Deps, change: Change) -> None:
     task = change.task
-    is_behind = task.mirrored and change.before is not None and bool(change.events)
-    joins = change.ends and task.has_branch_ended
-    behind = [PageSyncBehind(task.updated_at)] if is_behind else []
-    deps.store.commit(task.workspace, change, *extras, *_required_writes(deps, change, extras), *behind)
     for event in change.events:
         deps.log(event.type.replace("_", " "), action=event.type, task_id=task.id, fence=event.fence, seq=event.seq)
-    if is_behind:
-        deps.tracker_queue.notify(task.workspace, task.id)
-    if joins and task.join_parent is not None:
+
+
+def _pages_due(writes: Sequence[Write]) -> Iterator[str]:
+    """Yields the tasks whose page is to be synchronised now, and by no sender yet."""
+    for write in writes:
+        match write:
+            case MakePageDue(task_id):
+                yield task_id
+            case Save(PageSync(task_id=task_id, sender=None, due_at=datetime())):
+                yield task_id
+
+
+def _notify_join(deps: Deps, change: Change) -> None:
+    task = change.task
+    if change.ends and task.has_branch_ended and task.join_parent is not None:
         deps.dispatch_queue.notify(task.workspace, task.source_agent, task.join_parent)
-    _notify_waiting_agent(deps, change)
 
 
 def _notify_waiting_agent(deps: Deps, change: Change) -> None:
@@ -103,36 +119,37 @@ def _notify_waiting_agent(deps: Deps, change: Change) -> None:
         deps.dispatch_queue.notify(change.task.workspace, before.agent, change.task.id)
 
 
-def _required_writes(deps: Deps, change: Change, extras: Sequence[ExtraWrite]) -> list[ExtraWrite]:
+def _required_writes(deps: Deps, change: Change) -> list[Write]:
     """The writes that no change of a task may go without."""
     task, before = change.task, change.before
     writes = _alerts(deps, change)
-    is_by_its_holder = any(isinstance(each, EndedClaim) for each in extras)
-    if before is not None and before.claim is not None and task.claim is None and not is_by_its_holder:
-        writes.append(ClaimEndedByOther(before.claim))
+    if before is not None and before.claim is not None and task.claim is None and not change.by_holder:
+        writes.append(Put(ClaimEndedByOther(task.id, before.claim)))
     if change.ends:
         writes += _end_writes(deps, change)
+    if task.mirrored and before is not None and change.events:
+        writes.append(MakePageDue(task.id, task.updated_at, task.seq))
     return writes
 
 
-def _end_writes(deps: Deps, change: Change) -> list[ExtraWrite]:
+def _end_writes(deps: Deps, change: Change) -> list[Write]:
     """Writes for the task's direction, the agent that it comes from, the task that waits for its branch, and its
     descendants."""
     task, at = change.task, change.task.updated_at
-    writes: list[ExtraWrite] = []
+    writes: list[Write] = []
     if task.is_escalation and task.target_agent is not None:
-        writes.append(EscalationClosed(task.source_agent, task.target_agent, task.id))
+        writes.append(CloseEscalation(task.source_agent, task.target_agent, task.id))
     if is_slug(task.source_agent):
-        writes.append(InboxPosted(inbox_item(change, deps.ids.new("inbox", at))))
+        writes.append(Put(inbox_item(change, deps.ids.new("inbox", at))))
     if task.has_branch_ended and task.join_parent is not None:
-        writes.append(JobScheduled(new_job(deps, JobKind.JOIN, task.join_parent, at)))
+        writes.append(Put(new_job(deps, JobKind.JOIN, task.join_parent, at)))
     last = change.events[-1]
     is_by_cascade = last.data.get("ancestor") is not None
     if task.state is State.CANCELLED and task.fence > 0 and not task.successors and not is_by_cascade:
         # Only a claimed task can have descendants. An ancestor's cascade reaches all levels by itself. A split task
         # goes on in its parts.
         by = {"kind": last.principal_kind, "id": last.principal_id}
-        writes.append(JobScheduled(new_job(deps, JobKind.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
+        writes.append(Put(new_job(deps, JobKind.CASCADE, task.id, at, by=by, reason=last.data.get("reason"))))
     return writes
 
 
@@ -140,10 +157,10 @@ def new_job(deps: Deps, kind: JobKind, task_id: str, at: datetime, **data: Any) 
     return BackgroundJob(kind=kind, task_id=task_id, stamp=deps.ids.new("errand", at), at=at, data=data)
 
 
-def _alerts(deps: Deps, change: Change) -> list[ExtraWrite]:
+def _alerts(deps: Deps, change: Change) -> list[Write]:
     """Alerts for humans, saved in the same transaction as their cause."""
     raised = [event for event in change.events if event.type == ALERT_RAISED]
-    return [AlertRaised(system_alert(change.task, event, deps.ids.new("alert", event.at))) for event in raised]
+    return [Save(system_alert(change.task, event, deps.ids.new("alert", event.at))) for event in raised]
 
 
 def notify_agent(deps: Deps, task: Task) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.tasks.wake import notice_delay
-from baton.ports import TrackerCircuitSaved
+from baton.ports import Save
 from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def change_tracker_circuit(
         after = change(before)
         if after is None:
             return before
-        deps.store.commit(workspace, TrackerCircuitSaved(after))
+        deps.store.commit(workspace, Save(after))
         return after
 
     return retry_on_conflict(deps.clock, attempt)

@@ -10,16 +10,17 @@ from baton.domain.errors import TaskEnded
 from baton.domain.escalations.marker import one_line
 from baton.domain.tasks.commands import Cancel, FlagClosedByBot, Resolve
 from baton.domain.tasks.task import Flag, State
+from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_changes import Ended
 from baton.domain.tracker.page_fields import plain
-from baton.ports import EscalationClosed, Note
+from baton.ports import CloseEscalation, Insert
 from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tasks.change_task import change_task
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
     from baton.domain.tracker.page_changes import Editor, PageChange, PageSnapshot
-    from baton.ports import Deps, ExtraWrite
+    from baton.ports import Deps, Write
 
 
 MAX_NAME = 100
@@ -40,16 +41,16 @@ def flag_closed_by_bot(deps: Deps, task: Task, news: Ended | PageChange) -> None
     if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
         return
     command = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
-    freed: list[ExtraWrite] = _direction_freed(task)
+    freed: list[Write] = _direction_freed(task)
     with suppress(TaskEnded):
         change_task(deps, task.workspace, task.id, lambda _: command, also=lambda _: freed)
 
 
-def _direction_freed(task: Task) -> list[ExtraWrite]:
+def _direction_freed(task: Task) -> list[Write]:
     """The extra write that frees the direction of an escalation with a target."""
     if not task.is_escalation or task.target_agent is None:
         return []
-    return [EscalationClosed(task.source_agent, task.target_agent, task.id)]
+    return [CloseEscalation(task.source_agent, task.target_agent, task.id)]
 
 
 def free_direction(deps: Deps, task: Task, seen: PageSnapshot) -> None:
@@ -66,4 +67,4 @@ def note_reopening(deps: Deps, task: Task, seen: PageSnapshot, editor: Editor) -
     now = deps.clock.now()
     by = tracker_human(task.workspace, editor.id)
     note = Note(task.id, deps.ids.new("note", now), now, by.key, {"reopened_in_tracker": seen.status})
-    apply_once_per_edit(deps, system(task.workspace, SYNC_TRACKER), "reopenings", seen, [note])
+    apply_once_per_edit(deps, system(task.workspace, SYNC_TRACKER), "reopenings", seen, [Insert(note)])

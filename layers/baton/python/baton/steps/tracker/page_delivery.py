@@ -22,9 +22,9 @@ from baton.domain.tasks.wake import notice_delay
 from baton.domain.times import seconds
 from baton.domain.tracker.page_changes import Ended, PageChange, page_change_of
 from baton.domain.tracker.page_fields import closing_comment, page_fields_of, reopened_comment
-from baton.domain.tracker.page_sync import UNCLEAR_SECONDS, PageRef, PageSync, Sync
+from baton.domain.tracker.page_sync import UNCLEAR_SECONDS, PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_settings import folded
-from baton.ports import PageLinked, PageSyncSaved, TaskDetails, WrittenPage
+from baton.ports import Insert, Save, TaskDetails, WrittenPage
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
 
@@ -127,9 +127,11 @@ class PageSender:
 
         def attempt() -> None:
             after = replace(change(self.row), version=self.row.version + 1)
-            taken = [PageLinked(after.page.id, self.task.id)] if after.page and not self.has_page else []
+            taken = (
+                [Insert(PageLink(after.page.id, self.task.id), PageHeld)] if after.page and not self.has_page else []
+            )
             try:
-                self.deps.store.commit(self.workspace, PageSyncSaved(after), *taken)
+                self.deps.store.commit(self.workspace, Save(after), *taken)
             except Conflict:
                 self._take_over(self.deps.store.page_sync(self.workspace, self.task.id))
                 raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import Conflict, PageBusy, PageGone, PageHeld, PageRefused, TrackerTrouble, Unknown
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import PageSyncSaved
+from baton.ports import Save
 from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
 from baton.steps.tracker.page_delivery import PageResult, PageSender, RowLost
 
@@ -39,7 +39,7 @@ def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: st
         after = sync.held(deps.ids.new("send", now), now, SEND_SECONDS)
     after = replace(after, version=sync.version + 1)
     try:
-        deps.store.commit(workspace, PageSyncSaved(after))
+        deps.store.commit(workspace, Save(after))
     except Conflict:
         return None  # another sender holds it; or it was changed, and that change has sent a notice
     if is_shown:

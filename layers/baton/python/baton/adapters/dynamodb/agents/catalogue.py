@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from baton.adapters.dynamodb.item_writes import ItemWrite, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.domain.errors import Conflict
 
 if TYPE_CHECKING:
     from baton.adapters.dynamodb.keys import Key
-    from baton.adapters.dynamodb.table import Item, Table, Write
+    from baton.adapters.dynamodb.table import Item, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,20 +34,19 @@ class Catalogue:
     head: Key  # of the item with the catalogue's version, among the entries
     version: int = 0
 
-    def save(self, table: Table, entry: EntryVersion, *also: Write) -> None:
+    def save(self, table: Table, entry: EntryVersion, *also: ItemWrite) -> None:
         """Saves the entry with ``also``, and the catalogue in its next version. Raises ``Conflict`` if any entry of the
         catalogue changed since it was read."""
         head = {**self.head._asdict(), "version": self.version + 1}
 
-        def writes_for(token: str) -> list[Write]:
-            return [
+        table.transact(
+            [
                 put_version({**entry.item, **(entry.index or {})}, entry.item["version"], entry.what),
                 put_version(head, self.version + 1, self.what),
-                kept_version(entry, token),
+                kept_version(entry),
                 *also,
             ]
-
-        table.transact(writes_for, entry.kept_at)
+        )
 
 
 def read_catalogue(table: Table, head: Key) -> tuple[list[Item], int]:
@@ -61,7 +61,7 @@ def version_of(head: Item | None) -> int:
     return 0 if head is None else int(head["version"])
 
 
-def kept_version(entry: EntryVersion, token: str) -> Write:
+def kept_version(entry: EntryVersion) -> ItemWrite:
     """Keeps one version for good: part of the trail of human settings, and the commit marker."""
-    item = {**entry.item, **entry.kept_at._asdict(), "written_by": token}
-    return put(item, NOT_THERE_YET, lambda: Conflict(entry.what))
+    item = {**entry.item, **entry.kept_at._asdict()}
+    return put(item, NOT_THERE_YET, lambda: Conflict(entry.what), Marker.LASTING)

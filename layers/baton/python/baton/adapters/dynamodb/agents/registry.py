@@ -9,9 +9,10 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, kept_version, read_catalogue, version_of
 from baton.adapters.dynamodb.agents.contacts import Contacts
+from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
-from baton.adapters.dynamodb.table import KeyBar, Write, to_wire
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain.agents.agent import Roster
 from baton.domain.errors import Conflict
 from baton.domain.times import rfc3339
@@ -96,37 +97,27 @@ class Registry(Contacts):
         item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
 
-        def writes_for(token: str) -> list[Write]:
-            return [put_version(item, settings.version, entry.what), kept_version(entry, token)]
-
-        self._table.transact(writes_for, entry.kept_at)
+        self._table.transact([put_version(item, settings.version, entry.what), kept_version(entry)])
 
     def token(self, token_id: str) -> Token | None:
         item = self._table.get(keys.token(token_id))
         return None if item is None else items.token_from(item)
 
     def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
-        def writes_for(written_by: str) -> list[Write]:
-            stamp = {"written_by": written_by}
-            writes = [
-                put({**items.token_item(token), **stamp}, NOT_THERE_YET, lambda: Conflict("token")),
+        bar = KeyBar(keys.token(token.id))
+        self._table.transact(
+            [
+                put(items.token_item(token), NOT_THERE_YET, lambda: Conflict("token"), Marker.LASTING, bar),
                 put(items.listed_token_item(token)),
+                *([response_put(idempotency_key, {"token_id": token.id})] if idempotency_key else []),
             ]
-            if idempotency_key:
-                writes.append(response_put(idempotency_key, {"token_id": token.id}, written_by))
-            return writes
-
-        self._table.transact(writes_for, keys.token(token.id), KeyBar(keys.token(token.id)))
+        )
 
     def save_revocation(self, token: Token) -> None:
         """Revokes the token in both items that show it. A second revocation keeps the first one's time and principal,
         so this needs no condition on it. The token item's ``written_by`` keeps the token of its creation."""
         listed = keys.Key(keys.tokens(token.workspace), token.id)
-
-        def writes_for(written_by: str) -> list[Write]:
-            return [_revocation(keys.token(token.id), token), _revocation(listed, token, written_by)]
-
-        self._table.transact(writes_for, listed)
+        self._table.transact([_revocation(keys.token(token.id), token), _revocation(listed, token, Marker.CHANGING)])
 
     def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found, cursor = self._newest(keys.tokens(workspace), limit, cursor)
@@ -153,17 +144,17 @@ class Registry(Contacts):
         return page, page[-1]["sk"] if len(found) > limit else None
 
 
-def _revocation(key: keys.Key, token: Token, written_by: str | None = None) -> Write:
+def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> ItemWrite:
     at = "" if token.revoked_at is None else rfc3339(token.revoked_at)
     sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
     names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
-    if written_by is not None:
-        sets, names = f"{sets}, #written = :written", {**names, "#written": "written_by"}
+    if marker is not Marker.NONE:
+        sets, names = f"{sets}, #written_by = :written_by", {**names, "#written_by": "written_by"}
     request = {
         "Key": to_wire(key._asdict()),
         "UpdateExpression": sets,
         "ConditionExpression": "attribute_exists(#pk)",
         "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by, ":written": written_by}),
+        "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by}),
     }
-    return Write("Update", request, lambda: Conflict("token"))
+    return ItemWrite("Update", request, lambda: Conflict("token"), marker)

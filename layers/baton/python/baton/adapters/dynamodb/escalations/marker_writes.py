@@ -1,42 +1,22 @@
-"""Writes of directions and manual reviews, and their conditions."""
+"""Writes of directions, and their conditions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED, put, put_version
-from baton.adapters.dynamodb.table import Item, Write, to_wire
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite
+from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
 from baton.domain.times import to_ms
-from baton.ports import EscalationClosed, EscalationOpened, ReviewChanged, ReviewOpened, ReviewRequest
 
 if TYPE_CHECKING:
     from baton.domain.escalations.direction import Direction
-    from baton.domain.escalations.review import Review
-
-MarkerExtra = EscalationOpened | EscalationClosed | ReviewOpened | ReviewChanged | ReviewRequest
+    from baton.ports import OpenEscalation, OpenReview
 
 
-def marker_writes(workspace: str, extra: MarkerExtra, token: str) -> list[Write]:
-    match extra:
-        case EscalationOpened():
-            return [_opened(extra)]
-        case EscalationClosed(source, target, task_id):
-            return [_closed(workspace, source, target, task_id)]
-        case ReviewOpened(review, direction):
-            return [_review(review, token), _review_opened(review, direction)]
-        case ReviewChanged(review):
-            return [_review(review, token)]
-        case ReviewRequest(review_id, content):
-            return [put(items.payload_item(keys.review_request(workspace, review_id), content))]
-
-
-def _review(review: Review, token: str) -> Write:
-    return put_version({**items.review_item(review), "written_by": token}, review.version, "manual review")
-
-
-def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> Write:
+def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> ItemWrite:
     """Puts the direction into its next version. An escalation that ends meanwhile changes only ``closed``, and so never
     conflicts."""
     is_new = direction.version == 0
@@ -50,10 +30,10 @@ def _update_direction(direction: Direction, expression: str, names: Item, values
         ),
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
-    return Write("Update", request, lambda: Conflict("direction"))
+    return ItemWrite("Update", request, lambda: Conflict("direction"))
 
 
-def _opened(opened: EscalationOpened) -> Write:
+def open_escalation(opened: OpenEscalation) -> ItemWrite:
     direction, names = opened.direction, {"#escalations": "escalations"}
     values: Item = {}
     if direction.escalations:
@@ -75,17 +55,20 @@ def _opened(opened: EscalationOpened) -> Write:
     return _update_direction(direction, expression, names, values)
 
 
-def _review_opened(review: Review, direction: Direction) -> Write:
+def open_review(opened: OpenReview) -> ItemWrite:
     return _update_direction(
-        direction, "SET #review = :review, #version = :next", {"#review": "review_id"}, {":review": review.id}
+        opened.direction,
+        "SET #review = :review, #version = :next",
+        {"#review": "review_id"},
+        {":review": opened.review_id},
     )
 
 
-def _closed(workspace: str, source: str, target: str, task_id: str) -> Write:
+def close_escalation(workspace: str, source: str, target: str, task_id: str) -> ItemWrite:
     request = {
         "Key": to_wire(keys.direction(workspace, source, target)._asdict()),
         "UpdateExpression": "ADD #closed :ended",
         "ExpressionAttributeNames": {"#closed": "closed"},
         "ExpressionAttributeValues": to_wire({":ended": frozenset({task_id})}),
     }
-    return Write("Update", request, lambda: Conflict("direction"))
+    return ItemWrite("Update", request, lambda: Conflict("direction"))

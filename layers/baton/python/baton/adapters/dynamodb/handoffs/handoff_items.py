@@ -41,10 +41,6 @@ def held_from(item: Item) -> HeldClaim:
     return HeldClaim(item["task_id"], item["claim_id"], item["workflow_id"], slot)
 
 
-def claim_ended_by_other_item(task: Task, claim: Claim) -> Item:
-    return {**keys.ended_claim(task.workspace, task.id, claim.claim_id)._asdict(), "claim": items.claim_map(claim)}
-
-
 def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:
     if item is not None and "claim" in item:
         return items.claim_from(item["claim"])

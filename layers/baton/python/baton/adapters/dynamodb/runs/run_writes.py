@@ -1,4 +1,4 @@
-"""Writes of a run, and their conditions: transcript entries and usage."""
+"""Writes of a run, and their conditions: usage."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
-from baton.adapters.dynamodb.runs import run_items
-from baton.adapters.dynamodb.table import Write, barred, to_wire
+from baton.adapters.dynamodb.item_writes import ItemWrite, Marker, MarkerBar
+from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
-from baton.ports import EntryKept, UsageCounted
 
 if TYPE_CHECKING:
-    from baton.adapters.dynamodb.table import Item
-
+    from baton.adapters.dynamodb.item_writes import Item
+    from baton.ports import AddUsage
 # The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
 # can't spend without end.
 HAS_CALLS_LEFT = "#calls < :most_calls"
@@ -25,36 +23,30 @@ HAS_TOKENS_LEFT_OR_IS_NEW = "(attribute_not_exists(#tokens) OR #tokens < :most_t
 # The transaction wasn't fenced off: usage that arrives late isn't counted twice.
 ISNT_BARRED = "attribute_not_exists(#barred)"
 
-RunExtra = EntryKept | UsageCounted
-
 _ADDS = "ADD #calls :calls, #input :input, #output :output"
 _NAMES = {"#calls": "model_calls", "#input": "input_tokens", "#output": "output_tokens"}
 
 
-def run_writes(workspace: str, extra: RunExtra, token: str) -> list[Write]:
-    match extra:
-        case EntryKept(task_id, entry):
-            item = {**run_items.entry_item(workspace, task_id, entry), "written_by": token}
-            return [put(item, NOT_THERE_YET, lambda: Conflict("transcript"))]
-        case UsageCounted():
-            return [_by_task(workspace, extra, token), _by_workflow(workspace, extra)]
+def usage_writes(workspace: str, spent: AddUsage) -> list[ItemWrite]:
+    return [_by_task(workspace, spent), _by_workflow(workspace, spent)]
 
 
-def _by_task(workspace: str, spent: UsageCounted, token: str) -> Write:
+def _by_task(workspace: str, spent: AddUsage) -> ItemWrite:
     """Counts the task's usage. This item is the commit marker where the commit has no better one. The task's next
     spending rewrites it; until then nothing is counted twice, and after that DynamoDB itself still knows the
     transaction by its token, for ten minutes."""
+    key = keys.usage_of_task(workspace, spent.task_id)
     request = {
-        "Key": to_wire(keys.usage_of_task(workspace, spent.task_id)._asdict()),
+        "Key": to_wire(key._asdict()),
         "UpdateExpression": f"{_ADDS} SET #written_by = :written_by",
         "ConditionExpression": ISNT_BARRED,
-        "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by", "#barred": barred(token)},
-        "ExpressionAttributeValues": to_wire({**_added(spent), ":written_by": token}),
+        "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by"},
+        "ExpressionAttributeValues": to_wire(_added(spent)),
     }
-    return Write("Update", request, lambda: Conflict("task"))
+    return ItemWrite("Update", request, lambda: Conflict("task"), Marker.CHANGING, MarkerBar(key))
 
 
-def _by_workflow(workspace: str, spent: UsageCounted) -> Write:
+def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
     """Counts the workflow's usage. ``tokens`` is the sum, for the condition, which can't add."""
     conditions = _conditions(spent)
     limits = {":most_calls": spent.most_calls, ":most_tokens": spent.most_tokens}
@@ -66,10 +58,10 @@ def _by_workflow(workspace: str, spent: UsageCounted) -> Write:
     }
     if conditions:
         request["ConditionExpression"] = " AND ".join(conditions)
-    return Write("Update", request, lambda: Conflict("workflow"))
+    return ItemWrite("Update", request, lambda: Conflict("workflow"))
 
 
-def _conditions(spent: UsageCounted) -> list[str]:
+def _conditions(spent: AddUsage) -> list[str]:
     conditions = []
     if spent.most_calls is not None:
         conditions.append(HAS_CALLS_LEFT_OR_IS_NEW if spent.most_calls > 0 else HAS_CALLS_LEFT)
@@ -78,6 +70,6 @@ def _conditions(spent: UsageCounted) -> list[str]:
     return conditions
 
 
-def _added(spent: UsageCounted) -> Item:
+def _added(spent: AddUsage) -> Item:
     added = asdict(spent.usage)
     return {f":{short[1:]}": added[name] for short, name in _NAMES.items()}

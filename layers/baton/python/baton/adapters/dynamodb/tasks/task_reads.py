@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.domain.errors import Unknown
 from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS
-from baton.ports import Note, TaskDetails
+from baton.ports import TaskDetails
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Claim, Recovery, Task
+    from baton.domain.tasks.task_items import Note
     from baton.domain.tasks.trail import Event
 
 Found = dict[keys.Key, dict[str, Any]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import keys
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
-from baton.domain.tracker.page_sync import PageRef, PageSync, Sync
+from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
 
@@ -39,6 +39,10 @@ def page_sync_item(page_sync: PageSync) -> Item:
         "queue_pk": index_key and index_key.pk,
         "queue_sk": index_key and index_key.sk,
     }
+
+
+def page_link_item(workspace: str, link: PageLink) -> Item:
+    return {**keys.page(workspace, link.page_id)._asdict(), "task": link.task_id}
 
 
 def page_sync_from(item: Item | None) -> PageSync | None:

@@ -1,49 +1,31 @@
-"""Writes of the outbox to the tracker, and their conditions."""
+"""The write that makes a task's page due."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.table import Item, Write, to_wire
-from baton.domain.errors import Conflict, PageHeld
+from baton.adapters.dynamodb.item_writes import ItemWrite
+from baton.adapters.dynamodb.table import to_wire
+from baton.domain.errors import Conflict
 from baton.domain.times import to_ms
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tasks.task import Task
-
-# No task has the page, or this task has it: a page never belongs to two tasks.
-PAGE_IS_OURS = "attribute_not_exists(#pk) OR #task = :task"
+    from baton.adapters.dynamodb.item_writes import Item
+    from baton.ports import MakePageDue
 
 
-def page_sync_behind(task: Task, at: datetime) -> Write:
-    """Marks the page as behind, also while another process synchronises it: saving then finds another version, and that
-    process reads again."""
-    return _due(task.workspace, task.id, at, ", #wanted = :wanted", "", {"#wanted": "wanted"}, {":wanted": task.seq})
+def page_due(workspace: str, due: MakePageDue) -> ItemWrite:
+    """Makes the page due for synchronisation now, also while another process synchronises it: saving then finds another
+    version, and that process reads again. Without a condition: the tracker must not make a task's change fail."""
+    if due.shows is None:
+        return _due(workspace, due, "", ", #looks :one", {"#looks": "looks"}, {})
+    return _due(workspace, due, ", #wanted = :wanted", "", {"#wanted": "wanted"}, {":wanted": due.shows})
 
 
-def page_reported(workspace: str, task_id: str, at: datetime) -> Write:
-    return _due(workspace, task_id, at, "", ", #looks :one", {"#looks": "looks"}, {})
-
-
-def page_linked(workspace: str, page_id: str, task_id: str) -> Write:
-    request: Item = {
-        "Item": to_wire({**keys.page(workspace, page_id)._asdict(), "task": task_id}),
-        "ConditionExpression": PAGE_IS_OURS,
-        "ExpressionAttributeNames": {"#pk": "pk", "#task": "task"},
-        "ExpressionAttributeValues": to_wire({":task": task_id}),
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-    }
-    return Write("Put", request, PageHeld)
-
-
-def _due(workspace: str, task_id: str, at: datetime, sets: str, adds: str, names: Item, values: Item) -> Write:
-    """Makes the page due for synchronisation now. Without a condition: the tracker must not make a task's change
-    fail."""
+def _due(workspace: str, due: MakePageDue, sets: str, adds: str, names: Item, values: Item) -> ItemWrite:
     request = {
-        "Key": to_wire(keys.task_item(workspace, task_id, keys.MIRROR)._asdict()),
+        "Key": to_wire(keys.task_item(workspace, due.task_id, keys.MIRROR)._asdict()),
         "UpdateExpression": f"SET #due = :due, #pk = :pk, #sk = :sk{sets} ADD #version :one{adds}",
         "ExpressionAttributeNames": {
             "#due": "due_ms",
@@ -54,12 +36,12 @@ def _due(workspace: str, task_id: str, at: datetime, sets: str, adds: str, names
         },
         "ExpressionAttributeValues": to_wire(
             {
-                ":due": to_ms(at),
+                ":due": to_ms(due.at),
                 ":pk": keys.page_sync_queue(workspace),
-                ":sk": keys.due_sort_key(at, task_id),
+                ":sk": keys.due_sort_key(due.at, due.task_id),
                 ":one": 1,
                 **values,
             }
         ),
     }
-    return Write("Update", request, lambda: Conflict("mirror"))
+    return ItemWrite("Update", request, lambda: Conflict("mirror"))

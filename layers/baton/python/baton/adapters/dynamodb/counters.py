@@ -1,0 +1,81 @@
+"""Counters that a commit raises up to a ceiling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import ItemWrite
+from baton.adapters.dynamodb.table import to_wire
+from baton.domain.alerts.alert import AlertCount, too_many_alerts
+from baton.domain.errors import Conflict
+from baton.domain.handoffs.workflow import HandoffCount
+from baton.domain.times import seconds, to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.domain.errors import BatonError
+    from baton.ports import Add
+
+# There is room for this many more, or nothing was counted yet and there is room from the start.
+HAS_ROOM = "#count <= :room"
+HAS_ROOM_OR_IS_NEW = "attribute_not_exists(#count) OR #count <= :room"
+# Nothing was counted yet.
+IS_NEW = "attribute_not_exists(#count)"
+# Well past the counted hour, however far clocks differ.
+ALERTS_FORGOTTEN_AFTER = seconds(86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class CounterType:
+    """How counters of a type are stored."""
+
+    key: Callable[[str, Any], keys.Key]
+    refused: Callable[[Any], BatonError]
+    start: Callable[[Any], int] = lambda _: 0  # the count so far, if nothing was counted yet
+    is_first: Callable[[Any], bool] = lambda _: False  # counts only if nothing was counted yet
+    ttl: Callable[[Any], int] | None = None
+
+
+COUNTERS: dict[type, CounterType] = {
+    # A workflow can't have more handoffs than it may, however many are made at once.
+    HandoffCount: CounterType(
+        key=lambda workspace, counter: keys.handoff_count(workspace, counter.workflow_id),
+        refused=lambda _: Conflict("workflow"),
+        start=lambda counter: int(counter.start),
+        is_first=lambda counter: bool(counter.is_first),
+    ),
+    # A caller gone wrong can't flood the humans with alerts.
+    AlertCount: CounterType(
+        key=lambda workspace, counter: keys.alert_count(workspace, counter.by, counter.at),
+        refused=lambda counter: too_many_alerts(counter.at),
+        ttl=lambda counter: to_ms(counter.at + ALERTS_FORGOTTEN_AFTER) // 1_000,
+    ),
+}
+
+
+def added(workspace: str, add: Add) -> ItemWrite:
+    counter, stored = add.counter, COUNTERS[type(add.counter)]
+    condition = _condition(add, stored.start(counter), is_first=stored.is_first(counter))
+    names, values = {"#count": "count"}, {":start": stored.start(counter), ":number": add.number}
+    sets = "SET #count = if_not_exists(#count, :start) + :number"
+    if condition != IS_NEW:
+        values[":room"] = add.most - add.number
+    if stored.ttl is not None:
+        sets, names["#ttl"], values[":ttl"] = f"{sets}, #ttl = :ttl", "ttl", stored.ttl(counter)
+    request = {
+        "Key": to_wire(stored.key(workspace, counter)._asdict()),
+        "UpdateExpression": sets,
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": to_wire(values),
+    }
+    return ItemWrite("Update", request, lambda: stored.refused(counter))
+
+
+def _condition(add: Add, start: int, *, is_first: bool) -> str:
+    if start + add.number > add.most:
+        return HAS_ROOM
+    return IS_NEW if is_first else HAS_ROOM_OR_IS_NEW

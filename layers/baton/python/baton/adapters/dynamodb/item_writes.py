@@ -1,0 +1,112 @@
+"""One item of a transaction: how fit it is as the commit marker, and how it fences the transaction off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb.keys import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from baton.domain.errors import BatonError
+
+Item = dict[str, Any]
+
+
+class Marker(IntEnum):
+    """How fit an item is as the commit marker. Every fit item carries the transaction's token."""
+
+    NONE = 0
+    CHANGING = 1  # a later commit rewrites it: the marker only where the commit has no better one
+    LASTING = 2  # nobody changes it afterwards
+
+
+@dataclass(frozen=True, slots=True)
+class KeyBar:
+    """Fences off a transaction that puts an item under this key on condition that none exists: another item is put
+    there. Only for keys that nothing else will ever use, as the key of a new id."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class VersionBar:
+    """Fences off a transaction that requires this version of the item: the item is put into its next version."""
+
+    key: Key
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerBar:
+    """Fences off a transaction that requires the item, its commit marker, not to have the attribute ``barred(token)``:
+    the attribute is set."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusive:
+    """Nothing has to be fenced off: every other decision of the caller writes this item too, and is refused by it."""
+
+
+Bar = KeyBar | VersionBar | MarkerBar
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWrite:
+    """One item of a transaction."""
+
+    kind: str
+    request: Item
+    refused: Callable[[], BatonError]  # makes the error that a failed condition stands for
+    marker: Marker = Marker.NONE
+    bar: Bar | Exclusive | None = None  # how this item fences off the whole transaction
+
+    @property
+    def key(self) -> Key:
+        wire = self.request.get("Key") or self.request["Item"]
+        return Key(wire["pk"]["S"], wire["sk"]["S"])
+
+    def stamped(self, token: str) -> ItemWrite:
+        """Returns the write with the transaction's token. An update has a place for ``:written_by``."""
+        if self.marker is Marker.NONE:
+            return self
+        stamp = {"S": token}
+        if self.kind == "Put":
+            return replace(self, request={**self.request, "Item": {**self.request["Item"], "written_by": stamp}})
+        values = {**self.request["ExpressionAttributeValues"], ":written_by": stamp}
+        names = self.request["ExpressionAttributeNames"]
+        if isinstance(self.bar, MarkerBar):
+            names = {**names, "#barred": barred(token)}
+        return replace(
+            self,
+            request={**self.request, "ExpressionAttributeNames": names, "ExpressionAttributeValues": values},
+        )
+
+
+def key_of(item: Item) -> Key:
+    return Key(item["pk"], item["sk"])
+
+
+def barred(token: str) -> str:
+    """Returns the name of the attribute that fences off the transaction with this token."""
+    return f"barred_{token}"
+
+
+def marker_of(writes: Sequence[ItemWrite]) -> Key:
+    """Returns the key of the commit marker: the first item that nobody changes, else the first that has the token."""
+    best = max(writes, key=lambda write: write.marker)
+    if best.marker is Marker.NONE:
+        raise ValueError("a transaction needs an item that can be recognised")
+    return best.key
+
+
+def bar_of(writes: Sequence[ItemWrite]) -> Bar | None:
+    """Returns how the transaction is fenced off: as its first item with a bar says. None where every other decision of
+    the caller has a condition against it."""
+    first = next((write.bar for write in writes if write.bar is not None), None)
+    return None if isinstance(first, Exclusive) else first

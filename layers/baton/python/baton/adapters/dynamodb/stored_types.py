@@ -1,0 +1,88 @@
+"""The types of values that a commit stores: one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.alerts.alert_items import alert_item
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.item_writes import KeyBar, Marker
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
+from baton.adapters.dynamodb.tasks import task_items
+from baton.adapters.dynamodb.tracker import tracker_items
+from baton.domain.alerts.alert import Alert
+from baton.domain.conversations.conversation_thread import NextTask
+from baton.domain.errors import Conflict
+from baton.domain.escalations.review import Review, ReviewRequest
+from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, InboxItem, RootHandoffs
+from baton.domain.runs.transcript import TaskEntry
+from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Note, Retry, TaskBody, TaskOutput
+from baton.domain.tracker.page_sync import PageLink, PageSync
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.domain.tracker.webhook import Webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton.adapters.dynamodb.item_writes import Item, ItemWrite
+
+
+def _nothing(_workspace: str, _value: Any) -> list[ItemWrite]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class StoredType:
+    """How values of a type are stored."""
+
+    item: Callable[[str, Any], Item]  # with its key, from workspace and value
+    name: str = "task"  # in a ``Conflict``
+    marker: Marker = Marker.NONE  # how fit the item is as the commit marker
+    # The key is of a new id, which nothing else will ever use: the item can be barred.
+    has_new_id: bool = False
+    seen_by: str = ""  # the attribute that ``Replace`` compares
+    owner: str = ""  # the attribute that names the owner: ``Insert`` lets the owner insert it again
+    beside: Callable[[str, Any], list[ItemWrite]] = _nothing  # what is always written with it
+
+
+def _alert_listing(workspace: str, alert: Alert) -> list[ItemWrite]:
+    """A new alert's entry in the listing of its task. Nobody changes it, while the alert itself goes on changing."""
+    if alert.version > 1:
+        return []
+    key = keys.Key(keys.alerts_of_task(workspace, alert.task_id), alert.id)
+    return [put(key._asdict(), NOT_THERE_YET, lambda: Conflict("alert"), Marker.LASTING, KeyBar(key))]
+
+
+def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite]:
+    key = keys.task_item(workspace, checkpoint.task_id, keys.CHECKPOINT)
+    return [put(handoff_items.checkpoint_item(key, checkpoint))]
+
+
+STORED: dict[type, StoredType] = {
+    # of a task
+    TaskBody: StoredType(task_items.body_item),
+    TaskOutput: StoredType(task_items.output_item),
+    EndedClaim: StoredType(task_items.ended_claim_item),
+    ClaimEndedByOther: StoredType(task_items.claim_ended_by_other_item),
+    ClaimLateResult: StoredType(task_items.late_result_item, marker=Marker.LASTING),
+    Retry: StoredType(task_items.retry_item, "retry", seen_by="retry_id"),
+    NextTask: StoredType(task_items.next_task_item, "conversation", Marker.CHANGING, seen_by="next_id"),
+    Note: StoredType(items.note_item, "note", Marker.LASTING, has_new_id=True),
+    TaskEntry: StoredType(task_items.entry_item, "transcript", Marker.LASTING),
+    # around tasks
+    Checkpoint: StoredType(task_items.listed_checkpoint_item, marker=Marker.LASTING, beside=_latest_checkpoint),
+    InboxItem: StoredType(handoff_items.inbox_item, marker=Marker.CHANGING),
+    BackgroundJob: StoredType(handoff_items.job_item, marker=Marker.CHANGING),
+    RootHandoffs: StoredType(handoff_items.roots_item, "root handoffs", Marker.CHANGING),
+    # for humans
+    Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Marker.CHANGING, beside=_alert_listing),
+    Review: StoredType(lambda _, review: items.review_item(review), "manual review", Marker.CHANGING),
+    ReviewRequest: StoredType(task_items.review_request_item),
+    # of the tracker
+    PageSync: StoredType(lambda _, sync: tracker_items.page_sync_item(sync), "mirror", Marker.CHANGING),
+    PageLink: StoredType(tracker_items.page_link_item, owner="task"),
+    TrackerCircuit: StoredType(lambda _, circuit: tracker_items.tracker_circuit_item(circuit), "gate", Marker.CHANGING),
+    Webhook: StoredType(lambda _, webhook: tracker_items.webhook_item(webhook), "webhook", Marker.CHANGING),
+}

@@ -1,0 +1,81 @@
+"""The items of a task's change: HEAD, the new events, the live claim, and a new task's listings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_item
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.item_writes import KeyBar, Marker, VersionBar
+from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
+from baton.domain.errors import Conflict, SlotTaken
+from baton.domain.events.bus_events import outbox_events
+
+if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import ItemWrite
+    from baton.domain.tasks.change import Change
+    from baton.domain.tasks.task import Task
+
+
+def change_writes(change: Change) -> list[ItemWrite]:
+    """Returns the writes of HEAD, of the new events and of the change's other items."""
+    task = change.task
+    writes = [_head(change), *_events(change)]
+    if change.recovery is not None:
+        writes.append(put(items.recovery_item(task, change.recovery)))
+    if change.failure is not None:
+        writes.append(put(items.failure_item(task, change.failure)))
+    if change.resume_payload is not None:
+        key = keys.task_item(task.workspace, task.id, keys.BROUGHT)
+        writes.append(put(items.payload_item(key, change.resume_payload)))
+    if change.before is None:
+        writes += _listings(task)
+    return writes + _held_writes(change)
+
+
+def _head(change: Change) -> ItemWrite:
+    """The commit marker is the first event where there is one. A sweep that changes nothing but its next wake time has
+    only HEAD, and may safely be done again."""
+    task, before = change.task, change.before
+    marker = Marker.NONE if change.events else Marker.CHANGING
+    bar = None if before is None else VersionBar(keys.head(task.workspace, task.id), before.version)
+    return put_version(items.head_item(task), task.version, "task", marker, bar)
+
+
+def _events(change: Change) -> list[ItemWrite]:
+    return [
+        put(outbox_event_item(change.task, each), NOT_THERE_YET, lambda: Conflict("task"), Marker.LASTING)
+        for each in outbox_events(change)
+    ]
+
+
+def _listings(task: Task) -> list[ItemWrite]:
+    """A new task's entries in its workflow, in its agent's list and in the day's. Open work has no agent. The day's
+    entry is of a new id, and fences the transaction off."""
+    agent, day = task.target_agent, keys.Key(keys.tasks_of_day(task.workspace, task.created_at.date()), task.id)
+    of_agent = [] if agent is None else [keys.Key(keys.tasks_of_agent(task.workspace, agent), task.id)]
+    member = {"pk": keys.members(task.workspace, task.workflow_id), "sk": task.id, "parent_id": task.parent_id}
+    return [
+        put(member),
+        *(put(key._asdict()) for key in of_agent),
+        put(day._asdict(), NOT_THERE_YET, bar=KeyBar(day)),
+    ]
+
+
+def _held_writes(change: Change) -> list[ItemWrite]:
+    """Returns the writes that a change of claim needs: the new claim's item, and the old one's removal. Every commit of
+    a task comes through here, so no command can forget them."""
+    task, before = change.task, change.before
+    was, now = before.claim if before else None, task.claim
+    if (was and was.claim_id) == (now and now.claim_id):
+        return []
+    freed = keys.held_claim(task.workspace, task.id, was) if was else None
+    writes = []
+    if now is not None:
+        is_free = now.slot is None or keys.held_claim(task.workspace, task.id, now) == freed
+        held = handoff_items.held_item(task, now)
+        writes.append(put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken))
+    if freed is not None and (now is None or keys.held_claim(task.workspace, task.id, now) != freed):
+        writes.append(delete(freed))
+    return writes

@@ -1,0 +1,62 @@
+"""The items of what is stored with a task besides HEAD and its trail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.runs import run_items
+
+if TYPE_CHECKING:
+    from baton.domain.conversations.conversation_thread import NextTask
+    from baton.domain.escalations.review import ReviewRequest
+    from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
+    from baton.domain.runs.transcript import TaskEntry
+    from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
+
+Item = dict[str, Any]
+
+
+def body_item(workspace: str, body: TaskBody) -> Item:
+    return items.payload_item(keys.task_item(workspace, body.task_id, keys.BODY), body.content)
+
+
+def output_item(workspace: str, output: TaskOutput) -> Item:
+    key = keys.task_item(workspace, output.task_id, keys.OUTPUT)
+    return handoff_items.output_item(key, output.content, output.completion)
+
+
+def ended_claim_item(workspace: str, ended: EndedClaim) -> Item:
+    return items.saved_response_item(keys.ended_claim(workspace, ended.task_id, ended.claim_id), ended.answer)
+
+
+def claim_ended_by_other_item(workspace: str, ended: ClaimEndedByOther) -> Item:
+    key = keys.ended_claim(workspace, ended.task_id, ended.claim.claim_id)
+    return {**key._asdict(), "claim": items.claim_map(ended.claim)}
+
+
+def late_result_item(workspace: str, late: ClaimLateResult) -> Item:
+    key = keys.late_result(workspace, late.task_id, late.result.claim_fence, late.claim_id)
+    return handoff_items.late_item(key, late.result)
+
+
+def entry_item(workspace: str, of_task: TaskEntry) -> Item:
+    return run_items.entry_item(workspace, of_task.task_id, of_task.entry)
+
+
+def retry_item(workspace: str, retry: Retry) -> Item:
+    return {**keys.task_item(workspace, retry.task_id, keys.RETRY)._asdict(), "retry_id": retry.retry_id}
+
+
+def next_task_item(workspace: str, following: NextTask) -> Item:
+    return {**keys.task_item(workspace, following.task_id, keys.FOLLOWED)._asdict(), "next_id": following.next_id}
+
+
+def listed_checkpoint_item(workspace: str, checkpoint: Checkpoint) -> Item:
+    key = keys.Key(keys.checkpoints(workspace, checkpoint.workflow_id), checkpoint.id)
+    return handoff_items.checkpoint_item(key, checkpoint)
+
+
+def review_request_item(workspace: str, request: ReviewRequest) -> Item:
+    return items.payload_item(keys.review_request(workspace, request.review_id), request.content)
