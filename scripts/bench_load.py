@@ -17,8 +17,9 @@ from botocore.config import Config
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.bootstrap import CLIENT
+from baton.domain.tasks.calls import WorkerCall
 from baton.services.claims.claim_task import Claimer, claim_next
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from bench_calls import new_table
 from bench_office import LEASE_SECONDS, OUTPUT, Office, marker
@@ -194,7 +195,11 @@ def _handoff_directly(processes: Office) -> Operation:
             if claimed is None:
                 raise RuntimeError("nothing to claim")
             with sample.step("complete"):
-                complete_task(processes.deps, by, claimed.details.task.id, claimed.claim_id, OUTPUT, "0" * 64)
+                complete_task(
+                    processes.deps,
+                    WorkerCall(by, claimed.details.task.id, claimed.claim_id, "0" * 64),
+                    CompletedWork(output=OUTPUT),
+                )
 
     return hand_off
 

@@ -13,6 +13,7 @@ from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.calls import WorkerCall
 from baton.ports import Deps, Store
 from baton.run_ports import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
 from baton.run_ports import Request as Asked
@@ -21,9 +22,9 @@ from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_next
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
@@ -180,26 +181,25 @@ def beat(processes: Office, _once: IdempotencyKey | None = None) -> None:
 
 def complete(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
     complete_task(
-        processes.deps, processes.worker, processes.task_id, processes.claim_id, OUTPUT, "0" * 64, idempotency_key
+        processes.deps,
+        WorkerCall(processes.worker, processes.task_id, processes.claim_id, "0" * 64, idempotency_key),
+        CompletedWork(output=OUTPUT),
     )
 
 
 def fail(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
-    ids = (processes.task_id, processes.claim_id)
     fail_task(
-        processes.deps, processes.worker, *ids, FAILURE, "0" * 64, retryable=True, idempotency_key=idempotency_key
+        processes.deps,
+        WorkerCall(processes.worker, processes.task_id, processes.claim_id, "0" * 64, idempotency_key),
+        FailedWork(failure=FAILURE, retryable=True),
     )
 
 
 def release(processes: Office, idempotency_key: IdempotencyKey | None = None) -> None:
     release_task(
         processes.deps,
-        processes.worker,
-        processes.task_id,
-        processes.claim_id,
-        "out of budget",
-        "0" * 64,
-        idempotency_key,
+        WorkerCall(processes.worker, processes.task_id, processes.claim_id, "0" * 64, idempotency_key),
+        ReleasedWork(reason="out of budget"),
     )
 
 

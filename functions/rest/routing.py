@@ -11,6 +11,7 @@ from baton.domain.agents.tool import NAME_PATTERN
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.numbers import fingerprint
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
 from rest.request import request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
@@ -105,6 +106,14 @@ class Call(Generic[BodyT, QueryT]):
     @property
     def slug(self) -> str:
         return self.params["slug"]
+
+    def under(self, claim_id: str) -> WorkerCall:
+        """Returns the worker's call about the path's task, under its claim."""
+        return WorkerCall(self.by, self.task_id, claim_id, self.body_hash, self.idempotency_key)
+
+    def about(self, revision: int | None = None) -> HumanCall:
+        """Returns the human's call about the path's task. ``revision``: the content that the human has read."""
+        return HumanCall(self.by, self.task_id, revision, self.idempotency_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,11 @@ import pytest
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import JoinRule, Policy
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import answer_callback
@@ -96,26 +97,29 @@ def hand_off(team: Team, leg: Leg) -> str:
 
 def complete(team: Team, leg: Leg) -> str:
     going_on = {"continuation": {"suggested_next": B, "reason": "go on"}}
-    return complete_task(team.deps, *leg.where, {"ok": 1}, "h", idempotency_key(leg.by), going_on).task.id
+    return complete_task(
+        team.deps,
+        leg.call("h", idempotency_key(leg.by)),
+        CompletedWork(output={"ok": 1}, completion=going_on),
+    ).task.id
 
 
 def fail(team: Team, leg: Leg) -> str:
     back = {"target_agent": B}
     return fail_task(
         team.deps,
-        *leg.where,
-        FAILURE,
-        "h",
-        retryable=False,
-        idempotency_key=idempotency_key(leg.by),
-        rollback_request=back,
+        leg.call("h", idempotency_key(leg.by)),
+        FailedWork(failure=FAILURE, rollback_request=back),
     ).task.id
 
 
 def delegate(team: Team, leg: Leg) -> str:
     branches = [{"call_id": "b", **TO_B}, {"call_id": "c", "target": {"agent": C, "reason": "go on"}}]
     return delegate_task(
-        team.deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), "h", idempotency_key(leg.by)
+        team.deps,
+        leg.call("h", idempotency_key(leg.by)),
+        list(map(branch_from, branches)),
+        JoinRule(Policy.ALL),
     ).task.id
 
 
@@ -135,9 +139,7 @@ SCENES = {
     "a failure with a rollback": Scene(begun, fail),
     "a transfer": Scene(
         begun,
-        lambda team, leg: (
-            transfer_task(team.deps, *leg.where, message_from(TO_B), "h", idempotency_key(leg.by)).task.id
-        ),
+        lambda team, leg: transfer_task(team.deps, leg.call("h", idempotency_key(leg.by)), message_from(TO_B)).task.id,
     ),
     "a delegation": Scene(begun, delegate),
     "a cancel of three levels": Scene(
@@ -153,11 +155,8 @@ SCENES = {
         lambda team, id_: (
             split_task(
                 team.deps,
-                human(),
-                id_,
+                HumanCall(human(), id_, idempotency_key=idempotency_key(human())),
                 list(map(message_from, [{"summary": "1"}, {"summary": "2"}])),
-                None,
-                idempotency_key(human()),
             )[0].task.id
         ),
     ),

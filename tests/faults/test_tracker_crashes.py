@@ -19,13 +19,14 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.notion import NotionTrackers
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports import Deps, Store
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
@@ -274,7 +275,9 @@ def completed(stage: Stage) -> None:
     claim = claimed(stage)
     sync(stage)
     output = {"summary": "The audit found nothing."}
-    complete_task(stage.deps, agent("auditor"), stage.task_id, claim.claim_id, output, "h")
+    complete_task(
+        stage.deps, WorkerCall(agent("auditor"), stage.task_id, claim.claim_id, "h"), CompletedWork(output=output)
+    )
 
 
 def ended_before_its_page_was_made(stage: Stage) -> None:
@@ -414,7 +417,7 @@ def test_a_page_that_was_changed_by_a_dead_process_follows_its_task_back() -> No
     def released(stage: Stage) -> None:
         claim = stage.task().claim
         assert claim is not None
-        release_task(stage.deps, agent("auditor"), stage.task_id, claim.claim_id, None, "h")
+        release_task(stage.deps, WorkerCall(agent("auditor"), stage.task_id, claim.claim_id, "h"), ReleasedWork())
 
     def not_started(stage: Stage, where: str) -> None:
         assert stage.task().state == "delegated", where

@@ -15,6 +15,7 @@ from baton.domain.access.principal import Kind
 from baton.domain.errors import BatonError, Busy
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.calls import WorkerCall
 from baton.ports import AddUsage, Require, UnderClaim
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.conversations.converse import Opening, start_conversation
@@ -62,7 +63,8 @@ WITHOUT_KEY: dict[str, UseCase] = {
         lambda w, _: start_conversation(w.deps, human(), Opening(agent="runner", message="Hello", context={})),
     ),
     "note": UseCase(
-        World.claimed, lambda w, c: add_note(w.deps, AUDITOR, c.details.task.id, c.claim_id, "half of it is done")
+        World.claimed,
+        lambda w, c: add_note(w.deps, WorkerCall(AUDITOR, c.details.task.id, c.claim_id), "half of it is done"),
     ),
     "token without key": UseCase(
         lambda _: None, lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=Kind.SERVICE, subject="x"))

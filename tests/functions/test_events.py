@@ -22,6 +22,7 @@ from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.agents.tool import Variable
 from baton.domain.errors import PageHeld
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync
 from baton.ports import Deps, Insert, Save
 from baton.services.access.change_settings import change_settings
@@ -29,7 +30,7 @@ from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_next
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
@@ -164,14 +165,14 @@ def asked_for_nothing(account: Account) -> None:
 
 def waiting(account: Account) -> None:
     held(account)
-    wait_for_callback(account.deps, agent("auditor", DEMO), TASK, "clm_example1", "research-17", None, "hash")
+    wait_for_callback(account.deps, WorkerCall(agent("auditor", DEMO), TASK, "clm_example1", "hash"), "research-17")
 
 
 def failed(account: Account) -> None:
     held(account)
     failure = {"type": "error", "description": "It broke"}
     auditor = agent("auditor", DEMO)
-    fail_task(account.deps, auditor, TASK, "clm_example1", failure, "hash", retryable=False)
+    fail_task(account.deps, WorkerCall(auditor, TASK, "clm_example1", "hash"), FailedWork(failure=failure))
 
 
 def of_runner(account: Account) -> None:

@@ -14,9 +14,9 @@ from api.claims.requests import (
     TransferRequest,
 )
 from baton.domain.tasks.task import JoinRule
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from rest.answers import Answer, ok
@@ -41,14 +41,8 @@ def complete(deps: Deps, call: Call[CompletionRequest, None]) -> Answer:
     body = call.body
     done = complete_task(
         deps,
-        call.by,
-        call.task_id,
-        body.claim_id,
-        body.output,
-        call.body_hash,
-        call.idempotency_key,
-        completion=body.message(),
-        envelope=body.envelope(),
+        call.under(body.claim_id),
+        CompletedWork(output=body.output, completion=body.message(), envelope=body.envelope()),
     )
     return ok(completed_task(deps, done))
 
@@ -63,15 +57,13 @@ def fail(deps: Deps, call: Call[FailureReport, None]) -> Answer:
     body = call.body
     failed = fail_task(
         deps,
-        call.by,
-        call.task_id,
-        body.claim_id,
-        body.failure.given(),
-        call.body_hash,
-        retryable=body.retryable,
-        idempotency_key=call.idempotency_key,
-        rollback_request=body.asked_back(),
-        envelope=body.envelope(),
+        call.under(body.claim_id),
+        FailedWork(
+            failure=body.failure.given(),
+            retryable=body.retryable,
+            rollback_request=body.asked_back(),
+            envelope=body.envelope(),
+        ),
     )
     return ok(failed_task(deps, failed))
 
@@ -82,12 +74,8 @@ def reject(deps: Deps, call: Call[Rejection, None]) -> Answer:
     body = call.body
     rejected = reject_task(
         deps,
-        call.by,
-        call.task_id,
-        body.claim_id,
+        call.under(body.claim_id),
         body.reason,
-        call.body_hash,
-        call.idempotency_key,
         rollback_request=body.asked_back(),
     )
     return ok(failed_task(deps, rejected))
@@ -100,9 +88,7 @@ def transfer(deps: Deps, call: Call[TransferRequest, None]) -> Answer:
     A tripped loop guard refuses with 409 `loop_guard` and leaves the task as it was.
     """
     body = call.body
-    done = transfer_task(
-        deps, call.by, call.task_id, body.claim_id, body.message(), call.body_hash, call.idempotency_key
-    )
+    done = transfer_task(deps, call.under(body.claim_id), body.message())
     return ok(changed_task(deps, done))
 
 
@@ -116,13 +102,9 @@ def delegate(deps: Deps, call: Call[DelegationRequest, None]) -> Answer:
     body = call.body
     waiting = delegate_task(
         deps,
-        call.by,
-        call.task_id,
-        body.claim_id,
+        call.under(body.claim_id),
         body.messages(),
         JoinRule(body.join.policy, body.join.quorum),
-        call.body_hash,
-        call.idempotency_key,
     )
     return ok(changed_task(deps, waiting))
 
@@ -136,13 +118,9 @@ def wait_for_a_callback(deps: Deps, call: Call[CallbackWait, None]) -> Answer:
     body = call.body
     details, token = wait_for_callback(
         deps,
-        call.by,
-        call.task_id,
-        body.claim_id,
+        call.under(body.claim_id),
         body.interaction_id,
         body.until,
-        call.body_hash,
-        call.idempotency_key,
     )
     until = details.task.wait.until if details.task.wait else None
     url = f"{deps.public_url}/callbacks/{token}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from api.claims.requests import CheckpointRequest, Heartbeat, NoteRequest, Release
 from api.handoffs.checkpoint_views import SavedCheckpoint
 from baton.services.claims.claim_task import claim_next, claim_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.tasks.add_note import add_note
@@ -54,7 +54,10 @@ def checkpoint(deps: Deps, call: Call[CheckpointRequest, None]) -> Answer:
     """Save a state to continue from: shown to the next claimer, and carried over by a retry."""
     body = call.body
     task, checkpoint_id = save_checkpoint(
-        deps, call.by, call.task_id, body.claim_id, body.step_name, body.state, call.idempotency_key
+        deps,
+        call.under(body.claim_id),
+        body.step_name,
+        body.state,
     )
     shown = changed_task(deps, task_details(deps, task))
     return created({"checkpoint_id": checkpoint_id, "step_name": body.step_name, "task": shown})
@@ -64,7 +67,13 @@ def checkpoint(deps: Deps, call: Call[CheckpointRequest, None]) -> Answer:
 def note(deps: Deps, call: Call[NoteRequest, None]) -> Answer:
     """Add a note to the claimed task. It changes neither the task nor its content revision."""
     return created(
-        note_view(add_note(deps, call.by, call.task_id, call.body.claim_id, call.body.text, call.idempotency_key))
+        note_view(
+            add_note(
+                deps,
+                call.under(call.body.claim_id),
+                call.body.text,
+            )
+        )
     )
 
 
@@ -73,6 +82,8 @@ def release(deps: Deps, call: Call[Release, None]) -> Answer:
     """Give the task back undone; the attempt doesn't count."""
     body = call.body
     released = release_task(
-        deps, call.by, call.task_id, body.claim_id, body.reason, call.body_hash, call.idempotency_key
+        deps,
+        call.under(body.claim_id),
+        ReleasedWork(reason=body.reason),
     )
     return ok(changed_task(deps, released))

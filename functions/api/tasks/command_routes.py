@@ -49,9 +49,7 @@ def undo(deps: Deps, call: Call[NoFields, None]) -> Answer:
 def defer(deps: Deps, call: Call[Deferral, None]) -> Answer:
     """Put off a task that needs approval: no queue shows it before then."""
     body = call.body
-    return ok(
-        changed_task(deps, defer_task(deps, call.by, call.task_id, body.until, body.revision, call.idempotency_key))
-    )
+    return ok(changed_task(deps, defer_task(deps, call.about(body.revision), body.until)))
 
 
 @routes.post(
@@ -67,7 +65,7 @@ def split(deps: Deps, call: Call[SplitRequest, None]) -> Answer:
     """Split a task that needs approval into 2 to 10 parts, each to be approved by itself; the whole is cancelled."""
     body = call.body
     messages = [each.message() for each in body.parts]
-    whole, parts = split_task(deps, call.by, call.task_id, messages, body.revision, call.idempotency_key)
+    whole, parts = split_task(deps, call.about(body.revision), messages)
     return ok({"task": changed_task(deps, whole), "parts": [handed_off(deps, each) for each in parts]})
 
 
@@ -78,7 +76,10 @@ def resolve(deps: Deps, call: Call[Resolution, None]) -> Answer:
     """End a task whose work was done elsewhere."""
     body = call.body
     return ok(
-        changed_task(deps, resolve_task(deps, call.by, call.task_id, body.output, body.reason, call.idempotency_key))
+        changed_task(
+            deps,
+            resolve_task(deps, call.about(), body.output, body.reason),
+        )
     )
 
 

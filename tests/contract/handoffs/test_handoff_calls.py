@@ -13,13 +13,14 @@ from baton.domain.agents.route import Mode
 from baton.domain.handoffs.callback import Callback
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.agents.change_route import change_route
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.claims.transfer_task import transfer_task
@@ -152,7 +153,11 @@ def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig
 
     def complete(claim: Claimed, said: dict[str, Any]) -> Callable[[], Any]:
         task_id = claim.details.task.id
-        return lambda: complete_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, None, "h", completion=said)
+        return lambda: complete_task(
+            rig.world.deps,
+            WorkerCall(AUDITOR, task_id, claim.claim_id, "h"),
+            CompletedWork(output=None, completion=said),
+        )
 
     assert made.task.id == claim.details.task.id
     assert spent(rig, complete(claim, report)) == [MANY, WRITE]
@@ -168,18 +173,13 @@ def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
         def act(end: str = end, task_id: str = task_id, claim: Claimed = claim, request: Any = request) -> Any:
             if end == "reject":
                 return reject_task(
-                    rig.world.deps, AUDITOR, task_id, claim.claim_id, "no", "h", rollback_request=request
+                    rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), "no", rollback_request=request
                 )
             failure = {"type": "error", "description": "no", "partial_progress": {"completed": ["a"]}}
             return fail_task(
                 rig.world.deps,
-                AUDITOR,
-                task_id,
-                claim.claim_id,
-                failure,
-                "h",
-                retryable=False,
-                rollback_request=request,
+                WorkerCall(AUDITOR, task_id, claim.claim_id, "h"),
+                FailedWork(failure=failure, rollback_request=request),
             )
 
         assert spent(rig, act) == [MANY, MANY, WRITE, "ring"]
@@ -191,7 +191,7 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
     on = {"target": {"agent": "runner", "reason": "Yours"}}
     task_id = claim.details.task.id
     transfer = spent(
-        rig, lambda: transfer_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, message_from(on), "h")
+        rig, lambda: transfer_task(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), message_from(on))
     )
     assert transfer == [MANY, MANY, WRITE]
     claim = held(rig)
@@ -201,13 +201,9 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
         task_id = claim.details.task.id
         return delegate_task(
             rig.world.deps,
-            AUDITOR,
-            task_id,
-            claim.claim_id,
+            WorkerCall(AUDITOR, task_id, claim.claim_id, "h", idempotency_key()),
             list(map(branch_from, branches)),
             JoinRule(Policy.ALL),
-            "h",
-            idempotency_key(),
         )
 
     assert spent(rig, delegate) == [MANY, MANY, WRITE]
@@ -218,7 +214,7 @@ def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:
 def test_waiting_for_the_outside_takes_two_and_its_answer_two(rig: Rig) -> None:
     claim = held(rig)
     task_id = claim.details.task.id
-    wait = spent(rig, lambda: wait_for_callback(rig.world.deps, AUDITOR, task_id, claim.claim_id, "i", None, "h"))
+    wait = spent(rig, lambda: wait_for_callback(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), "i"))
     assert wait == [MANY, WRITE]
     token = Callback(WORKSPACE, task_id, 1).token(rig.world.deps.callback_key.get())
     assert spent(rig, lambda: answer_callback(rig.world.deps, token, {"x": 1})) == ["get_item", WRITE]
@@ -229,7 +225,12 @@ def test_a_checkpoint_takes_two(rig: Rig) -> None:
     task_id = claim.details.task.id
     calls = spent(
         rig,
-        lambda: save_checkpoint(rig.world.deps, AUDITOR, task_id, claim.claim_id, "half", {"n": 1}, idempotency_key()),
+        lambda: save_checkpoint(
+            rig.world.deps,
+            WorkerCall(AUDITOR, task_id, claim.claim_id, idempotency_key=idempotency_key()),
+            "half",
+            {"n": 1},
+        ),
     )
     assert calls == [MANY, WRITE]
 
@@ -238,7 +239,7 @@ def test_a_retry_takes_a_handful(rig: Rig) -> None:
     claim = held(rig)
     task_id = claim.details.task.id
     failure = {"type": "error", "description": "no"}
-    fail_task(rig.world.deps, AUDITOR, task_id, claim.claim_id, failure, "h", retryable=False)
+    fail_task(rig.world.deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), FailedWork(failure=failure))
     assert len(spent(rig, lambda: retry_handoff(rig.world.deps, human(), task_id, idempotency_key(human())))) <= 6
 
 

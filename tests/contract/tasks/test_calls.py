@@ -13,6 +13,7 @@ from baton.domain.access.principal import Kind
 from baton.domain.agents.agent import Runtime
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import seconds
@@ -21,9 +22,9 @@ from baton.services.access.authenticate import authenticate
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
@@ -192,11 +193,17 @@ def test_a_heartbeat_is_one_call(rig: Rig, lease_seconds: int | None) -> None:
 
 
 END = {
-    "complete": lambda w, c, k: complete_task(w.deps, AUDITOR, c.details.task.id, c.claim_id, {"x": 1}, "h", k),
-    "fail": lambda w, c, k: fail_task(
-        w.deps, AUDITOR, c.details.task.id, c.claim_id, {"type": "e"}, "h", retryable=True, idempotency_key=k
+    "complete": lambda w, c, k: complete_task(
+        w.deps, WorkerCall(AUDITOR, c.details.task.id, c.claim_id, "h", k), CompletedWork(output={"x": 1})
     ),
-    "release": lambda w, c, k: release_task(w.deps, AUDITOR, c.details.task.id, c.claim_id, None, "h", k),
+    "fail": lambda w, c, k: fail_task(
+        w.deps,
+        WorkerCall(AUDITOR, c.details.task.id, c.claim_id, "h", k),
+        FailedWork(failure={"type": "e"}, retryable=True),
+    ),
+    "release": lambda w, c, k: release_task(
+        w.deps, WorkerCall(AUDITOR, c.details.task.id, c.claim_id, "h", k), ReleasedWork()
+    ),
 }
 
 

@@ -20,8 +20,15 @@ from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import from_ms, seconds, to_ms
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
-from baton.ports import Insert, MakePageDue, Save, SaveResponse, Store, Write
-from baton.steps.tasks.change_task import change_task
+from baton.ports import (
+    Insert,
+    MakePageDue,
+    Save,
+    SaveResponse,
+    Store,
+    Write,
+)
+from baton.steps.tasks.change_task import TaskRequest, change_task
 from support.clock import NOON
 from support.fakes.fake_dynamo.sizes import item_bytes as size
 from support.values.changes import new, then
@@ -563,7 +570,7 @@ def test_a_change_that_meets_the_saving_of_its_row_is_decided_again(rig: Rig) ->
     """The transaction holds the row too, so it can collide with whoever saves that. The caller doesn't learn of it."""
     opened(rig.store)
     rig.choked.client = Colliding(rig.choked.client, times=3)
-    details = change_task(rig.world.deps, WORKSPACE, "task_1", lambda _: Cancel(by=human(), reason=None))
+    details = change_task(rig.world.deps, TaskRequest(WORKSPACE, "task_1"), lambda _: Cancel(by=human(), reason=None))
     assert details.task.state == "cancelled"
     row = row_of(rig.other_store)
     assert (row.wanted, row.due_at) == (details.task.seq, rig.clock.now())

@@ -10,11 +10,12 @@ import pytest
 
 from baton.domain.errors import TrackerAway
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
 from baton.ports import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.claim_task import Claimer, claim_next
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task
@@ -133,7 +134,9 @@ def steps(world: Any) -> dict[str, Callable[[], Any]]:
     return {
         "approve": lambda: approve_task(world.deps, human(), task.id, 1),
         "claim": claim,
-        "complete": lambda: complete_task(world.deps, AUDITOR, task.id, claims[0].claim_id, {"x": 1}, "h"),
+        "complete": lambda: complete_task(
+            world.deps, WorkerCall(AUDITOR, task.id, claims[0].claim_id, "h"), CompletedWork(output={"x": 1})
+        ),
     }
 
 

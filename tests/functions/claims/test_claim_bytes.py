@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from baton.services.claims.release_task import release_task
+from baton.domain.tasks.calls import WorkerCall
+from baton.services.claims.release_task import ReleasedWork, release_task
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human
 
@@ -53,7 +54,7 @@ def test_a_new_claim_begins_with_nothing(world: World, gateway: Gateway, claim: 
     for _ in range(4):
         checkpoint(gateway, claim)
     assert checkpoint(gateway, claim).code == "claim_full"
-    release_task(world.deps, AUDITOR, claim.details.task.id, claim.claim_id, None, "h", None)
+    release_task(world.deps, WorkerCall(AUDITOR, claim.details.task.id, claim.claim_id, "h", None), ReleasedWork())
     world.clock.advance(60)
     assert checkpoint(gateway, world.claim()).status == 201
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.events.publish_events import publish_overdue
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
@@ -103,10 +104,14 @@ class CalmDays:
         sim, by = self._sim, agent(slug)
         while claimed := claim_next(sim.deps, Claimer(by=by, agent=slug, worker="calm")):
             sim.oracle.answers.claimed(claimed)
-            complete_task(sim.deps, by, claimed.details.task.id, claimed.claim_id, None, "calm")
+            complete_task(
+                sim.deps, WorkerCall(by, claimed.details.task.id, claimed.claim_id, "calm"), CompletedWork(output=None)
+            )
 
     def _take(self, task_id: str) -> None:
         head = self._scene.ledger.heads[task_id]
         slug = head.get("target_agent") or ("b" if head["source_agent"] == "a" else "a")
         claimed = claim_task(self._sim.deps, Claimer(by=SERVICE, agent=slug, worker="calm"), task_id)
-        complete_task(self._sim.deps, SERVICE, task_id, claimed.claim_id, None, "calm")
+        complete_task(
+            self._sim.deps, WorkerCall(SERVICE, task_id, claimed.claim_id, "calm"), CompletedWork(output=None)
+        )

@@ -10,6 +10,7 @@ from baton.domain.access.principal import Kind
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.alerts.alert import Severity
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import HumanCall
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import list_alerts
@@ -154,10 +155,12 @@ class Client:
             "approve": lambda idempotency_key: approve_task(sim.deps, by, task_id, None, idempotency_key),
             "next": lambda idempotency_key: approve_task_next(sim.deps, by, task_id, None, idempotency_key),
             "undo": lambda idempotency_key: undo_approval(sim.deps, by, task_id, idempotency_key),
-            "defer": lambda idempotency_key: defer_task(sim.deps, by, task_id, until, None, idempotency_key),
+            "defer": lambda idempotency_key: defer_task(
+                sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), until
+            ),
             "dismiss": lambda idempotency_key: dismiss_task(sim.deps, by, task_id, "no", idempotency_key),
             "split": lambda idempotency_key: split_task(
-                sim.deps, by, task_id, list(map(message_from, parts)), None, idempotency_key
+                sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), list(map(message_from, parts))
             ),
         }
         self._scene.ask(verb, by, acts[verb])
@@ -207,7 +210,9 @@ class Client:
             self._scene.ask(
                 "resolve",
                 by,
-                lambda idempotency_key: resolve_task(sim.deps, by, task_id, {"r": 1}, None, idempotency_key),
+                lambda idempotency_key: resolve_task(
+                    sim.deps, HumanCall(by, task_id, idempotency_key=idempotency_key), {"r": 1}
+                ),
             )
         else:
             self._scene.ask(

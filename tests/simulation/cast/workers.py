@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import StaleClaim
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.claims.transfer_task import transfer_task
@@ -164,12 +165,16 @@ class Worker:
                 hold,
                 "checkpoint",
                 lambda idempotency_key: save_checkpoint(
-                    sim.deps, by, task_id, claim_id, "step", state, idempotency_key
+                    sim.deps, WorkerCall(by, task_id, claim_id, idempotency_key=idempotency_key), "step", state
                 ),
             )
         if what == 3:
             return self._say(
-                hold, "note", lambda idempotency_key: add_note(sim.deps, by, task_id, claim_id, "n", idempotency_key)
+                hold,
+                "note",
+                lambda idempotency_key: add_note(
+                    sim.deps, WorkerCall(by, task_id, claim_id, idempotency_key=idempotency_key), "n"
+                ),
             )
         if what == 4:
             said = {**self._scene.message(self._scene.target_beside(hold.slug)), "source": {"agent": hold.slug}}
@@ -226,29 +231,29 @@ class Worker:
             onward = {"continuation": {"suggested_next": pick(ALL), "reason": "on"}} if draw(4) == 3 else {}
             output = {"by": hold.task.fence}
             return lambda idempotency_key: complete_task(
-                sim.deps, *who, output, verb, idempotency_key, completion=onward
+                sim.deps, WorkerCall(*who, verb, idempotency_key), CompletedWork(output=output, completion=onward)
             )
         if verb == "fail":
             progress = {"partial_progress": {"completed": ["x"], "incomplete": []}} if draw(2) else {}
             failure, retryable = {"type": "error", "description": "broke", **progress}, draw(3) > 0
             return lambda idempotency_key: fail_task(
                 sim.deps,
-                *who,
-                failure,
-                verb,
-                retryable=retryable,
-                idempotency_key=idempotency_key,
-                rollback_request=back,
+                WorkerCall(*who, verb, idempotency_key),
+                FailedWork(failure=failure, retryable=retryable, rollback_request=back),
             )
         if verb == "reject":
             return lambda idempotency_key: reject_task(
-                sim.deps, *who, "no", verb, idempotency_key, rollback_request=back
+                sim.deps, WorkerCall(*who, verb, idempotency_key), "no", rollback_request=back
             )
         if verb == "release":
-            return lambda idempotency_key: release_task(sim.deps, *who, "no", verb, idempotency_key)
+            return lambda idempotency_key: release_task(
+                sim.deps, WorkerCall(*who, verb, idempotency_key), ReleasedWork(reason="no")
+            )
         if verb == "transfer":
             asked = self._scene.message(self._scene.target_beside(hold.slug))
-            return lambda idempotency_key: transfer_task(sim.deps, *who, message_from(asked), verb, idempotency_key)
+            return lambda idempotency_key: transfer_task(
+                sim.deps, WorkerCall(*who, verb, idempotency_key), message_from(asked)
+            )
         if verb == "delegate":
             return self._delegation(hold, verb)
         until = sim.clock.now() + timedelta(seconds=1 + draw(900))
@@ -265,19 +270,15 @@ class Worker:
         by, task_id, claim_id = hold.by, hold.task.id, hold.claim_id
         return lambda idempotency_key: delegate_task(
             sim.deps,
-            by,
-            task_id,
-            claim_id,
+            WorkerCall(by, task_id, claim_id, verb, idempotency_key),
             list(map(branch_from, branches)),
             JoinRule(policy, quorum),
-            verb,
-            idempotency_key,
         )
 
     def _await_call(self, hold: Hold, until: Any, verb: str, idempotency_key: IdempotencyKey | None) -> Any:
         tokens = self._scene.callbacks
         details, token = wait_for_callback(
-            self._sim.deps, hold.by, hold.task.id, hold.claim_id, "i", until, verb, idempotency_key
+            self._sim.deps, WorkerCall(hold.by, hold.task.id, hold.claim_id, verb, idempotency_key), "i", until
         )
         if token not in tokens:
             tokens.append(token)

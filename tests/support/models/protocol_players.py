@@ -10,13 +10,14 @@ from typing import Any
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.claims.transfer_task import transfer_task
@@ -83,14 +84,14 @@ class Players:
         return self.model.opened(new, self.now, by_human=by_human, stays=stays)
 
     def send(self, verb: str, task: Expected, claim_id: str, by: Principal, number: int) -> None:
-        where, to = (self.deps, by, task.id, claim_id), other_than(task.holder, number)
+        where, to = (by, task.id, claim_id), other_than(task.holder, number)
         going_on = {"target": {"agent": to, "reason": self.word()}}
         match verb:
             case "heartbeat":
-                renew_claim(*where)
+                renew_claim(self.deps, *where)
                 task.expires_at = max(task.expires_at or self.now, self.now + timedelta(seconds=task.lease))
             case "checkpoint":
-                save_checkpoint(*where, "step", {"at": self.said})
+                save_checkpoint(self.deps, WorkerCall(*where), "step", {"at": self.said})
                 task.releases = 0
             case "hand-off":
                 message = {"source": {"agent": by.id}, **going_on}
@@ -99,20 +100,20 @@ class Players:
                 ).task
                 self.child(task, made.id, to)
             case "complete":
-                complete_task(*where, {"ok": True}, self.word())
+                complete_task(self.deps, self.call(where), CompletedWork(output={"ok": True}))
                 task.end("done")
             case "go-on":
                 wish = {"continuation": {"suggested_next": to, "reason": self.word()}}
-                done = complete_task(*where, None, self.word(), completion=wish)
+                done = complete_task(self.deps, self.call(where), CompletedWork(output=None, completion=wish))
                 self.child(task, (done.completion or {})["continuation"]["task_id"], to, kind="continuation")
                 task.end("done")
             case "fail" | "reject" | "fail-retry":
                 self.send_failure(verb, task, where, [None, "carl"][number % 2])
             case "release":
-                release_task(*where, None, self.word())
+                release_task(self.deps, self.call(where), ReleasedWork())
                 task.released(self.now)
             case "transfer":
-                moved = transfer_task(*where, message_from(going_on), self.word()).task
+                moved = transfer_task(self.deps, self.call(where), message_from(going_on)).task
                 self.child(task, moved.successors[0], to, join_parent=task.join_parent)
                 task.end("done")
                 task.successors = list(moved.successors)
@@ -120,23 +121,33 @@ class Players:
                 policy = (Policy.ALL, Policy.ANY)[number % 3 == 0]
                 branches = [{"call_id": str(each), **going_on} for each in range(1 + number % 2)]
                 branches = [{**each, "target": {**each["target"], "reason": self.word()}} for each in branches]
-                wait = delegate_task(*where, list(map(branch_from, branches)), JoinRule(policy), self.word()).task.wait
+                wait = delegate_task(
+                    self.deps, self.call(where), list(map(branch_from, branches)), JoinRule(policy)
+                ).task.wait
                 made_ids = [branch.task_id for branch in wait.branches] if wait else []
                 for branch in made_ids:
                     self.child(task, branch, to, kind="delegation", join_parent=task.id)
                 task.waits_for(made_ids, str(policy), None)
             case _:
-                _, token = wait_for_callback(*where, "interaction", self.now + CALLBACK_WAIT, self.word())
+                _, token = wait_for_callback(self.deps, self.call(where), "interaction", self.now + CALLBACK_WAIT)
                 task.waits_for([], "", self.now + CALLBACK_WAIT)
                 self.tokens.append((task, task.waits, token))
 
-    def send_failure(self, verb: str, task: Expected, where: Any, back_to: str | None) -> None:
+    def call(self, where: tuple[Principal, str, str]) -> WorkerCall:
+        return WorkerCall(*where, self.word())
+
+    def send_failure(self, verb: str, task: Expected, where: tuple[Principal, str, str], back_to: str | None) -> None:
         wish = {"target_agent": back_to} if back_to else None
         if verb == "reject":
-            record = reject_task(*where, "no", self.word(), rollback_request=wish).failure or {}
+            record = reject_task(self.deps, self.call(where), "no", rollback_request=wish).failure or {}
         else:
             again = verb == "fail-retry"
-            record = fail_task(*where, FAILURE, self.word(), retryable=again, rollback_request=wish).failure or {}
+            record = (
+                fail_task(
+                    self.deps, self.call(where), FailedWork(failure=FAILURE, retryable=again, rollback_request=wish)
+                ).failure
+                or {}
+            )
             if again and task.attempt < 3:
                 return task.give_back(self.now, BACKOFF[task.attempt])
         to = self.model.rolls_back(task, back_to)

@@ -14,16 +14,18 @@ from baton.domain.agents.agent import Approval
 from baton.domain.errors import LoopTripped
 from baton.domain.escalations.review import Review
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Kind, Policy, Task
 from baton.domain.tasks.trail import replay, state_fields
 from baton.ports import TaskDetails
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import wait_for_callback
@@ -49,6 +51,9 @@ class Leg:
     def body(self) -> dict[str, Any]:
         """The handoff as its claimer got it."""
         return (self.claimed.details.body or {}) if self.claimed else {}
+
+    def call(self, body_hash: str = "h", idempotency_key: IdempotencyKey | None = None) -> WorkerCall:
+        return WorkerCall(self.by, self.task.id, self.claim_id, body_hash, idempotency_key)
 
     @property
     def where(self) -> tuple[Principal, str, str]:
@@ -149,28 +154,34 @@ class Team:
     ) -> TaskDetails:
         if to is not None:
             completion["continuation"] = {"suggested_next": to, "reason": reason}
-        done = complete_task(self.deps, *leg.where, output, self._hash(), completion=completion)
+        done = complete_task(
+            self.deps, WorkerCall(*leg.where, self._hash()), CompletedWork(output=output, completion=completion)
+        )
         self.later()
         return done
 
     def fail(self, leg: Leg, *, retryable: bool = False, back_to: str | None = None, **failure: Any) -> TaskDetails:
         asked = {"target_agent": back_to} if back_to else None
         said = {**BROKE, **failure}
-        failed = fail_task(self.deps, *leg.where, said, self._hash(), retryable=retryable, rollback_request=asked)
+        failed = fail_task(
+            self.deps,
+            WorkerCall(*leg.where, self._hash()),
+            FailedWork(failure=said, retryable=retryable, rollback_request=asked),
+        )
         self.later()
         return failed
 
     def reject(self, leg: Leg, reason: str = "not mine to do") -> TaskDetails:
-        rejected = reject_task(self.deps, *leg.where, reason, self._hash())
+        rejected = reject_task(self.deps, WorkerCall(*leg.where, self._hash()), reason)
         self.later()
         return rejected
 
     def release(self, leg: Leg) -> TaskDetails:
-        return release_task(self.deps, *leg.where, None, self._hash())
+        return release_task(self.deps, WorkerCall(*leg.where, self._hash()), ReleasedWork())
 
     def transfer(self, leg: Leg, target: str | None, reason: str = "yours", **asked: Any) -> TaskDetails:
         said = {"target": {"agent": target, "reason": reason}, **asked}
-        transferred = transfer_task(self.deps, *leg.where, message_from(said), self._hash())
+        transferred = transfer_task(self.deps, WorkerCall(*leg.where, self._hash()), message_from(said))
         self.later()
         return transferred
 
@@ -188,16 +199,16 @@ class Team:
             for number, target in enumerate(targets)
         ]
         waiting = delegate_task(
-            self.deps, *leg.where, list(map(branch_from, branches)), JoinRule(policy, quorum), self._hash()
+            self.deps, WorkerCall(*leg.where, self._hash()), list(map(branch_from, branches)), JoinRule(policy, quorum)
         )
         self.later()
         return waiting
 
     def wait(self, leg: Leg, until: Any = None) -> tuple[TaskDetails, str]:
-        return wait_for_callback(self.deps, *leg.where, "interaction", until, self._hash())
+        return wait_for_callback(self.deps, WorkerCall(*leg.where, self._hash()), "interaction", until)
 
     def checkpoint(self, leg: Leg, **state: Any) -> str:
-        return save_checkpoint(self.deps, *leg.where, "step", state)[1]
+        return save_checkpoint(self.deps, WorkerCall(*leg.where), "step", state)[1]
 
     def _hash(self) -> str:
         return f"body {next(self._said)}"

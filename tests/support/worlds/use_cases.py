@@ -16,6 +16,7 @@ from baton.domain.alerts.alert import Severity
 from baton.domain.errors import BatonError, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import state_fields
@@ -27,9 +28,9 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
@@ -127,12 +128,11 @@ def mark(by: Any = SCOUT, idempotency_key: IdempotencyKey | None = ONCE, **chang
 
 
 def on_claim(
-    verb: Callable[..., Any], *given: Any, idempotency_key: IdempotencyKey | None = None, **more: Any
+    verb: Callable[..., Any], work: object, idempotency_key: IdempotencyKey | None = None
 ) -> Callable[[World, Any], Any]:
     def act(world: World, claim: Claimed) -> Any:
-        return verb(
-            world.deps, AUDITOR, claim.details.task.id, claim.claim_id, *given, idempotency_key=idempotency_key, **more
-        )
+        call = WorkerCall(AUDITOR, claim.details.task.id, claim.claim_id, "h", idempotency_key)
+        return verb(world.deps, call, work)
 
     return act
 
@@ -194,12 +194,15 @@ USE_CASES: dict[str, UseCase] = {
     "heartbeat to a deadline": UseCase(
         hard_claim_to_beat, lambda w, c: renew_claim(w.deps, AUDITOR, _id(c), c.claim_id, 9_000), beats=True
     ),
-    "complete": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h")),
-    "complete with key": UseCase(World.claimed, on_claim(complete_task, {"x": [1]}, "h", idempotency_key=ONCE)),
-    "fail": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=False)),
-    "fail and retry": UseCase(World.claimed, on_claim(fail_task, FAILURE, "h", retryable=True, idempotency_key=ONCE)),
-    "release": UseCase(claim_to_beat, on_claim(release_task, "not now", "h")),
-    "resolve": UseCase(World.needing, lambda w, t: resolve_task(w.deps, human(), t, {"x": 1}, "elsewhere", ONCE)),
+    "complete": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}))),
+    "complete with key": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}), ONCE)),
+    "fail": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE))),
+    "fail and retry": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE, retryable=True), ONCE)),
+    "release": UseCase(claim_to_beat, on_claim(release_task, ReleasedWork(reason="not now"))),
+    "resolve": UseCase(
+        World.needing,
+        lambda w, t: resolve_task(w.deps, HumanCall(human(), t, idempotency_key=ONCE), {"x": 1}, "elsewhere"),
+    ),
     "cancel": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, "not needed", ONCE)),
     "cancel without key": UseCase(World.needing, lambda w, t: cancel_task(w.deps, human(), t, None), keyed=False),
     "release of a review": UseCase(review_of, lambda w, r: release_review(w.deps, human(), r, ONCE)),

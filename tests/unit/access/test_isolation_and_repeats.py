@@ -12,12 +12,13 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Approval
 from baton.domain.errors import HumanNeeded, KeyReused, RevisionChanged, TaskEnded, Unknown
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.ports import Insert, TaskDetails
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.list_tasks import tasks_of_agent, tasks_of_day
@@ -29,7 +30,9 @@ VERBS: dict[str, HumanVerb] = {
     "approve": lambda b, by, i, idempotency_key=None: approve_task(b, by, i, None, idempotency_key),
     "approve-next": lambda b, by, i, idempotency_key=None: approve_task_next(b, by, i, None, idempotency_key),
     "undo": lambda b, by, i, idempotency_key=None: undo_approval(b, by, i, idempotency_key),
-    "resolve": lambda b, by, i, idempotency_key=None: resolve_task(b, by, i, {"by": "hand"}, "done", idempotency_key),
+    "resolve": lambda b, by, i, idempotency_key=None: resolve_task(
+        b, HumanCall(by, i, idempotency_key=idempotency_key), {"by": "hand"}, "done"
+    ),
     "cancel": lambda b, by, i, idempotency_key=None: cancel_task(b, by, i, "no more", idempotency_key),
 }
 
@@ -98,7 +101,9 @@ def test_the_same_key_on_another_route_or_by_another_human_is_another_request(wo
     cancel_task(world.deps, human(), task_id, None, IdempotencyKey(human(), f"/tasks/{task_id}/cancel", "k", "h"))
     with pytest.raises(TaskEnded):
         resolve_task(
-            world.deps, human(), task_id, None, None, IdempotencyKey(human(), f"/tasks/{task_id}/resolve", "k", "h")
+            world.deps,
+            HumanCall(human(), task_id, idempotency_key=IdempotencyKey(human(), f"/tasks/{task_id}/resolve", "k", "h")),
+            None,
         )
     bob = human(name="bob")
     with pytest.raises(TaskEnded):
@@ -123,7 +128,7 @@ def test_approving_rings_once_for_when_the_undo_window_is_over(world: World) -> 
 def test_resolving_keeps_what_came_of_it_and_by_whom(world: World) -> None:
     claimed = world.claimed()
     task_id = claimed.details.task.id
-    resolve_task(world.deps, human(), task_id, {"found": "elsewhere"}, "merged upstream")
+    resolve_task(world.deps, HumanCall(human(), task_id), {"found": "elsewhere"}, "merged upstream")
     details = world.store.read(WORKSPACE, task_id)
     assert (details.task.state, details.output, details.task.claim) == ("done", {"found": "elsewhere"}, None)
     event = world.store.events(WORKSPACE, task_id, 0, 100)[-1]
@@ -205,6 +210,8 @@ def test_an_output_is_answered_to_a_reader_as_it_was_given(world: World) -> None
     claimed = world.claimed()
     output = {"deep": [{"é": [1, 2.5, None, True]}]}
     task_id = claimed.details.task.id
-    complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, output, "h")
+    complete_task(
+        world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), CompletedWork(output=output)
+    )
     output["deep"].append("changed afterwards")
     assert world.store.read(WORKSPACE, task_id).output == {"deep": [{"é": [1, 2.5, None, True]}]}

@@ -12,12 +12,13 @@ from baton.domain.access.principal import Principal
 from baton.domain.alerts.alert import MAX_PER_HOUR, Alert, AlertState, Severity, system_alert
 from baton.domain.errors import HumanNeeded, InvalidInput, KeyReused, TooManyAlerts, Unknown
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
-from baton.services.claims.release_task import release_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore
@@ -222,7 +223,11 @@ def test_an_alert_names_whose_doing_it_was(world: World) -> None:
     world.ready()
     for _ in range(10):
         claimed = world.claim()
-        release_task(world.deps, AUDITOR, claimed.details.task.id, claimed.claim_id, "can't", "hash")
+        release_task(
+            world.deps,
+            WorkerCall(AUDITOR, claimed.details.task.id, claimed.claim_id, "hash"),
+            ReleasedWork(reason="can't"),
+        )
     (alert,) = found(world)
     assert (alert.kind, alert.raised_by) == (Flag.RELEASED_TOO_OFTEN, "agent:auditor")
 

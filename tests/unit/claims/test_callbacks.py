@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from baton.domain.errors import BatonError, CallbackUsed, InvalidInput, Unknown
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import MAX_RELEASES, Task
 from baton.services.claims.wait_for_callback import answer_callback, wait_for_callback
 from baton.services.tasks.approve_task import approve_task_next
@@ -193,7 +194,7 @@ def test_the_address_of_a_cancelled_task_is_used() -> None:
 def test_asking_for_the_address_again_gives_the_same_one() -> None:
     team = Team(A)
     leg = team.begin(A)
-    answers = {wait_for_callback(team.deps, *leg.where, "interaction", None, "h")[1] for _ in range(3)}
+    answers = {wait_for_callback(team.deps, WorkerCall(*leg.where, "h"), "interaction")[1] for _ in range(3)}
     assert len(answers) == 1
 
 

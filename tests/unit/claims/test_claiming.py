@@ -22,11 +22,12 @@ from baton.domain.errors import (
     Unknown,
 )
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_next, claim_next_waiting, claim_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.approve_task import approve_task_next
 from baton.services.tasks.end_task import cancel_task
@@ -73,7 +74,7 @@ def test_the_queue_is_ordered_by_when_work_became_ready_not_by_when_it_was_made(
     claimed = world.claim()
     assert claimed.details.task.id == first
     world.clock.advance(1)
-    release_task(world.deps, AUDITOR, first, claimed.claim_id, None, "h")
+    release_task(world.deps, WorkerCall(AUDITOR, first, claimed.claim_id, "h"), ReleasedWork())
     assert world.claim().details.task.id == second
 
 
@@ -315,7 +316,7 @@ def test_once_the_claim_has_ended_the_key_is_over(world: World, more: bool) -> N
     assert first is not None
     task_id = first.details.task.id
     if more:
-        release_task(world.deps, AUDITOR, task_id, first.claim_id, None, "h")
+        release_task(world.deps, WorkerCall(AUDITOR, task_id, first.claim_id, "h"), ReleasedWork())
     else:
         cancel_task(world.deps, human(), task_id, None)
     fence = world.task(task_id).fence
@@ -405,7 +406,9 @@ def test_a_task_for_next_waits_for_its_backoff_too(world: World) -> None:
     approve_task_next(world.deps, human(), task_id, None)
     claimed = claim_task(world.deps, AUDITING, task_id)
     failure = {"type": "error", "description": "once"}
-    fail_task(world.deps, AUDITOR, task_id, claimed.claim_id, failure, "h", retryable=True)
+    fail_task(
+        world.deps, WorkerCall(AUDITOR, task_id, claimed.claim_id, "h"), FailedWork(failure=failure, retryable=True)
+    )
     world.clock.advance(4.999)
     with pytest.raises(NotClaimable):
         claim_task(world.deps, AUDITING, task_id)

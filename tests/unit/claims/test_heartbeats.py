@@ -8,11 +8,12 @@ from datetime import timedelta
 import pytest
 
 from baton.domain.errors import AlreadyClaimed, StaleClaim, Unknown
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Claim
 from baton.services.claims.claim_task import Claimer, claim_task
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
@@ -121,7 +122,9 @@ def test_between_the_sweepers_reading_and_its_commit(working: Working) -> None:
     assert claim is not None
     assert claim.expires_at == working.world.clock.now() + timedelta(seconds=300)
     assert working.world.trail(working.task_id)[-1] == "handoff_received"
-    complete_task(working.world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
+    complete_task(
+        working.world.deps, WorkerCall(AUDITOR, working.task_id, working.claim_id, "h"), CompletedWork(output=None)
+    )
 
 
 def test_between_the_index_and_the_sweepers_reading(working: Working) -> None:
@@ -139,7 +142,9 @@ def test_after_the_lease_is_over_but_before_the_sweep(working: Working) -> None:
     assert claim.expires_at == working.world.clock.now() + timedelta(seconds=300)
     sweep(working.world.deps)
     assert working.claim == claim
-    complete_task(working.world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
+    complete_task(
+        working.world.deps, WorkerCall(AUDITOR, working.task_id, working.claim_id, "h"), CompletedWork(output=None)
+    )
 
 
 def test_after_the_sweep_it_is_too_late(working: Working) -> None:
@@ -155,16 +160,22 @@ def test_a_lease_that_is_over_still_holds_the_task_until_the_sweep(working: Work
         claim_task(working.world.deps, Claimer(by=AUDITOR, agent="auditor", worker="w2"), working.task_id)
     assert refused.value.fields["agent"] == "auditor"
     assert working.claim_id not in str(refused.value.fields)
-    complete_task(working.world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
+    complete_task(
+        working.world.deps, WorkerCall(AUDITOR, working.task_id, working.claim_id, "h"), CompletedWork(output=None)
+    )
     assert working.world.task(working.task_id).state == "done"
 
 
 VERBS: dict[str, Callable[[Working], object]] = {
-    "complete": lambda w: complete_task(w.world.deps, AUDITOR, w.task_id, w.claim_id, {"ok": 1}, "h"),
-    "fail": lambda w: fail_task(
-        w.world.deps, AUDITOR, w.task_id, w.claim_id, {"type": "error", "description": "x"}, "h", retryable=False
+    "complete": lambda w: complete_task(
+        w.world.deps, WorkerCall(AUDITOR, w.task_id, w.claim_id, "h"), CompletedWork(output={"ok": 1})
     ),
-    "release": lambda w: release_task(w.world.deps, AUDITOR, w.task_id, w.claim_id, None, "h"),
+    "fail": lambda w: fail_task(
+        w.world.deps,
+        WorkerCall(AUDITOR, w.task_id, w.claim_id, "h"),
+        FailedWork(failure={"type": "error", "description": "x"}),
+    ),
+    "release": lambda w: release_task(w.world.deps, WorkerCall(AUDITOR, w.task_id, w.claim_id, "h"), ReleasedWork()),
     "cancel": lambda w: cancel_task(w.world.deps, human(), w.task_id, None),
 }
 
@@ -193,7 +204,7 @@ def test_the_sweeper_cannot_end_a_claim_made_after_its_reading(working: Working)
     world = working.world
 
     def turnover() -> None:
-        release_task(world.deps, AUDITOR, working.task_id, working.claim_id, None, "h")
+        release_task(world.deps, WorkerCall(AUDITOR, working.task_id, working.claim_id, "h"), ReleasedWork())
         world.claim(worker="worker-2")
 
     world.clock.advance(300)

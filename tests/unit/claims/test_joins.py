@@ -10,9 +10,10 @@ import pytest
 
 from baton.domain.errors import InvalidInput
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import MAX_RELEASES, Policy, Task
 from baton.ports import TaskDetails
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import reject_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -149,7 +150,7 @@ def test_failed_rejected_cancelled_and_resolved_branches_are_told_as_what_they_a
     record = team.fail(failed, description="no data").failure
     team.reject(rejected, "not mine")
     cancel_task(team.deps, human(), cancelled.task.id, "not needed")
-    resolve_task(team.deps, human(), resolved.task.id, {"by": "hand"}, None)
+    resolve_task(team.deps, HumanCall(human(), resolved.task.id), {"by": "hand"})
     results = resume_payload(team, task)
     assert said(results) == [
         ("b0", "failed", None),
@@ -173,13 +174,11 @@ def test_a_split_branch_has_ended_when_its_last_part_has() -> None:
     team.complete(team.take(C))
     _, parts = split_task(
         team.deps,
-        human(),
-        task.wait.branches[0].task_id,
+        HumanCall(human(), task.wait.branches[0].task_id),
         list(map(message_from, [{"summary": "one"}, {"target": {"agent": C}}])),
-        None,
     )
     assert state(team, task) == "waiting"
-    resolve_task(team.deps, human(), parts[1].task.id, {"part": 2}, None)
+    resolve_task(team.deps, HumanCall(human(), parts[1].task.id), {"part": 2})
     assert state(team, task) == "waiting"
     cancel_task(team.deps, human(), parts[0].task.id, "not needed")
     results = said(resume_payload(team, task))
@@ -226,7 +225,7 @@ def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() 
         still = team.still()
 
         def end(_: int, runner: int, b: Any = still, each: list[Leg] = legs, parent: Task = task) -> bool:
-            complete_task(b, *each[runner].where, {"by": runner}, "h")
+            complete_task(b, WorkerCall(*each[runner].where, "h"), CompletedWork(output={"by": runner}))
             return join_branches(b, WORKSPACE, parent.id)
 
         (answers,) = race(2, 1, end)
@@ -242,9 +241,9 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
         task, legs = waiting(team, B, C, D)
         still = team.still()
         steps = [
-            partial(complete_task, still, *legs[0].where, {"ok": 1}, "h"),
+            partial(complete_task, still, WorkerCall(*legs[0].where, "h"), CompletedWork(output={"ok": 1})),
             partial(team.transfer, legs[1], D),
-            partial(reject_task, still, *legs[2].where, "no", "h"),
+            partial(reject_task, still, WorkerCall(*legs[2].where, "h"), "no"),
             partial(join_branches, still, WORKSPACE, task.id),
             partial(sweep, still),
         ]
@@ -265,7 +264,7 @@ def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once(
         still = team.still()
 
         def end(b: Any = still, each: Leg = leg, parent: Task = task) -> None:
-            complete_task(b, *each.where, None, "h")
+            complete_task(b, WorkerCall(*each.where, "h"), CompletedWork(output=None))
             join_branches(b, WORKSPACE, parent.id)
 
         steps = [end, partial(cancel_task, still, human(), task.id, "stop"), partial(sweep, still)]
@@ -317,12 +316,10 @@ def test_a_branch_that_was_split_is_done_once_all_its_parts_are() -> None:
     assert task.wait is not None
     parts = split_task(
         team.deps,
-        human(),
-        task.wait.branches[0].task_id,
+        HumanCall(human(), task.wait.branches[0].task_id),
         list(map(message_from, [{"summary": "one"}, {"summary": "two"}])),
-        None,
     )[1]
-    resolve_task(team.deps, human(), parts[0].task.id, None, None)
+    resolve_task(team.deps, HumanCall(human(), parts[0].task.id), None)
     cancel_task(team.deps, human(), parts[1].task.id, "not needed")
     assert state(team, task) == "waiting"
     team.complete(team.take(C))
@@ -338,5 +335,7 @@ def test_a_split_cancels_nothing_but_the_whole() -> None:
         team.release(leg)
         if team.task(leg.task.id).state == "delegated":
             leg = team.take(A, leg.task.id)
-    split_task(team.deps, human(), leg.task.id, list(map(message_from, [{"summary": "one"}, {"summary": "two"}])), None)
+    split_task(
+        team.deps, HumanCall(human(), leg.task.id), list(map(message_from, [{"summary": "one"}, {"summary": "two"}]))
+    )
     assert state(team, child) == "delegated"

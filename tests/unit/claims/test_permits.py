@@ -10,10 +10,11 @@ import pytest
 
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import AtCapacity
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.times import rfc3339
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
@@ -72,9 +73,9 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
 def end(deps: Any, claimed: Claimed, runner: int) -> None:
     task = claimed.details.task
     if runner % 4 == 0 and task.releases == 0:
-        release_task(deps, agent(A), task.id, claimed.claim_id, None, "h")
+        release_task(deps, WorkerCall(agent(A), task.id, claimed.claim_id, "h"), ReleasedWork())
     else:
-        complete_task(deps, agent(A), task.id, claimed.claim_id, None, "h")
+        complete_task(deps, WorkerCall(agent(A), task.id, claimed.claim_id, "h"), CompletedWork(output=None))
 
 
 def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> None:
@@ -119,7 +120,7 @@ ENDS: dict[str, Callable[[Team, Leg], object]] = {
     "the sweeper": lease_over,
     "a deadline": deadline_over,
     "a cancel": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, None),
-    "a resolve": lambda team, leg: resolve_task(team.deps, human(), leg.task.id, None, None),
+    "a resolve": lambda team, leg: resolve_task(team.deps, HumanCall(human(), leg.task.id), None),
 }
 
 

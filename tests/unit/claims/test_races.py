@@ -19,12 +19,13 @@ import pytest
 
 from baton.domain.errors import AlreadyClaimed, Busy
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
 from baton.domain.tasks.transitions import create
 from baton.ports import Deps, Insert
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
@@ -135,7 +136,9 @@ def test_one_claim_is_ended_once_though_worker_human_and_sweepers_come_at_once()
         world.clock.advance(300)
         deps = replace(still(world), clock=StillClock(world.clock.now()))
         steps: list[Callable[[], object]] = [
-            partial(complete_task, deps, AUDITOR, task_id, claim_id, {"ok": True}, "h"),
+            partial(
+                complete_task, deps, WorkerCall(AUDITOR, task_id, claim_id, "h"), CompletedWork(output={"ok": True})
+            ),
             partial(cancel_task, deps, human(), task_id, None),
             partial(sweep, deps),
             partial(sweep, deps),

@@ -13,12 +13,13 @@ from baton.domain.errors import Busy, Conflict, CriteriaUnreported, KeyReused, S
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import ClaimLateResult
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.ports import Insert, TaskDetails
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import answer_callback, wait_for_callback
@@ -37,25 +38,23 @@ Send = Callable[[Any, Leg, str, "IdempotencyKey | None"], Any]
 
 def complete(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     wish = {"continuation": {"suggested_next": B, "reason": "go on"}, "notes": ["well done"]}
-    return complete_task(deps, *leg.where, {"said": body}, body, idempotency_key, wish)
+    return complete_task(
+        deps, WorkerCall(*leg.where, body, idempotency_key), CompletedWork(output={"said": body}, completion=wish)
+    )
 
 
 def fail(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     return fail_task(
         deps,
-        *leg.where,
-        NO_DATA,
-        body,
-        retryable=False,
-        idempotency_key=idempotency_key,
-        rollback_request={"target_agent": B},
+        WorkerCall(*leg.where, body, idempotency_key),
+        FailedWork(failure=NO_DATA, rollback_request={"target_agent": B}),
     )
 
 
 def delegate(deps: Any, leg: Leg, body: str, idempotency_key: IdempotencyKey | None) -> TaskDetails:
     branches = [{"call_id": "b", **TO_B}]
     return delegate_task(
-        deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), body, idempotency_key
+        deps, WorkerCall(*leg.where, body, idempotency_key), list(map(branch_from, branches)), JoinRule(Policy.ALL)
     )
 
 
@@ -63,18 +62,20 @@ VERBS: dict[str, Send] = {
     "complete": complete,
     "fail": fail,
     "fail-retry": lambda deps, leg, body, idempotency_key: fail_task(
-        deps, *leg.where, NO_DATA, body, retryable=True, idempotency_key=idempotency_key
+        deps, WorkerCall(*leg.where, body, idempotency_key), FailedWork(failure=NO_DATA, retryable=True)
     ),
-    "reject": lambda deps, leg, body, idempotency_key: reject_task(deps, *leg.where, "not mine", body, idempotency_key),
+    "reject": lambda deps, leg, body, idempotency_key: reject_task(
+        deps, WorkerCall(*leg.where, body, idempotency_key), "not mine"
+    ),
     "release": lambda deps, leg, body, idempotency_key: release_task(
-        deps, *leg.where, "not now", body, idempotency_key
+        deps, WorkerCall(*leg.where, body, idempotency_key), ReleasedWork(reason="not now")
     ),
     "transfer": lambda deps, leg, body, idempotency_key: transfer_task(
-        deps, *leg.where, message_from(TO_B), body, idempotency_key
+        deps, WorkerCall(*leg.where, body, idempotency_key), message_from(TO_B)
     ),
     "delegate": delegate,
     "wait": lambda deps, leg, body, idempotency_key: wait_for_callback(
-        deps, *leg.where, "interaction", None, body, idempotency_key
+        deps, WorkerCall(*leg.where, body, idempotency_key), "interaction"
     ),
 }
 
@@ -103,7 +104,7 @@ def it_goes_on(team: Team, leg: Leg) -> None:
     """Whatever became of it, it is worked on and ended by another claim, if it may be."""
     task = team.task(leg.task.id)
     if task.wait is not None and task.wait.is_for_callback:
-        _, token = wait_for_callback(team.deps, *leg.where, "interaction", None, "h")
+        _, token = wait_for_callback(team.deps, WorkerCall(*leg.where, "h"), "interaction")
         answer_callback(team.deps, token, {"answer": 42})
     elif task.wait is not None:
         team.complete(team.take(B, task.wait.branches[0].task_id))
@@ -165,7 +166,7 @@ def test_another_word_under_a_claim_that_is_over_is_stale(verb: str, meanwhile: 
         with pytest.raises(StaleClaim):
             VERBS[name](team.deps, leg, "h", None)
     with pytest.raises(StaleClaim):
-        save_checkpoint(team.deps, *leg.where, "step", {})
+        save_checkpoint(team.deps, WorkerCall(*leg.where), "step", {})
     for stranger in (agent(B), human(), agent(A, "globex")):
         with pytest.raises((StaleClaim, Unknown)):
             VERBS[verb](team.deps, Leg(stranger, leg.task, leg.claim_id), "h", None)
@@ -183,7 +184,7 @@ def test_a_result_that_comes_too_late_is_refused_and_the_first_is_kept(cut: str)
     elif cut == "cancel":
         cancel_task(team.deps, human(), leg.task.id, None)
     else:
-        resolve_task(team.deps, human(), leg.task.id, {"by": "hand"}, None)
+        resolve_task(team.deps, HumanCall(human(), leg.task.id), {"by": "hand"})
     for body in ("first", "second", "first"):
         with pytest.raises(StaleClaim):
             complete(team.deps, leg, body, None)
@@ -205,7 +206,7 @@ def test_a_secret_in_a_late_result_is_masked() -> None:
     leg = team.begin(A)
     cancel_task(team.deps, human(), leg.task.id, None)
     with pytest.raises(StaleClaim):
-        complete_task(team.deps, *leg.where, {"token": "ghp_" + "a1B2" * 9}, "h")
+        complete_task(team.deps, WorkerCall(*leg.where, "h"), CompletedWork(output={"token": "ghp_" + "a1B2" * 9}))
     (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
     assert "ghp_" not in str(late.content)
 
@@ -218,7 +219,7 @@ def test_a_late_result_is_stale_whatever_the_guardrails_would_say(output: list[A
     leg = team.begin(A)
     cancel_task(team.deps, human(), leg.task.id, None)
     with pytest.raises(StaleClaim):
-        complete_task(team.deps, *leg.where, output, "h")
+        complete_task(team.deps, WorkerCall(*leg.where, "h"), CompletedWork(output=output))
     (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
     assert late.content == ({"output": output, "completion": {}} if is_kept else {"left_out": "secrets.github_token"})
 

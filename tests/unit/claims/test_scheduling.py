@@ -13,6 +13,7 @@ import pytest
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import NotClaimable
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.change import Change
 from baton.domain.times import rfc3339
 from baton.ports import ReadyTask, Skills, Write
@@ -201,13 +202,13 @@ def test_what_is_put_off_is_out_of_the_humans_queue_until_its_moment() -> None:
         return [each.id for each in team.world.store.needs(WORKSPACE, 10, None).items]
 
     assert queue() == [task.id]
-    defer_task(team.deps, human(), task.id, due, None)
+    defer_task(team.deps, HumanCall(human(), task.id), due)
     assert queue() == []
     team.world.clock.time = due - timedelta(milliseconds=1)
     assert queue() == []
     team.world.clock.time = due
     assert queue() == [task.id]
-    defer_task(team.deps, human(), task.id, due + timedelta(days=1), None)
+    defer_task(team.deps, HumanCall(human(), task.id), due + timedelta(days=1))
     assert queue() == []
     approve_task(team.deps, human(), task.id, None)
     team.later()

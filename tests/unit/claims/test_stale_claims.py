@@ -10,10 +10,11 @@ import pytest
 from baton.domain.access.principal import Principal
 from baton.domain.errors import KeyReused, StaleClaim, Unknown
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.ports import TaskDetails
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
@@ -34,7 +35,9 @@ def complete(
     said: str = "h",
     idempotency_key: IdempotencyKey | None = None,
 ) -> TaskDetails:
-    return complete_task(world.deps, by, task_id, claim_id, {"said": said}, said, idempotency_key)
+    return complete_task(
+        world.deps, WorkerCall(by, task_id, claim_id, said, idempotency_key), CompletedWork(output={"said": said})
+    )
 
 
 def fail(
@@ -46,7 +49,11 @@ def fail(
     idempotency_key: IdempotencyKey | None = None,
 ) -> TaskDetails:
     failure = {"type": "error", "description": said}
-    return fail_task(world.deps, by, task_id, claim_id, failure, said, retryable=True, idempotency_key=idempotency_key)
+    return fail_task(
+        world.deps,
+        WorkerCall(by, task_id, claim_id, said, idempotency_key),
+        FailedWork(failure=failure, retryable=True),
+    )
 
 
 def release(
@@ -57,7 +64,7 @@ def release(
     said: str = "h",
     idempotency_key: IdempotencyKey | None = None,
 ) -> TaskDetails:
-    return release_task(world.deps, by, task_id, claim_id, said, said, idempotency_key)
+    return release_task(world.deps, WorkerCall(by, task_id, claim_id, said, idempotency_key), ReleasedWork(reason=said))
 
 
 def heartbeat(world: World, task_id: str, claim_id: str, by: Principal = AUDITOR, said: str = "h") -> Any:
@@ -111,7 +118,7 @@ def test_the_right_claim_id_is_worth_nothing_in_other_hands(world: World, verb: 
     assert world.store.read(WORKSPACE, task_id) == before
 
 
-@pytest.mark.parametrize("end", [cancel_task, lambda b, by, i, _: resolve_task(b, by, i, {"x": 1}, None)])
+@pytest.mark.parametrize("end", [cancel_task, lambda b, by, i, _: resolve_task(b, HumanCall(by, i), {"x": 1})])
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
 def test_a_worker_learns_at_its_next_verb_that_a_human_ended_its_task(world: World, verb: Verb, end: Any) -> None:
     claimed = world.claimed()
@@ -202,7 +209,9 @@ def test_falsy_outputs_are_outputs_and_none_is_none(world: World) -> None:
         world.settle()
         claimed = world.claimed()
         task_id = claimed.details.task.id
-        answer = complete_task(world.deps, AUDITOR, task_id, claimed.claim_id, output, "h")
+        answer = complete_task(
+            world.deps, WorkerCall(AUDITOR, task_id, claimed.claim_id, "h"), CompletedWork(output=output)
+        )
         assert answer.task.has_output is kept
         assert answer.output == world.store.read(WORKSPACE, task_id).output == output
 

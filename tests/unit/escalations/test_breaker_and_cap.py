@@ -10,10 +10,11 @@ import pytest
 
 from baton.domain.access.settings import Settings
 from baton.domain.escalations.direction import Capped, Direction, Duplicate, Escalation, Free
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.clock import NOON
@@ -74,15 +75,19 @@ def test_the_new_reason_and_url_are_kept_as_a_note_and_the_task_is_not_touched(w
 def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
     def complete() -> None:
         claimed = world.claimed()
-        complete_task(world.deps, agent("auditor"), claimed.details.task.id, claimed.claim_id, None, "h")
+        complete_task(
+            world.deps,
+            WorkerCall(agent("auditor"), claimed.details.task.id, claimed.claim_id, "h"),
+            CompletedWork(output=None),
+        )
 
     def fail() -> None:
         claimed = world.claimed()
         task_id, failure = claimed.details.task.id, {"type": "error", "description": "x"}
-        fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+        fail_task(world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), FailedWork(failure=failure))
 
     def resolve() -> None:
-        resolve_task(world.deps, human(), world.needing(), None, None)
+        resolve_task(world.deps, HumanCall(human(), world.needing()), None)
 
     change_settings(world.deps, human(), {"escalation_cap": 20})
     for number, end in enumerate((complete, fail, resolve, lambda: closed(world)), start=1):

@@ -19,11 +19,12 @@ from baton.domain.events.bus_events import (
     outbox_events,
     retry_delay,
 )
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
 from baton.ports import PublishResult
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.events.publish_events import publish_fresh, publish_overdue
 from baton.services.tasks.approve_task import approve_task
@@ -120,13 +121,19 @@ def test_no_claim_and_no_idempotency_key_is_ever_told(outside: PublishedEvents) 
     first = world.claimed()
     task_id = first.details.task.id
     renew_claim(world.deps, AUDITOR, task_id, first.claim_id, None)
-    release_task(world.deps, AUDITOR, task_id, first.claim_id, "not now", "h", None)
+    release_task(world.deps, WorkerCall(AUDITOR, task_id, first.claim_id, "h", None), ReleasedWork(reason="not now"))
     world.clock.advance(60)
     second = world.claim()
-    fail_task(world.deps, AUDITOR, task_id, second.claim_id, {"type": "error", "description": "x"}, "h", retryable=True)
+    fail_task(
+        world.deps,
+        WorkerCall(AUDITOR, task_id, second.claim_id, "h"),
+        FailedWork(failure={"type": "error", "description": "x"}, retryable=True),
+    )
     world.clock.advance(600)
     third = world.claim()
-    complete_task(world.deps, AUDITOR, task_id, third.claim_id, {"done": True}, "h", None)
+    complete_task(
+        world.deps, WorkerCall(AUDITOR, task_id, third.claim_id, "h", None), CompletedWork(output={"done": True})
+    )
     outside.stream()
     text = json.dumps(outside.details())
     assert outside.told() == trail(outside, task_id)

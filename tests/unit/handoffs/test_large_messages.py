@@ -7,9 +7,10 @@ import pytest
 from baton.domain.errors import TooLarge
 from baton.domain.handoffs.handoff import MAX_CONTEXT_BYTES, MAX_MESSAGE_BYTES
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.trail import canonical_json
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.retry_handoff import retry_handoff
 from support.worlds.world import World, agent, human
@@ -54,7 +55,9 @@ def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
     claimed = world.claim()
     progress = {"completed": ["c" * 200_000], "incomplete": []}
     failure = {"type": "error", "description": "no", "partial_progress": progress}
-    failed = fail_task(world.deps, agent("auditor"), made.task.id, claimed.claim_id, failure, "h", retryable=False)
+    failed = fail_task(
+        world.deps, WorkerCall(agent("auditor"), made.task.id, claimed.claim_id, "h"), FailedWork(failure=failure)
+    )
     assert failed.failure is not None
     rollback = world.store.read("acme", failed.failure["rollback"]["task_id"], with_body=True)
     assert rollback.body is not None
@@ -76,6 +79,8 @@ def test_a_continuation_whose_context_grows_too_large_is_refused_and_the_claim_g
     more = {"suggested_next": "scout", "context_for_next": {"state": {"more": "z" * 50_000}}}
     with pytest.raises(TooLarge):
         complete_task(
-            world.deps, agent("auditor"), made.task.id, claimed.claim_id, None, "h", completion={"continuation": more}
+            world.deps,
+            WorkerCall(agent("auditor"), made.task.id, claimed.claim_id, "h"),
+            CompletedWork(output=None, completion={"continuation": more}),
         )
     assert world.task(made.task.id).state == "claimed"

@@ -13,6 +13,7 @@ from baton.domain.agents.route import Mode
 from baton.domain.errors import BatonError, ClaimRequired, InvalidInput, LoopTripped, StaleClaim
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.loop_guard import Budget
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Kind, Task
 from baton.domain.times import rfc3339
 from baton.services.agents.change_route import change_route
@@ -93,7 +94,7 @@ def split_in_two(team: Team) -> Task:
     register_agent(team.deps, human(), A, {"approval": "manual"})
     whole = team.ask(A, "too large", by=agent(B)).task
     _, parts = split_task(
-        team.deps, human(), whole.id, list(map(message_from, [{"summary": "one"}, {"summary": "two"}])), None
+        team.deps, HumanCall(human(), whole.id), list(map(message_from, [{"summary": "one"}, {"summary": "two"}]))
     )
     register_agent(team.deps, human(), A, {"approval": "auto"})
     return parts[0].task
@@ -291,7 +292,9 @@ def test_a_human_splits_what_the_budget_would_not_let_an_agent_do() -> None:
     team.register(A, approval="manual")
     whole = team.ask(A, by=agent(B), budget={"max_handoffs": 2}).task
     _, parts = split_task(
-        team.deps, human(), whole.id, list(map(message_from, [{"summary": str(number)} for number in range(10)])), None
+        team.deps,
+        HumanCall(human(), whole.id),
+        list(map(message_from, [{"summary": str(number)} for number in range(10)])),
     )
     assert len(parts) == 10
 

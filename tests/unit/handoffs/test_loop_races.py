@@ -9,6 +9,7 @@ import pytest
 from baton.domain.errors import Busy, InvalidInput, LoopTripped
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
 from baton.ports import TaskDetails
 from baton.services.claims.delegate_task import branch_from, delegate_task
@@ -115,7 +116,7 @@ def test_the_most_branches_and_the_most_parts_fit_into_one_write_with_everything
     branches = [{"call_id": str(n), "target": {"agent": B, "reason": f"part {n}"}} for n in range(10)]
     idempotency_key = IdempotencyKey(leg.by, "/delegate", "key-1", "h")
     waiting = delegate_task(
-        team.deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), "h", idempotency_key
+        team.deps, WorkerCall(*leg.where, "h", idempotency_key), list(map(branch_from, branches)), JoinRule(Policy.ALL)
     ).task
     assert waiting.wait is not None
     assert len(waiting.wait.branches) == 10
@@ -124,10 +125,7 @@ def test_the_most_branches_and_the_most_parts_fit_into_one_write_with_everything
     idempotency_key = IdempotencyKey(human(), "/split", "key-1", "h")
     _, parts = split_task(
         team.deps,
-        human(),
-        whole.id,
+        HumanCall(human(), whole.id, idempotency_key=idempotency_key),
         list(map(message_from, [{"summary": str(n)} for n in range(10)])),
-        None,
-        idempotency_key,
     )
     assert len(parts) == 10

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Flag, Task
 from baton.domain.times import rfc3339
 from baton.services.agents.register_agent import register_agent
@@ -47,7 +48,7 @@ ENDS: dict[str, Callable[[Team, Leg], object]] = {
     "handoff_rejected": lambda team, leg: team.reject(leg),
     "handoff_transferred": lambda team, leg: team.transfer(leg, C),
     "cancelled": lambda team, leg: cancel_task(team.deps, human(), leg.task.id, "stop"),
-    "resolved": lambda team, leg: resolve_task(team.deps, human(), leg.task.id, None, "elsewhere"),
+    "resolved": lambda team, leg: resolve_task(team.deps, HumanCall(human(), leg.task.id), None, "elsewhere"),
     "deadline": deadline_passes,
 }
 
@@ -74,7 +75,9 @@ def test_what_a_human_takes_out_of_the_queue_is_told_too(end: str) -> None:
     team.register(B, approval="manual")
     task = team.ask(B, by=agent(A)).task
     if end == "split":
-        split_task(team.deps, human(), task.id, list(map(message_from, [{"summary": "1"}, {"summary": "2"}])), None)
+        split_task(
+            team.deps, HumanCall(human(), task.id), list(map(message_from, [{"summary": "1"}, {"summary": "2"}]))
+        )
     else:
         dismiss_task(team.deps, human(), task.id, "no")
     (told,) = team.inbox(A)

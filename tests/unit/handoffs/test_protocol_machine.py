@@ -25,6 +25,7 @@ from baton.domain.errors import (
     Unknown,
 )
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.trail import replay
 from baton.services.claims.claim_task import Claimer, claim_next, claim_task
 from baton.services.claims.join_branches import join_branches
@@ -110,16 +111,14 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
                 case "undo":
                     undo_approval(self.deps, by, task.id)
                 case "defer":
-                    defer_task(self.deps, by, task.id, until, None)
+                    defer_task(self.deps, HumanCall(by, task.id), until)
                 case "dismiss":
                     dismiss_task(self.deps, by, task.id, "no")
                 case _:
                     _, parts = split_task(
                         self.deps,
-                        by,
-                        task.id,
+                        HumanCall(by, task.id),
                         list(map(message_from, [{"summary": self.word()} for _ in range(2)])),
-                        None,
                     )
         if refused:
             return
@@ -156,7 +155,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
             if end == "cancel":
                 cancel_task(self.deps, human(task.workspace), task.id, "no longer needed")
             else:
-                resolve_task(self.deps, human(task.workspace), task.id, {"by": "hand"}, None)
+                resolve_task(self.deps, HumanCall(human(task.workspace), task.id), {"by": "hand"})
         if refused:
             return
         task.put_off_until = None

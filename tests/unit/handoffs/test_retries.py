@@ -12,10 +12,11 @@ import pytest
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, Unknown
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.times import rfc3339
 from baton.ports import TaskDetails
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.handoffs.split_task import split_task
@@ -205,7 +206,9 @@ def test_what_a_human_has_split_goes_on_in_its_parts_and_only_a_human_retries_th
     team = Team(A)
     team.register(B, approval="manual")
     whole = team.ask(B, under=team.begin(A)).task
-    split_task(team.deps, human(), whole.id, list(map(message_from, [{"summary": "one"}, {"summary": "two"}])), None)
+    split_task(
+        team.deps, HumanCall(human(), whole.id), list(map(message_from, [{"summary": "one"}, {"summary": "two"}]))
+    )
     with pytest.raises(HumanNeeded):
         retry_handoff(team.deps, agent(A), whole.id)
     assert retry_handoff(team.deps, human(), whole.id).task.retry_of == whole.id
@@ -215,7 +218,7 @@ def test_an_escalation_is_retried_by_a_human_so_that_no_agent_gets_round_its_cap
     world = World().settle()
     claimed = world.claimed()
     task = claimed.details.task
-    fail_task(world.deps, agent("auditor"), task.id, claimed.claim_id, BROKE, "h", retryable=False)
+    fail_task(world.deps, WorkerCall(agent("auditor"), task.id, claimed.claim_id, "h"), FailedWork(failure=BROKE))
     for by in (agent("scout"), service()):
         with pytest.raises(HumanNeeded):
             retry_handoff(world.deps, by, task.id)

@@ -13,12 +13,13 @@ import pytest
 from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import ModelAway
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import rfc3339
 from baton.run_ports import Reply
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
@@ -72,7 +73,7 @@ def finish(agent_runs: AgentRuns, task: Task, output: Any = "late") -> None:
     by = agent(str(task.target_agent))
     agent_runs.world.clock.advance(1)
     claimed = claim_task(agent_runs.deps, Claimer(by=by, agent=by.id, worker="w"), task.id)
-    complete_task(agent_runs.deps, by, task.id, claimed.claim_id, output, "h")
+    complete_task(agent_runs.deps, WorkerCall(by, task.id, claimed.claim_id, "h"), CompletedWork(output=output))
 
 
 def check(agent_runs: AgentRuns, workflow_id: str) -> None:

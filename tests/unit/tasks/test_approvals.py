@@ -14,6 +14,7 @@ from baton.domain.agents.route import Mode
 from baton.domain.errors import HumanNeeded, KeyReused, NotAllowed, RevisionChanged, TaskEnded, Unknown
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Task
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.change_route import change_route
@@ -70,9 +71,11 @@ def test_no_verb_of_a_humans_is_taken_from_anybody_else(by: Principal) -> None:
         lambda: approve_task_next(team.deps, by, task.id, None),
         lambda: approve_many(team.deps, by, [ToApprove(task.id)]),
         lambda: undo_approval(team.deps, by, task.id),
-        lambda: defer_task(team.deps, by, task.id, now, None),
+        lambda: defer_task(team.deps, HumanCall(by, task.id), now),
         lambda: dismiss_task(team.deps, by, task.id, "no"),
-        lambda: split_task(team.deps, by, task.id, list(map(message_from, [{"summary": "1"}, {"summary": "2"}])), None),
+        lambda: split_task(
+            team.deps, HumanCall(by, task.id), list(map(message_from, [{"summary": "1"}, {"summary": "2"}]))
+        ),
         lambda: release_review(team.deps, by, "review_x"),
         lambda: change_settings(team.deps, by, {"dispatch_delay_seconds": 0}),
         lambda: change_route(team.deps, by, "audit", {"agent": B}),
@@ -118,10 +121,8 @@ PATHS: dict[str, Callable[[Team], object]] = {
     "a delegation of what a human works on": lambda team: team.delegate(team.take(B, by_hand(team), human()), C),
     "a split": lambda team: split_task(
         team.deps,
-        human(),
-        team.ask(B, by=agent(A)).task.id,
+        HumanCall(human(), team.ask(B, by=agent(A)).task.id),
         list(map(message_from, [{"summary": "1", **FORGED}, {"summary": "2"}])),
-        None,
     ),
 }
 
@@ -218,9 +219,9 @@ def test_the_revision_seen_is_told_and_another_is_refused(verb: str) -> None:
     acts: dict[str, Callable[[int | None], object]] = {
         "approve": lambda seen: approve_task(team.deps, human(), task.id, seen),
         "approve-next": lambda seen: approve_task_next(team.deps, human(), task.id, seen),
-        "defer": lambda seen: defer_task(team.deps, human(), task.id, later, seen),
+        "defer": lambda seen: defer_task(team.deps, HumanCall(human(), task.id, seen), later),
         "split": lambda seen: split_task(
-            team.deps, human(), task.id, list(map(message_from, [{"summary": "1"}, {"summary": "2"}])), seen
+            team.deps, HumanCall(human(), task.id, seen), list(map(message_from, [{"summary": "1"}, {"summary": "2"}]))
         ),
     }
     for wrong in (0, 2):
@@ -239,7 +240,7 @@ def test_notes_and_duplicates_that_arrive_meanwhile_are_in_nobodys_way(world: Wo
         answer = world.mark(agent("scout"), escalation_reason=f"again {number}")
         assert answer.duplicate_of == task_id
     assert len(world.store.notes(WORKSPACE, task_id, 10)) == 5
-    defer_task(world.deps, human(), task_id, world.clock.now().replace(year=2027), seen)
+    defer_task(world.deps, HumanCall(human(), task_id, seen), world.clock.now().replace(year=2027))
     assert approve_task(world.deps, human(), task_id, seen).task.state == "delegated"
 
 

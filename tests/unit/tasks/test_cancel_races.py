@@ -14,10 +14,11 @@ import pytest
 from baton.domain.access.principal import Principal
 from baton.domain.errors import Busy, HumanNeeded, StaleClaim, Unknown
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
-from baton.services.claims.fail_task import fail_task, reject_task
+from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.retry_handoff import retry_handoff
@@ -45,20 +46,22 @@ def handoff(deps: Any, leg: Leg) -> object:
 
 def complete(deps: Any, leg: Leg) -> object:
     going_on = {"continuation": {"suggested_next": OTHER, "reason": "go on"}}
-    return complete_task(deps, *leg.where, {"late": 1}, "h", completion=going_on)
+    return complete_task(deps, WorkerCall(*leg.where, "h"), CompletedWork(output={"late": 1}, completion=going_on))
 
 
 def fail(deps: Any, leg: Leg) -> object:
-    return fail_task(deps, *leg.where, FAILURE, "h", retryable=False, rollback_request={"target_agent": OTHER})
+    return fail_task(
+        deps, WorkerCall(*leg.where, "h"), FailedWork(failure=FAILURE, rollback_request={"target_agent": OTHER})
+    )
 
 
 def reject(deps: Any, leg: Leg) -> object:
-    return reject_task(deps, *leg.where, "no", "h", rollback_request={"target_agent": OTHER})
+    return reject_task(deps, WorkerCall(*leg.where, "h"), "no", rollback_request={"target_agent": OTHER})
 
 
 def delegate(deps: Any, leg: Leg) -> object:
     branches = [{"call_id": str(number), **target(OTHER)} for number in range(3)]
-    return delegate_task(deps, *leg.where, list(map(branch_from, branches)), JoinRule(Policy.ALL), "h")
+    return delegate_task(deps, WorkerCall(*leg.where, "h"), list(map(branch_from, branches)), JoinRule(Policy.ALL))
 
 
 # What a worker may be doing; those that say something of the work are kept if they come too late.
@@ -67,10 +70,12 @@ DEEDS: dict[str, tuple[Callable[[Any, Leg], object], bool]] = {
     "complete": (complete, True),
     "fail": (fail, True),
     "reject": (
-        lambda deps, leg: reject_task(deps, *leg.where, "no", "h", rollback_request={"target_agent": OTHER}),
+        lambda deps, leg: reject_task(
+            deps, WorkerCall(*leg.where, "h"), "no", rollback_request={"target_agent": OTHER}
+        ),
         True,
     ),
-    "transfer": (lambda deps, leg: transfer_task(deps, *leg.where, message_from(target(OTHER)), "h"), True),
+    "transfer": (lambda deps, leg: transfer_task(deps, WorkerCall(*leg.where, "h"), message_from(target(OTHER))), True),
     "delegate": (delegate, False),
 }
 
@@ -193,7 +198,7 @@ def test_three_levels_at_work_all_end_and_all_late_results_are_kept_beside_the_t
     for leg in legs:
         for output in ({"v": 1}, {"v": 2}):
             with pytest.raises(StaleClaim):
-                complete_task(team.deps, *leg.where, output, str(output))
+                complete_task(team.deps, WorkerCall(*leg.where, str(output)), CompletedWork(output=output))
         (late,) = team.world.store.late_results(WORKSPACE, leg.task.id)
         assert (late.verb, late.agent, late.content["output"]) == ("complete", leg.by.id, {"v": 1})
         told = team.events(leg.task.id)[-1]
@@ -210,7 +215,9 @@ def test_a_strangers_late_word_is_not_kept(stranger: Principal) -> None:
     root = team.begin(TOP)
     cancel_task(team.deps, human(), root.task.id, None)
     with pytest.raises((StaleClaim, Unknown)):
-        complete_task(team.deps, stranger, root.task.id, root.claim_id, {"forged": 1}, "h")
+        complete_task(
+            team.deps, WorkerCall(stranger, root.task.id, root.claim_id, "h"), CompletedWork(output={"forged": 1})
+        )
     assert team.world.store.late_results(WORKSPACE, root.task.id) == ()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.errors import Unknown
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
@@ -17,7 +18,7 @@ from baton.ports import Insert, OpenEscalation
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next
@@ -376,7 +377,9 @@ def test_what_ended_since_the_index_named_it_is_left_alone() -> None:
     task_id = claimed.details.task.id
     world.clock.advance(300)
     store.before["commit"] = lambda: complete_task(
-        world.deps, agent("auditor"), task_id, claimed.claim_id, {"just": "in time"}, "h"
+        world.deps,
+        WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"),
+        CompletedWork(output={"just": "in time"}),
     )
     assert sweep(world.deps).reasons == {"changed_meanwhile": 1}
     assert world.task(task_id).state == "done"

@@ -20,12 +20,13 @@ from baton.domain.errors import (
     TaskEnded,
     UndoWindowOver,
 )
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay, state_fields
 from baton.services.claims.claim_task import Claimer, claim_next, claim_task
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
-from baton.services.claims.release_task import release_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
@@ -167,7 +168,7 @@ class TaskMachine(RuleBasedStateMachine):
             if cancel:
                 cancel_task(self.deps, human(), task_id, "no longer needed")
             else:
-                resolve_task(self.deps, human(), task_id, {"by": "hand"}, None)
+                resolve_task(self.deps, HumanCall(human(), task_id), {"by": "hand"})
         if not ended:
             task.state, task.claim_id = ("cancelled" if cancel else "done"), None
 
@@ -238,12 +239,18 @@ class TaskMachine(RuleBasedStateMachine):
             case "heartbeat":
                 renew_claim(self.deps, by, task_id, claim_id)
             case "complete":
-                complete_task(self.deps, by, task_id, claim_id, {"ok": True}, self.body_hash())
+                complete_task(
+                    self.deps, WorkerCall(by, task_id, claim_id, self.body_hash()), CompletedWork(output={"ok": True})
+                )
             case "release":
-                release_task(self.deps, by, task_id, claim_id, None, self.body_hash())
+                release_task(self.deps, WorkerCall(by, task_id, claim_id, self.body_hash()), ReleasedWork())
             case _:
                 again = verb == "fail-retry"
-                fail_task(self.deps, by, task_id, claim_id, failure, self.body_hash(), retryable=again)
+                fail_task(
+                    self.deps,
+                    WorkerCall(by, task_id, claim_id, self.body_hash()),
+                    FailedWork(failure=failure, retryable=again),
+                )
 
     def came_of(self, verb: str, task: Expected) -> None:
         if verb == "heartbeat":

@@ -17,11 +17,12 @@ from baton.domain.errors import (
     Unknown,
     WebhookInstalled,
 )
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tracker.page_sync import Sync
 from baton.ports import Save
 from baton.services.access.change_settings import change_settings
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
@@ -143,7 +144,9 @@ def test_a_worker_whose_task_was_closed_in_notion_is_refused(world: NotionWorld,
     world.sync()
     say(world, task_id, status="Done")
     with pytest.raises(StaleClaim):
-        complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, None, "h")
+        complete_task(
+            world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), CompletedWork(output=None)
+        )
     assert world.task(task_id).state is State.DONE
 
 
@@ -163,7 +166,11 @@ def test_whoever_ends_a_task_first_wins_and_the_other_side_follows(world: Notion
     task_id = claimed.details.task.id
     world.sync()
     world.notion.fault = lambda _method, _path: Fault(status=503)
-    complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, {"summary": "first"}, "h")
+    complete_task(
+        world.deps,
+        WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"),
+        CompletedWork(output={"summary": "first"}),
+    )
     world.clock.advance(60)
     world.notion.edit(world.page(task_id).id, by=world.notion.person, status="Cancelled")
     world.notion.fault = None
@@ -200,7 +207,7 @@ def test_a_trashed_page_stops_the_mirror_but_not_the_task_until_it_is_restored(w
     world.notion.restore(page.id, by=world.notion.person)
     world.sync()
     assert world.row(task_id).status is Sync.OK
-    complete_task(world.deps, agent("auditor"), task_id, claimed.claim_id, None, "h")
+    complete_task(world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), CompletedWork(output=None))
     world.sync()
     assert page.status == "Done"
     assert len(world.notion.pages) == 1

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tracker.page_sync import Sync
 from baton.services.access.change_settings import change_settings
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
@@ -85,7 +86,9 @@ def test_a_page_follows_its_task_and_tells_how_it_ended(world: NotionWorld) -> N
     world.sync()
     assert world.page(answer.task_id).status == "In progress"
     output = {"summary": "All 14 repositories are green again"}
-    complete_task(world.deps, agent("auditor"), answer.task_id, claimed.claim_id, output, "h")
+    complete_task(
+        world.deps, WorkerCall(agent("auditor"), answer.task_id, claimed.claim_id, "h"), CompletedWork(output=output)
+    )
     world.sync()
     page = world.page(answer.task_id)
     assert page.status == "Done"
@@ -98,7 +101,7 @@ def test_a_failure_is_told_on_the_page(world: NotionWorld) -> None:
     claimed = world.claimed()
     task_id = claimed.details.task.id
     failure = {"type": "blocker", "description": "No access to the repository"}
-    fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    fail_task(world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), FailedWork(failure=failure))
     world.sync()
     assert world.page(task_id).status == "Failed"
     (comment,) = world.page(task_id).comment_texts
@@ -131,7 +134,9 @@ def test_an_option_that_a_status_lacks_leaves_it_as_it_is_and_says_so() -> None:
     assert row.status is Sync.OK
     assert "Cancelled" in row.message
     done = world.claimed()
-    complete_task(world.deps, agent("auditor"), done.details.task.id, done.claim_id, None, "h")
+    complete_task(
+        world.deps, WorkerCall(agent("auditor"), done.details.task.id, done.claim_id, "h"), CompletedWork(output=None)
+    )
     world.sync()
     assert [page.status for page in world.notion.pages.values()] == ["To do", "Complete"]
 

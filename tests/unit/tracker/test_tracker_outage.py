@@ -14,12 +14,13 @@ import pytest
 
 from baton.adapters.notion import NotionTrackers
 from baton.domain.errors import StaleClaim
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_task
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
 from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS
@@ -133,10 +134,14 @@ class Drama:
         by, task_id = agent(target), claimed.details.task.id
         try:
             if self.chance.random() < 0.8:
-                complete_task(self.world.deps, by, task_id, claimed.claim_id, {"summary": f"did {task_id}"}, "h")
+                complete_task(
+                    self.world.deps,
+                    WorkerCall(by, task_id, claimed.claim_id, "h"),
+                    CompletedWork(output={"summary": f"did {task_id}"}),
+                )
             else:
                 failure = {"type": "error", "description": f"could not do {task_id}"}
-                fail_task(self.world.deps, by, task_id, claimed.claim_id, failure, "h", retryable=False)
+                fail_task(self.world.deps, WorkerCall(by, task_id, claimed.claim_id, "h"), FailedWork(failure=failure))
         except StaleClaim:
             return
 

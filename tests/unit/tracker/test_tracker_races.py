@@ -14,6 +14,7 @@ import pytest
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import Conflict, HandshakeClosed, Refused
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
@@ -21,7 +22,7 @@ from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync,
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports import Deps, Insert, MakePageDue, Save
 from baton.services.claims.claim_task import Claimed, Claimer, claim_task
-from baton.services.claims.complete_task import complete_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tracker.import_tracker import Imported, import_tracker
@@ -162,7 +163,9 @@ def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_sta
         turn.wait(timeout=30)
         if runner == 0:
             claim = claimed(deps, task_id)
-            complete_task(deps, AUDITOR, task_id, claim.claim_id, {"summary": "did it"}, "h")
+            complete_task(
+                deps, WorkerCall(AUDITOR, task_id, claim.claim_id, "h"), CompletedWork(output={"summary": "did it"})
+            )
         elif runner == 1 and number % 2:
             cancel_task(deps, human(), task_id, None)
         else:
@@ -238,7 +241,11 @@ def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_sa
             if who_goes_first == "sender":
                 looked[number].wait()
             try:
-                complete_task(deps, AUDITOR, task_id, claims[task_id].claim_id, {"summary": "did it"}, "h")
+                complete_task(
+                    deps,
+                    WorkerCall(AUDITOR, task_id, claims[task_id].claim_id, "h"),
+                    CompletedWork(output={"summary": "did it"}),
+                )
             finally:
                 ended[number].passed()
         else:

@@ -13,13 +13,14 @@ import pytest
 
 from baton.domain.errors import Busy, NotPermitted, TrackerAway, Unknown
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.change import Change
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
 from baton.ports import Save, Write
 from baton.services.access.change_settings import change_settings
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
@@ -168,7 +169,7 @@ def test_an_ended_page_that_never_showed_a_closing_status_was_not_reopened(world
     claimed = world.claimed()
     task_id = claimed.details.task.id
     failure = {"type": "error", "description": "no access"}
-    fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    fail_task(world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), FailedWork(failure=failure))
     world.sync()
     assert world.page(task_id).status == "Failed"
     person_edits(world, task_id, status="Blocked")
@@ -197,7 +198,7 @@ def test_a_task_that_ended_is_told_of_where_its_status_says_nothing_new() -> Non
     task_id = claimed.details.task.id
     world.sync()
     failure = {"type": "error", "description": "no access"}
-    fail_task(world.deps, agent("auditor"), task_id, claimed.claim_id, failure, "h", retryable=False)
+    fail_task(world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), FailedWork(failure=failure))
     world.sync()
     assert world.page(task_id).status == "In progress"
     assert world.page(task_id).comment_texts == ["Failed by agent auditor in Baton.\nerror: no access"]

@@ -10,13 +10,14 @@ import pytest
 
 from baton.domain.errors import PageHeld, TrackerAway
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports import Insert, SaveResponse, Write
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
-from baton.services.claims.release_task import release_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.retry_tracker import retry_tracker
@@ -196,7 +197,9 @@ def dead(world: NotionWorld) -> str:
     task_id = claimed.details.task.id
     world.sync()
     world.notion.delete(world.page(task_id).id)
-    release_task(world.deps, agent("auditor"), task_id, claimed.claim_id, "not mine", "h")
+    release_task(
+        world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), ReleasedWork(reason="not mine")
+    )
     world.sync()
     assert world.row(task_id).status is Sync.DEAD
     return task_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.guardrails.guardrails import checked
@@ -9,49 +10,36 @@ from baton.domain.tasks.commands import Complete
 from baton.domain.times import rfc3339
 from baton.steps.claims.check_envelope import sender
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.follow_up import FollowUp, continuation
+from baton.steps.handoffs.follow_up import FollowUp, continue_with
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 
-def complete_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    output: Any,
-    body_hash: str,
-    idempotency_key: IdempotencyKey | None = None,
-    completion: dict[str, Any] | None = None,
-    extra_writes: tuple[Write, ...] = (),
-    envelope: dict[str, Any] | None = None,
-) -> TaskDetails:
-    """Completes the task, with its output and the completion message. ``completion``: deliverables, verification,
-    notes, results, continuation. ``envelope``: the message's other statements about the task and the claim; raises
-    ``InvalidInput`` if they aren't true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and
-    ``Unknown``. ``body_hash`` tells an exact repeat from a second, different completion. ``extra_writes``: committed
-    with it."""
-    payload = {"output": output, "completion": completion or {}}
-    request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=Complete.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-        payload=payload,
-        extra_writes=extra_writes,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletedWork:
+    """The report of a worker that has done its task."""
+
+    output: Any
+    completion: dict[str, Any] | None = None  # deliverables, verification, notes, results, continuation
+    envelope: dict[str, Any] | None = None  # the message's other statements about the task and the claim
+    extra_writes: tuple[Write, ...] = ()  # committed with it
+
+
+def complete_task(deps: Deps, call: WorkerCall, work: CompletedWork) -> TaskDetails:
+    """Completes the task, with its output and the completion message. Raises ``InvalidInput`` if the envelope isn't
+    true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    payload = {"output": work.output, "completion": work.completion or {}}
+    request = EndClaimRequest(call=call, verb=Complete.name, payload=payload, extra_writes=work.extra_writes)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        return _completed(deps, request, inputs, now, envelope or {})
+        return _completed(deps, request, inputs, now, work.envelope or {})
 
     return end_claim(deps, request, decide)
 
@@ -75,7 +63,6 @@ def _completed(
         criteria=handoff.expectations.criteria,
         reports=reports,
     )
-    next_ = _next(deps, request.by, task, handoff, completion, completion_id, now)
     record = {
         **completion,
         "completion_id": completion_id,
@@ -84,24 +71,17 @@ def _completed(
         "status": status,
         "source": source,
     }
+    next_ = _next(deps, request.by, inputs, record, now)
     if next_.outcome:
         record["continuation"] = {**completion["continuation"], **next_.outcome}
     return ClaimOutcome(verb=command, output=output, completion=record, children=next_.children, extras=next_.extras)
 
 
-def _next(
-    deps: Deps,
-    by: Principal,
-    task: Task,
-    handoff: HandoffMessage,
-    completion: dict[str, Any],
-    completion_id: str,
-    now: datetime,
-) -> FollowUp:
+def _next(deps: Deps, by: Principal, inputs: HandoffInputs, completion: dict[str, Any], now: datetime) -> FollowUp:
     suggestion = completion.get("continuation") or {}
-    if not suggestion.get("suggested_next") or task.claim is None:
+    if not suggestion.get("suggested_next") or inputs.parent is None:
         return FollowUp()
-    return continuation(deps, by, task, handoff, suggestion, task.claim.agent, completion_id, now)
+    return continue_with(deps, by, inputs.parent, completion, now)
 
 
 def _reports(completion: dict[str, Any]) -> list[dict[str, Any]]:

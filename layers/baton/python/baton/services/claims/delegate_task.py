@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.ports import Deps, HandoffInputs, TaskDetails
 
 
@@ -44,37 +44,21 @@ def branch_from(plain: Mapping[str, Any]) -> BranchMessage:
     )
 
 
-def delegate_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    branches: Sequence[BranchMessage],
-    join: JoinRule,
-    body_hash: str,
-    idempotency_key: IdempotencyKey | None = None,
-) -> TaskDetails:
+def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage], join: JoinRule) -> TaskDetails:
     """Ends the claim, and makes the task wait until its branches have ended, as ``join`` says. ``branches``: 1 to 10,
-    each with its own ``call_id``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the
-    task as it was."""
+    each with its own ``call_id``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it
+    was."""
     if join.policy is Policy.QUORUM and not 1 <= (join.quorum or 0) <= len(branches):
         raise InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
     if len({each.call_id for each in branches}) < len(branches):
         raise InvalidInput("branches", "must each have a call_id of their own")
-    request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=WaitFor.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-    )
+    by, request = call.by, EndClaimRequest(call=call, verb=WaitFor.name)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]
-        begun = begin_children(deps, by, planned, inputs, now, idempotency_key)
+        begun = begin_children(deps, call, planned, inputs, now)
         wait = wait_for(_claimed(inputs).task, begun.handoffs, join, inputs.settings, now)
-        command = WaitFor(by=by, claim_id=claim_id, wait=wait)
+        command = WaitFor(by=by, claim_id=call.claim_id, wait=wait)
         return ClaimOutcome(verb=command, children=begun.handoffs, extras=begun.extras)
 
     names = [each.message.target.agent for each in branches]

@@ -3,73 +3,61 @@ goes back to an agent that can act on it (docs/spec/protocol.md §5)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.guardrails.guardrails import checked
-from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.commands import Fail, Reject
 from baton.domain.times import rfc3339
 from baton.ports import Put
 from baton.steps.claims.check_envelope import sender
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-from baton.steps.handoffs.follow_up import FollowUp, rollback
+from baton.steps.handoffs.follow_up import FollowUp, roll_back
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 
-def fail_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    failure: dict[str, Any],
-    body_hash: str,
-    *,
-    retryable: bool,
-    idempotency_key: IdempotencyKey | None = None,
-    rollback_request: dict[str, Any] | None = None,
-    extra_writes: tuple[Write, ...] = (),
-    envelope: dict[str, Any] | None = None,
-) -> TaskDetails:
-    """Fails the task, or makes it ready again if the failure is retryable and attempts are left. ``failure``: ``{type,
-    description, blockers, partial_progress}``. ``rollback_request``: ``{target_agent, reason, questions}``.
-    ``extra_writes``: committed with it. ``envelope``: the message's other statements about the task and the claim;
-    raises ``InvalidInput`` if they aren't true. An agent that is switched off may fail its task, but not name the
-    agent that continues: raises ``InactiveAgent``. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
-    payload = _payload(failure, rollback_request)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedWork:
+    """The report of a worker that couldn't do its task."""
+
+    failure: dict[str, Any]  # ``{type, description, blockers, partial_progress}``
+    retryable: bool = False
+    rollback_request: dict[str, Any] | None = None  # ``{target_agent, reason, questions}``
+    envelope: dict[str, Any] | None = None  # the message's other statements about the task and the claim
+    extra_writes: tuple[Write, ...] = ()  # committed with it
+
+
+def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
+    """Fails the task, or makes it ready again if the failure is retryable and attempts are left. An agent that is
+    switched off may fail its task, but not name the agent that continues: raises ``InactiveAgent``. Raises
+    ``InvalidInput`` if the envelope isn't true. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    by, payload = call.by, _payload(work.failure, work.rollback_request)
     request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=Fail.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-        payload=payload,
-        extra_writes=extra_writes,
-        while_off=True,
+        call=call, verb=Fail.name, payload=payload, extra_writes=work.extra_writes, while_off=True
     )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
         base = _base_record(deps, request, inputs, now, "failure")
-        base["source"] = sender(deps, by.workspace, inputs, envelope or {}, "failed")
+        base["source"] = sender(deps, by.workspace, inputs, work.envelope or {}, "failed")
         checkpoint = _partial_progress(deps, request, task, base, now)
         base["checkpoint_id"] = checkpoint.id if checkpoint else None
-        is_over = not retryable or task.attempt >= task.max_attempts
-        back = rollback(deps, by, task, _record(inputs), base, now) if is_over else FollowUp()
+        is_over = not work.retryable or task.attempt >= task.max_attempts
+        back = _rolled_back(deps, by, inputs, base, now) if is_over else FollowUp()
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Fail(
             by=by,
-            claim_id=claim_id,
+            claim_id=call.claim_id,
             failure=record,
-            retryable=retryable,
+            retryable=work.retryable,
             failure_id=base["failure_id"],
             checkpoint_id=checkpoint.id if checkpoint else None,
             rollback=_initiated(back),
@@ -88,36 +76,21 @@ def fail_task(
 
 
 def reject_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    reason: str,
-    body_hash: str,
-    idempotency_key: IdempotencyKey | None = None,
-    rollback_request: dict[str, Any] | None = None,
+    deps: Deps, call: WorkerCall, reason: str, rollback_request: dict[str, Any] | None = None
 ) -> TaskDetails:
     """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
-    failure: dict[str, Any] = {"type": "capability", "description": reason}
-    payload = _payload(failure, rollback_request)
-    request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=Reject.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-        payload=payload,
-    )
+    by = call.by
+    payload = _payload({"type": "capability", "description": reason}, rollback_request)
+    request = EndClaimRequest(call=call, verb=Reject.name, payload=payload)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
         base = _base_record(deps, request, inputs, now, "reason")
-        back = rollback(deps, by, task, _record(inputs), base, now)
+        back = _rolled_back(deps, by, inputs, base, now)
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = Reject(
             by=by,
-            claim_id=claim_id,
+            claim_id=call.claim_id,
             reason=base["failure"]["description"],
             failure=record,
             failure_id=base["failure_id"],
@@ -166,6 +139,10 @@ def _partial_progress(
     )
 
 
+def _rolled_back(deps: Deps, by: Principal, inputs: HandoffInputs, failure: dict[str, Any], now: datetime) -> FollowUp:
+    return roll_back(deps, by, inputs.parent, failure, now) if inputs.parent else FollowUp()
+
+
 def _initiated(back: FollowUp) -> dict[str, Any] | None:
     """The rollback's entry in the trail, if there is a new handoff."""
     return {name: back.outcome[name] for name in ("target_agent", "handoff_id", "task_id")} if back.child else None
@@ -180,7 +157,3 @@ def _task(inputs: HandoffInputs) -> Task:
     if inputs.parent is None:
         raise ValueError("no task was read")
     return inputs.parent.task
-
-
-def _record(inputs: HandoffInputs) -> HandoffMessage:
-    return inputs.parent.message if inputs.parent else HandoffMessage()

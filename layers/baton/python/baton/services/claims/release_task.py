@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.domain.guardrails.guardrails import checked
@@ -11,37 +12,24 @@ from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_clai
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 
-def release_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    reason: str | None,
-    body_hash: str,
-    idempotency_key: IdempotencyKey | None = None,
-    *,
-    again_at: datetime | None = None,
-    has_progressed: bool = False,
-    extra_writes: tuple[Write, ...] = (),
-) -> TaskDetails:
-    """Ends the claim, and makes the task ready again. ``again_at``: it isn't ready before then. ``has_progressed``: the
-    run made progress before the release. ``extra_writes``: committed with it. Raises ``StaleClaim``,
-    ``GuardrailRefused`` and ``Unknown``."""
-    request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=Release.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-        extra_writes=extra_writes,
-        while_off=True,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedWork:
+    """How a worker gives its task back."""
+
+    reason: str | None = None
+    again_at: datetime | None = None  # the task isn't ready before then
+    has_progressed: bool = False  # the run made progress before the release
+    extra_writes: tuple[Write, ...] = ()  # committed with it
+
+
+def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetails:
+    """Ends the claim, and makes the task ready again. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
+    by, reason = call.by, work.reason
+    request = EndClaimRequest(call=call, verb=Release.name, extra_writes=work.extra_writes, while_off=True)
 
     def decide(inputs: HandoffInputs, _now: datetime) -> ClaimOutcome:
         # Baton's own reasons aren't a caller's content.
@@ -50,7 +38,11 @@ def release_task(
             checked({"reason": reason}, inputs.settings.guardrails, "")["reason"] if is_by_caller else reason
         )
         command = Release(
-            by=by, claim_id=claim_id, reason=checked_reason, again_at=again_at, has_progressed=has_progressed
+            by=by,
+            claim_id=call.claim_id,
+            reason=checked_reason,
+            again_at=work.again_at,
+            has_progressed=work.has_progressed,
         )
         return ClaimOutcome(verb=command)
 

@@ -18,23 +18,16 @@ from baton.steps.idempotency import run_idempotently, save_response, with_respon
 from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.idempotency import SavedResponse
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, HandoffInputs
 
 
-def save_checkpoint(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    step_name: str,
-    state: dict[str, Any],
-    idempotency_key: IdempotencyKey | None = None,
-) -> tuple[Task, str]:
+def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[str, Any]) -> tuple[Task, str]:
     """Returns the task, and the checkpoint's id. The claim continues. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``ClaimFull`` and ``Unknown``."""
+    by, task_id, claim_id, idempotency_key = call.by, call.task_id, call.claim_id, call.idempotency_key
 
     def replay(saved: dict[str, Any]) -> tuple[Task, str]:
         return from_snapshot(saved), saved["checkpoint_id"]

@@ -22,35 +22,20 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.ports import Deps, HandoffInputs, TaskDetails
 
 
-def transfer_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    transfer: HandoffMessage,
-    body_hash: str,
-    idempotency_key: IdempotencyKey | None = None,
-) -> TaskDetails:
+def transfer_task(deps: Deps, call: WorkerCall, transfer: HandoffMessage) -> TaskDetails:
     """Ends the task as done; its child takes its place in a branch. ``transfer``: ``{target, summary, results, context,
     metadata}``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
-    request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=Transfer.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-        payload={"transfer": transfer.plain()},
-    )
+    by = call.by
+    request = EndClaimRequest(call=call, verb=Transfer.name, payload={"transfer": transfer.plain()})
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        begun = begin_children(deps, by, [_planned(deps, by, transfer, inputs)], inputs, now, idempotency_key)
+        begun = begin_children(deps, call, [_planned(deps, by, transfer, inputs)], inputs, now)
         task = begun.only.task
-        command = Transfer(by=by, claim_id=claim_id, successor=task.id, target=task.target_agent)
+        command = Transfer(by=by, claim_id=call.claim_id, successor=task.id, target=task.target_agent)
         return ClaimOutcome(
             verb=command, output=transfer_output(begun.only), children=begun.handoffs, extras=begun.extras
         )

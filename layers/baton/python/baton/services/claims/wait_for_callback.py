@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.ports import Deps, HandoffInputs, TaskDetails
 
 DEFAULT_WAIT_SECONDS = 7 * 86_400
@@ -32,25 +31,11 @@ MAX_WAIT_SECONDS = 30 * 86_400
 
 
 def wait_for_callback(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    interaction_id: str,
-    until: datetime | None,
-    body_hash: str,
-    idempotency_key: IdempotencyKey | None = None,
+    deps: Deps, call: WorkerCall, interaction_id: str, until: datetime | None = None
 ) -> tuple[TaskDetails, str]:
     """Returns the task, and the token of the address that takes the one answer. ``until``: at most 30 days ahead, 7 by
     default; after it the task continues without an answer. Raises ``StaleClaim``."""
-    request = EndClaimRequest(
-        by=by,
-        task_id=task_id,
-        claim_id=claim_id,
-        verb=WaitFor.name,
-        body_hash=body_hash,
-        idempotency_key=idempotency_key,
-    )
+    by, request = call.by, EndClaimRequest(call=call, verb=WaitFor.name)
     key = deps.callback_key.get()  # before any write: without the key there is no address for the answer
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
@@ -60,10 +45,10 @@ def wait_for_callback(
         waits = inputs.parent.task.waits if inputs.parent else 0
         name = checked({"interaction_id": interaction_id}, inputs.settings.guardrails, "")["interaction_id"]
         wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
-        return ClaimOutcome(verb=WaitFor(by=by, claim_id=claim_id, wait=wait))
+        return ClaimOutcome(verb=WaitFor(by=by, claim_id=call.claim_id, wait=wait))
 
     details = end_claim(deps, request, decide)
-    callback = Callback(by.workspace, task_id, details.task.waits)
+    callback = Callback(by.workspace, call.task_id, details.task.waits)
     return details, callback.token(key)
 
 

@@ -23,56 +23,49 @@ from baton.steps.tasks.change_task import commit, page_sync_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.idempotency import SavedResponse
+    from baton.domain.tasks.calls import HumanCall
     from baton.ports import Deps, HandoffInputs
 
 MIN_PARTS, MAX_PARTS = 2, 10
 
 
 def split_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    parts: Sequence[HandoffMessage],
-    revision: int | None,
-    idempotency_key: IdempotencyKey | None = None,
+    deps: Deps, call: HumanCall, parts: Sequence[HandoffMessage]
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     """Returns the whole, cancelled, and its parts in ``needs``. Each part has the whole's context, source and place in
     the workflow, and its target unless it names one. ``parts``: ``{target, summary, context, expectations, metadata}``.
     A human decides: the loop guard counts the parts, and stops none. Raises ``RevisionChanged``, and the errors of
     ``create_handoff`` about a target."""
+    by, idempotency_key = call.by, call.idempotency_key
     by.must_be_human("split a task")
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         names = slugs_among(*(each.target.agent for each in parts))
-        query = HandoffQuery(agents=names, parent_id=task_id, idempotency_key=idempotency_key)
+        query = HandoffQuery(agents=names, parent_id=call.task_id, idempotency_key=idempotency_key)
         return with_response(deps.store.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
         if inputs.parent is None:
             raise Unknown("task")
-        return _split(deps, by, inputs.parent, inputs, parts, revision, idempotency_key)
+        return _split(deps, call, inputs.parent, inputs, parts)
 
     return run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, first))
 
 
 def _split(
-    deps: Deps,
-    by: Principal,
-    whole: TaskDetails,
-    inputs: HandoffInputs,
-    parts: Sequence[HandoffMessage],
-    revision: int | None,
-    idempotency_key: IdempotencyKey | None,
+    deps: Deps, call: HumanCall, whole: TaskDetails, inputs: HandoffInputs, parts: Sequence[HandoffMessage]
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
+    by, idempotency_key = call.by, call.idempotency_key
     now = deps.clock.now()
-    planned = [PlannedHandoff(_part(deps, by, whole, inputs, each, number), None) for number, each in enumerate(parts)]
+    planned = [PlannedHandoff(_part(deps, whole, inputs, each, number), None) for number, each in enumerate(parts)]
     terms = Terms(settings=inputs.settings, now=now, is_released=True, created_by=whole.task.created_by)
     begun = begin_or_refuse(deps, by, planned, terms, idempotency_key)
     made = begun.handoffs
-    change = transition(whole.task, Split(by=by, parts=tuple(each.task.id for each in made), revision=revision), now)
+    change = transition(
+        whole.task, Split(by=by, parts=tuple(each.task.id for each in made), revision=call.revision), now
+    )
     answer = {"whole": snapshot(change.task), "parts": [snapshot(each.task) for each in made]}
     commit(
         deps,
@@ -86,17 +79,15 @@ def _split(
     )
 
 
-def _part(
-    deps: Deps, by: Principal, whole: TaskDetails, inputs: HandoffInputs, part: HandoffMessage, number: int
-) -> HandoffDraft:
+def _part(deps: Deps, whole: TaskDetails, inputs: HandoffInputs, part: HandoffMessage, number: int) -> HandoffDraft:
     task, record = whole.task, whole.message
     content = checked_message(part, inputs.settings.guardrails, f"parts.{number}")
     content.must_be_ahead(deps.clock.now(), f"parts.{number}")
     target = TargetPart({**record.target.fields, **content.target.fields})
     name = content.target.agent if "agent" in content.target.fields else task.target_agent
     field = f"parts.{number}.target.agent"
-    agent = active_agent(deps, by.workspace, inputs.agents, name, field) if name is not None else None
-    must_be_able(deps, by.workspace, agent, content.requires, task.source_agent)
+    agent = active_agent(deps, task.workspace, inputs.agents, name, field) if name is not None else None
+    must_be_able(deps, task.workspace, agent, content.requires, task.source_agent)
     message = replace(
         content,
         source=record.source if record.source.fields else SourcePart({"agent": task.source_agent}),

@@ -24,13 +24,14 @@ from baton.domain.errors import (
     TaskEnded,
     Unknown,
 )
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import seconds
 from baton.run_ports import RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any, claim_task
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.renew_claim import renew_claim
 from baton.steps.tasks.change_task import notify_agent
@@ -155,10 +156,14 @@ def _complete(deps: Deps, by: Principal, task_id: str, claim_id: str, done: RunS
     report a better one."""
     try:
         body_hash = _hash([done.output, done.completion])
-        complete_task(deps, by, task_id, claim_id, done.output, body_hash, completion=done.completion)
+        complete_task(
+            deps,
+            WorkerCall(by, task_id, claim_id, body_hash),
+            CompletedWork(output=done.output, completion=done.completion),
+        )
     except InvalidInput as refusal:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
-        fail_task(deps, by, task_id, claim_id, failure, _hash(failure), retryable=False)
+        fail_task(deps, WorkerCall(by, task_id, claim_id, _hash(failure)), FailedWork(failure=failure))
 
 
 def _fail(deps: Deps, by: Principal, task_id: str, claim_id: str, not_done: RunFailed) -> None:
@@ -168,17 +173,14 @@ def _fail(deps: Deps, by: Principal, task_id: str, claim_id: str, not_done: RunF
     try:
         fail_task(
             deps,
-            by,
-            task_id,
-            claim_id,
-            failure,
-            _hash(failure),
-            retryable=retryable,
-            extra_writes=not_done.extra_writes,
+            WorkerCall(by, task_id, claim_id, _hash(failure)),
+            FailedWork(failure=failure, retryable=retryable, extra_writes=not_done.extra_writes),
         )
     except InvalidInput as refusal:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
-        fail_task(deps, by, task_id, claim_id, failure, _hash(failure), retryable=retryable)
+        fail_task(
+            deps, WorkerCall(by, task_id, claim_id, _hash(failure)), FailedWork(failure=failure, retryable=retryable)
+        )
 
 
 def _start(

@@ -19,10 +19,11 @@ from baton.domain.runs.history import Conversation, conversation_in
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
 from baton.domain.runs.transcript import Entry, Message, MessageType, Transcript, Usage
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
 from baton.ports import AddUsage
 from baton.run_ports import RunExit, StopReason
-from baton.services.claims.release_task import release_task
+from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import Tools, offered
 from baton.steps.agents.kill_switch import is_off
 from baton.steps.runs.model_client import ModelClient
@@ -170,14 +171,15 @@ class _Run:
         again_at = self.deps.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
             self.deps,
-            self.work.by,
-            self.work.details.task.id,
-            self.work.claim_id,
-            reason[:MAX_REASON],
-            hashlib.sha256(reason.encode()).hexdigest(),
-            again_at=again_at,
-            has_progressed=self.transcript_writer.has_progressed,
-            extra_writes=extras,
+            WorkerCall(
+                self.work.by, self.work.details.task.id, self.work.claim_id, hashlib.sha256(reason.encode()).hexdigest()
+            ),
+            ReleasedWork(
+                reason=reason[:MAX_REASON],
+                again_at=again_at,
+                has_progressed=self.transcript_writer.has_progressed,
+                extra_writes=extras,
+            ),
         )
         return RunExit.GIVEN_BACK
 

@@ -11,11 +11,12 @@ from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.runs.transcript import TaskEntry, result
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.trail import canonical_json
 from baton.ports import HandoffQuery, Insert
 from baton.run_ports import RunExit
-from baton.services.claims.complete_task import complete_task
-from baton.services.claims.fail_task import fail_task
+from baton.services.claims.complete_task import CompletedWork, complete_task
+from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.steps.runs.run_handoffs import (
     MAX_CALLS,
@@ -111,13 +112,8 @@ class Tools:
         work = self.work
         complete_task(
             self.deps,
-            work.by,
-            work.details.task.id,
-            work.claim_id,
-            output,
-            body_hash,
-            completion=completion,
-            extra_writes=extra_writes,
+            WorkerCall(work.by, work.details.task.id, work.claim_id, body_hash),
+            CompletedWork(output=output, completion=completion, extra_writes=extra_writes),
         )
         return RunExit.ENDED
 
@@ -130,14 +126,12 @@ class Tools:
         work = self.work
         fail_task(
             self.deps,
-            work.by,
-            work.details.task.id,
-            work.claim_id,
-            failure,
-            _hash(failure),
-            retryable=False,
-            rollback_request={"questions": questions} if questions else None,
-            extra_writes=extra_writes,
+            WorkerCall(work.by, work.details.task.id, work.claim_id, _hash(failure)),
+            FailedWork(
+                failure=failure,
+                rollback_request={"questions": questions} if questions else None,
+                extra_writes=extra_writes,
+            ),
         )
         return RunExit.ENDED
 
@@ -182,7 +176,10 @@ class Tools:
         idempotency_key = IdempotencyKey(work.by, f"/{ROUTE}/{task_id}", call["toolUseId"], _hash(arguments))
         try:
             _, checkpoint_id = save_checkpoint(
-                self.deps, work.by, task_id, work.claim_id, arguments["step_name"], arguments["state"], idempotency_key
+                self.deps,
+                WorkerCall(work.by, task_id, work.claim_id, idempotency_key=idempotency_key),
+                arguments["step_name"],
+                arguments["state"],
             )
         except (InvalidInput, ClaimFull) as refusal:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)

@@ -14,16 +14,15 @@ from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 
 if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.idempotency import SavedResponse
+    from baton.domain.tasks.calls import WorkerCall
     from baton.ports import Deps, HandoffInputs
 
 
-def add_note(
-    deps: Deps, by: Principal, task_id: str, claim_id: str, text: str, idempotency_key: IdempotencyKey | None = None
-) -> Note:
+def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
     """Saves the note. The task's version and content revision stay. Raises ``StaleClaim``, ``GuardrailRefused``,
     ``ClaimFull`` and ``Unknown``."""
+    by, task_id, claim_id, idempotency_key = call.by, call.task_id, call.claim_id, call.idempotency_key
 
     def replay(saved: dict[str, Any]) -> Note:
         return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.domain.handoffs.workflow import ANY_AGENT
 from baton.domain.tasks.commands import Approve, ApproveNext, Undo
-from baton.steps.tasks.change_task import change_task
+from baton.steps.tasks.change_task import TaskRequest, change_task
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -26,7 +26,7 @@ def approve_task(
         agent, settings = deps.store.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
         return Approve(by=by, revision=revision, agent=agent, settings=settings)
 
-    return change_task(deps, by.workspace, task_id, command, idempotency_key)
+    return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), command)
 
 
 def approve_task_next(
@@ -34,7 +34,9 @@ def approve_task_next(
 ) -> TaskDetails:
     """Approves the task for the worker that takes it next; it is never dispatched."""
     by.must_be_human("approve a task")
-    return change_task(deps, by.workspace, task_id, lambda _: ApproveNext(by=by, revision=revision), idempotency_key)
+    return change_task(
+        deps, TaskRequest(by.workspace, task_id, idempotency_key), lambda _: ApproveNext(by=by, revision=revision)
+    )
 
 
 def undo_approval(
@@ -42,4 +44,4 @@ def undo_approval(
 ) -> TaskDetails:
     """Takes the approval back. Raises ``UndoWindowOver`` once the task may have been claimed."""
     by.must_be_human("undo an approval")
-    return change_task(deps, by.workspace, task_id, lambda _: Undo(by=by), idempotency_key)
+    return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), lambda _: Undo(by=by))

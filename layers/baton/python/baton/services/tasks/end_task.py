@@ -10,11 +10,12 @@ from baton.domain.times import seconds
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
-from baton.steps.tasks.change_task import change_task
+from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import HumanCall
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, TaskDetails
 
@@ -22,19 +23,18 @@ if TYPE_CHECKING:
 AT_ONCE_SECONDS = 5
 
 
-def resolve_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    output: Any,
-    reason: str | None,
-    idempotency_key: IdempotencyKey | None = None,
-) -> TaskDetails:
+def resolve_task(deps: Deps, call: HumanCall, output: Any, reason: str | None = None) -> TaskDetails:
     """Sets the task to ``done`` with its output: the work was done elsewhere. Human only."""
+    by = call.by
     by.must_be_human("resolve a task")
     content = apply_guardrails(deps, by.workspace, {"output": output, "reason": reason})
     command = Resolve(by=by, reason=content["reason"], has_output=output is not None)
-    return change_task(deps, by.workspace, task_id, lambda _: command, idempotency_key, content["output"])
+    return change_task(
+        deps,
+        TaskRequest(by.workspace, call.task_id, call.idempotency_key),
+        lambda _: command,
+        TaskItems(output=content["output"]),
+    )
 
 
 def cancel_task(
@@ -47,7 +47,7 @@ def cancel_task(
         return Cancel(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
 
     with refused_as_unknown(deps, by, task_id):
-        details = change_task(deps, by.workspace, task_id, cancel, idempotency_key)
+        details = change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), cancel)
     cancel_descendants_soon(deps, details.task)
     return details
 

@@ -7,31 +7,25 @@ from typing import TYPE_CHECKING
 from baton.domain.tasks.commands import Defer, Dismiss
 from baton.services.tasks.end_task import cancel_descendants_soon
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
-from baton.steps.tasks.change_task import change_task
+from baton.steps.tasks.change_task import TaskRequest, change_task
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import HumanCall
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, TaskDetails
 
 
-def defer_task(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    until: datetime,
-    revision: int | None,
-    idempotency_key: IdempotencyKey | None = None,
-) -> TaskDetails:
+def defer_task(deps: Deps, call: HumanCall, until: datetime) -> TaskDetails:
     """Hides the task from every queue until ``until``. It still needs approval, and a caller that knows it may approve
     it before then."""
+    by = call.by
     by.must_be_human("defer a task")
-    return change_task(
-        deps, by.workspace, task_id, lambda _: Defer(by=by, until=until, revision=revision), idempotency_key
-    )
+    command = Defer(by=by, until=until, revision=call.revision)
+    return change_task(deps, TaskRequest(by.workspace, call.task_id, call.idempotency_key), lambda _: command)
 
 
 def dismiss_task(
@@ -43,6 +37,6 @@ def dismiss_task(
     def dismiss(_: Task) -> Dismiss:
         return Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
 
-    details = change_task(deps, by.workspace, task_id, dismiss, idempotency_key)
+    details = change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), dismiss)
     cancel_descendants_soon(deps, details.task)
     return details

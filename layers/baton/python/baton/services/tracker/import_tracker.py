@@ -20,7 +20,7 @@ from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
 from baton.ports import Insert, OpenEscalation, Save
 from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tasks.change_task import change_task, commit
+from baton.steps.tasks.change_task import TaskRequest, change_task, commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,4 +190,4 @@ class Importer:
         reason = f"was {seen.status!r} in {self.deps.trackers.name} when it was imported"
         command = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
         with suppress(TaskEnded):
-            change_task(self.deps, self.by.workspace, task_id, lambda _: command)
+            change_task(self.deps, TaskRequest(self.by.workspace, task_id), lambda _: command)

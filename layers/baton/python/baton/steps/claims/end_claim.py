@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.commands import WorkerCommand
     from baton.domain.tasks.task import Task
     from baton.ports import Deps, HandoffInputs, Json, Write
@@ -38,19 +38,27 @@ if TYPE_CHECKING:
 class EndClaimRequest:
     """A worker's request to end its claim."""
 
-    by: Principal
-    task_id: str
-    claim_id: str
+    call: WorkerCall
     verb: str
-    body_hash: str  # tells an exact repeat from a second, different request
-    idempotency_key: IdempotencyKey | None = None
     payload: dict[str, Any] = field(default_factory=dict)  # the part that is kept if the request comes too late
     extra_writes: tuple[Write, ...] = ()  # extra writes, committed with whatever the outcome is
     while_off: bool = False  # also accepted from an agent that is switched off
 
     @property
+    def by(self) -> Principal:
+        return self.call.by
+
+    @property
+    def task_id(self) -> str:
+        return self.call.task_id
+
+    @property
+    def claim_id(self) -> str:
+        return self.call.claim_id
+
+    @property
     def fingerprint(self) -> str:
-        return f"{self.verb} {self.by.key} {self.body_hash}"
+        return f"{self.verb} {self.by.key} {self.call.body_hash}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +110,7 @@ def end_claim(
         extras += [write for child in outcome.children for write in child.writes]
         if outcome.output is not None or outcome.completion:
             extras.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-        commit(deps, change, *extras, *save_response(request.idempotency_key, answer))
+        commit(deps, change, *extras, *save_response(request.call.idempotency_key, answer))
         return TaskDetails(
             task=change.task,
             output=outcome.output,
@@ -113,7 +121,7 @@ def end_claim(
 
     with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
         try:
-            return run_idempotently(deps, request.idempotency_key, read, decide_and_commit, replay)
+            return run_idempotently(deps, request.call.idempotency_key, read, decide_and_commit, replay)
         except StaleClaim:
             return _replay_or_stale(deps, request)
 
@@ -126,7 +134,7 @@ def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
 
 def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQuery:
     more = query or HandoffQuery()
-    return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=request.idempotency_key)
+    return HandoffQuery(agents=more.agents, parent_id=request.task_id, idempotency_key=request.call.idempotency_key)
 
 
 def _task(inputs: HandoffInputs) -> TaskDetails:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.handoffs.workflow import RootHandoffs
     from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.change import Change
     from baton.domain.tasks.task import JoinRule, Task
     from baton.domain.tracker.page_sync import PageSync
@@ -131,7 +132,8 @@ def begin_handoffs(
                 draft = each.draft
                 draft.check(terms.settings, terms.start + number, terms.now)
     except LoopTripped as trip:
-        return stopped_handoff(deps, by, draft, trip, terms.now, extras)
+        stopped = stopped_handoff(deps, by, draft, trip, terms.now)
+        return replace(stopped, extras=(*stopped.extras, *extras))
     begun = tuple(_begin(deps, by, each, terms) for each in planned)
     if terms.is_counted:
         extras.append(_handoffs_counted(planned, terms))
@@ -188,18 +190,14 @@ def begin_handoff(
 
 
 def begin_children(
-    deps: Deps,
-    by: Principal,
-    planned: Sequence[PlannedHandoff],
-    inputs: HandoffInputs,
-    now: datetime,
-    idempotency_key: IdempotencyKey | None,
+    deps: Deps, call: WorkerCall, planned: Sequence[PlannedHandoff], inputs: HandoffInputs, now: datetime
 ) -> BegunHandoffs:
-    """Begins the handoffs that follow from an action of ``by`` under a claim. Raises ``LoopTripped``."""
+    """Begins the handoffs that follow from a worker's call. Raises ``LoopTripped``."""
+    by = call.by
     workflow_id = planned[0].draft.lineage.workflow_id
     handoffs = deps.store.handoff_inputs(by.workspace, HandoffQuery(workflow_id=workflow_id)).handoffs
     terms = Terms(settings=inputs.settings, now=now, handoffs=handoffs, asked_directly=False)
-    return begin_or_refuse(deps, by, planned, terms, idempotency_key)
+    return begin_or_refuse(deps, by, planned, terms, call.idempotency_key)
 
 
 def commit_handoff(deps: Deps, begun: BegunHandoffs, *extras: Write) -> TaskDetails:
@@ -241,14 +239,7 @@ def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:
     return 1
 
 
-def stopped_handoff(
-    deps: Deps,
-    by: Principal,
-    draft: HandoffDraft,
-    trip: LoopTripped,
-    now: datetime,
-    extras: Sequence[Write] = (),
-) -> StoppedHandoff:
+def stopped_handoff(deps: Deps, by: Principal, draft: HandoffDraft, trip: LoopTripped, now: datetime) -> StoppedHandoff:
     """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
     (docs/spec/protocol.md §3)."""
     review_id = _review_id(draft, trip.rule)
@@ -279,7 +270,7 @@ def stopped_handoff(
             last_at=now,
         )
     content = Put(ReviewRequest(review_id, draft.plain()))
-    return StoppedHandoff(review, trip, (Save(review), content, *extras))
+    return StoppedHandoff(review, trip, (Save(review), content))
 
 
 def _review_id(draft: HandoffDraft, rule: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, Write
+    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
 
 NOBODY = "nobody_to_roll_back_to"
 TO_ITS_SOURCE = "rollback_to_its_source"
@@ -46,19 +46,13 @@ class FollowUp:
         return (self.child,) if self.child else ()
 
 
-def continuation(
-    deps: Deps,
-    by: Principal,
-    task: Task,
-    record: HandoffMessage,
-    continuation: dict[str, Any],
-    source: str,
-    completion_id: str,
-    now: datetime,
-) -> FollowUp:
-    """Returns the handoff to the agent that a completion suggests. An unknown agent is recorded, not an error
-    (docs/spec/protocol.md §4)."""
-    name = continuation["suggested_next"]
+def continue_with(deps: Deps, by: Principal, ended: TaskDetails, completion: dict[str, Any], now: datetime) -> FollowUp:
+    """Returns the handoff to the agent that a completion suggests. ``completion``: its record. An unknown agent is
+    recorded, not an error (docs/spec/protocol.md §4)."""
+    task, record, continuation = ended.task, ended.message, completion["continuation"]
+    if task.claim is None:
+        return FollowUp()
+    source, name = task.claim.agent, continuation["suggested_next"]
     inputs = _facts(deps, task, name)
     try:
         agent = active_agent(deps, task.workspace, inputs.agents, name, "continuation.suggested_next")
@@ -74,18 +68,17 @@ def continuation(
             target=TargetPart({"agent": agent.slug, "reason": reason}),
             context=record.context.merged_with(ContextPart(continuation.get("context_for_next"))),
             metadata=MetadataPart({"priority": str(task.priority)}),
-            more={"continues": {"handoff_id": task.handoff_id, "completion_id": completion_id}},
+            more={"continues": {"handoff_id": task.handoff_id, "completion_id": completion["completion_id"]}},
         ),
         lineage=lineage_under(task, record),
     )
     return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
 
 
-def rollback(
-    deps: Deps, by: Principal, task: Task, record: HandoffMessage, failure: dict[str, Any], now: datetime
-) -> FollowUp:
+def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, Any], now: datetime) -> FollowUp:
     """Returns the rollback to an agent that can act on the failure (docs/spec/protocol.md §5). ``failure``: its
     record."""
+    task, record = ended.task, ended.message
     request = failure.get("rollback_request") or {}
     back_to = request.get("target_agent") or record.rollback.on_failure
     if back_to is None or task.claim is None:

@@ -23,6 +23,7 @@ from baton.domain.handoffs.handoff_message import (
 )
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.transcript import Message, MessageType, TaskEntry
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Transfer, WaitFor
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy
 from baton.domain.tasks.trail import canonical_json
@@ -65,12 +66,9 @@ class HandoffSource:
     conversation: Conversation
     turns: int  # the turns of its transcript that a target may see
 
-    def request(self, verb: str, *call_ids: str) -> EndClaimRequest:
+    def call(self, *call_ids: str) -> WorkerCall:
         body_hash = hashlib.sha256(canonical_json(call_ids).encode()).hexdigest()
-        work = self.work
-        return EndClaimRequest(
-            by=work.by, task_id=work.details.task.id, claim_id=work.claim_id, verb=verb, body_hash=body_hash
-        )
+        return WorkerCall(self.work.by, self.work.details.task.id, self.work.claim_id, body_hash)
 
 
 def transfer_by(
@@ -79,11 +77,11 @@ def transfer_by(
     """Transfers the conversation to the tool's target. ``entry`` makes the transcript's entry from the call as it was
     permitted (with its secrets masked if the workspace says so), the new task and its agent. Raises ``TargetInactive``,
     ``LoopTripped`` and other ``InvalidInput``, which leave the task as it was, and ``StaleClaim``."""
-    deps, by = handing.deps, handing.work.by
+    deps, by, worker_call = handing.deps, handing.work.by, handing.call(call.call_id)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned, agent, permitted = _planned(handing, call, inputs, Kind.TRANSFER)
-        begun = begin_children(deps, by, [planned], inputs, now, None)
+        begun = begin_children(deps, worker_call, [planned], inputs, now)
         task = begun.only.task
         command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
         extra = Insert(TaskEntry(handing.work.details.task.id, entry(permitted, task, agent)))
@@ -94,7 +92,7 @@ def transfer_by(
             extras=(extra, *begun.extras),
         )
 
-    return end_claim(deps, handing.request(Transfer.name, call.call_id), decide, _wanted([call]))
+    return end_claim(deps, EndClaimRequest(call=worker_call, verb=Transfer.name), decide, _wanted([call]))
 
 
 def delegate_by(
@@ -105,10 +103,11 @@ def delegate_by(
 ) -> TaskDetails:
     """Makes the task wait for its branches, one per call, each under its call's id. Raises the errors of
     ``transfer_by``. All branches begin, or none."""
+    worker_call = handing.call(*(call.call_id for call in calls))
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(handing, call, inputs, Kind.DELEGATION) for call in calls]
-        begun = begin_children(handing.deps, handing.work.by, [each for each, _, _ in planned], inputs, now, None)
+        begun = begin_children(handing.deps, worker_call, [each for each, _, _ in planned], inputs, now)
         quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
         wait = wait_for(_task(inputs), begun.handoffs, JoinRule(profile.join, quorum), inputs.settings, now)
         pairs = zip(planned, begun.handoffs, strict=True)
@@ -119,8 +118,7 @@ def delegate_by(
             extras=(Insert(TaskEntry(handing.work.details.task.id, transcript_entry)), *begun.extras),
         )
 
-    request = handing.request(WaitFor.name, *(call.call_id for call in calls))
-    return end_claim(handing.deps, request, decide, _wanted(calls))
+    return end_claim(handing.deps, EndClaimRequest(call=worker_call, verb=WaitFor.name), decide, _wanted(calls))
 
 
 def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> Message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -29,33 +30,41 @@ if TYPE_CHECKING:
     from baton.ports import Deps
 
 
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """A request to change one task."""
+
+    workspace: str
+    task_id: str
+    idempotency_key: IdempotencyKey | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskItems:
+    """The items that a change of a task brings along."""
+
+    output: Any = None  # the caller's, and part of the answer
+    also: Sequence[Write] = ()  # extra writes for the same transaction
+
+
 def change_task(
-    deps: Deps,
-    workspace: str,
-    task_id: str,
-    verb_for: Callable[[Task], TaskCommand],
-    idempotency_key: IdempotencyKey | None = None,
-    output: Any = None,
-    failure: dict[str, Any] | None = None,
-    also: Callable[[Change], list[Write]] = lambda _: [],
+    deps: Deps, request: TaskRequest, command_for: Callable[[Task], TaskCommand], items: TaskItems | None = None
 ) -> TaskDetails:
-    """Returns the task after the command; for a repeat under ``idempotency_key``, as it was after the first call.
-    ``output`` and ``failure`` are the caller's, and part of the answer; ``also`` returns extra writes for the same
-    transaction. Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
+    """Returns the task after the command; for a repeat under the idempotency key, as it was after the first call.
+    Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
+    items, idempotency_key = items or TaskItems(), request.idempotency_key
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        return task_details(deps, from_snapshot(saved), output, failure)
+        return task_details(deps, from_snapshot(saved), items.output)
 
     def read() -> tuple[Task, SavedResponse | None]:
-        return deps.store.load(workspace, task_id, idempotency_key)
+        return deps.store.load(request.workspace, request.task_id, idempotency_key)
 
     def decide(task: Task) -> TaskDetails:
-        change = transition(task, verb_for(task), deps.clock.now())
-        extras = also(change)
-        if change.task.has_output:
-            extras.append(Put(TaskOutput(change.task.id, output)))
+        change = transition(task, command_for(task), deps.clock.now())
+        extras = [*items.also, *([Put(TaskOutput(change.task.id, items.output))] if change.task.has_output else [])]
         commit(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))
-        return task_details(deps, change.task, output, failure)
+        return task_details(deps, change.task, items.output)
 
     return run_idempotently(deps, idempotency_key, read, decide, replay)
 
@@ -172,10 +181,10 @@ def notify_agent(deps: Deps, task: Task) -> None:
     deps.dispatch_queue.notify(task.workspace, task.target_agent, task.id, delay)
 
 
-def task_details(deps: Deps, task: Task, output: Any = None, failure: dict[str, Any] | None = None) -> TaskDetails:
+def task_details(deps: Deps, task: Task, output: Any = None) -> TaskDetails:
     """Returns a command's answer. The failure of an earlier attempt is read from the store, as it is rare."""
-    if task.has_failure and not task.has_output and failure is None:
-        failure = deps.store.read(task.workspace, task.id).failure
+    is_shown = task.has_failure and not task.has_output
+    failure = deps.store.read(task.workspace, task.id).failure if is_shown else None
     return TaskDetails(
         task=task, output=output if task.has_output else None, failure=failure, page_sync=page_sync_of(deps, task)
     )

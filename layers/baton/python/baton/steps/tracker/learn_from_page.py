@@ -15,7 +15,7 @@ from baton.domain.tracker.page_changes import Ended
 from baton.domain.tracker.page_fields import plain
 from baton.ports import CloseEscalation, Insert
 from baton.steps.idempotency import apply_once_per_edit
-from baton.steps.tasks.change_task import change_task
+from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
@@ -33,7 +33,7 @@ def end_task(deps: Deps, task: Task, news: Ended, seen: PageSnapshot, editor: Ed
     reason = f"set to {seen.status!r} in {deps.trackers.name}" + (f" by {name}" if name else "")
     command = Resolve(by=by, reason=reason) if news.state is State.DONE else Cancel(by=by, reason=reason)
     with suppress(TaskEnded):
-        change_task(deps, task.workspace, task.id, lambda _: command)
+        change_task(deps, TaskRequest(task.workspace, task.id), lambda _: command)
 
 
 def flag_closed_by_bot(deps: Deps, task: Task, news: Ended | PageChange) -> None:
@@ -41,9 +41,10 @@ def flag_closed_by_bot(deps: Deps, task: Task, news: Ended | PageChange) -> None
     if not isinstance(news, Ended) or Flag.CLOSED_BY_BOT in task.flags:
         return
     command = FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))
-    freed: list[Write] = _direction_freed(task)
     with suppress(TaskEnded):
-        change_task(deps, task.workspace, task.id, lambda _: command, also=lambda _: freed)
+        change_task(
+            deps, TaskRequest(task.workspace, task.id), lambda _: command, TaskItems(also=_direction_freed(task))
+        )
 
 
 def _direction_freed(task: Task) -> list[Write]:

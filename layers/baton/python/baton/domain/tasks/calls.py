@@ -1,0 +1,31 @@
+"""Calls about one task: the values that every such use case takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from baton.domain.access.principal import Principal
+    from baton.domain.idempotency import IdempotencyKey
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCall:
+    """A worker's call under its claim."""
+
+    by: Principal
+    task_id: str
+    claim_id: str
+    body_hash: str = ""  # tells an exact repeat from a second, different call; of a call that ends the claim
+    idempotency_key: IdempotencyKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HumanCall:
+    """A human's call about a task."""
+
+    by: Principal
+    task_id: str
+    revision: int | None = None  # the content that the human has read; None for the current one
+    idempotency_key: IdempotencyKey | None = None
