@@ -2,74 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import Field, StringConstraints
-
+from api.access.settings_requests import SettingsRequest
 from api.access.views import SettingsView, settings_view
-from api.tracker.requests import TrackerRequest
-from baton.domain.access.read_rights import AgentsRead
-from baton.domain.access.settings import BOUNDS, MAX_HOLIDAYS
-from baton.domain.guardrails.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
 from baton.services.access.change_settings import change_settings
 from baton.services.access.read_settings import read_settings
 from rest.answers import Answer, ok
-from rest.models import Changes, Day, Part, few, strict
+from rest.models import strict
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
     from baton.ports import Deps
 
 routes = Routes()
-
-Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)]
-
-
-def bounds(name: str) -> Any:
-    low, high = BOUNDS[name]
-    return Field(ge=low, le=high)
-
-
-class GuardrailsRequest(Part):
-    """Fields left out keep their value. ``secrets``: how a text with an apparent secret is handled.
-    ``forbidden_patterns``: searched anywhere in a text, ignoring case; `*` is any run of characters, `?` one.
-    ``max_text_characters``: of any single text; ``max_items``: of any single array or object."""
-
-    secrets: Literal["refuse", "mask", "off"] = "refuse"
-    forbidden_patterns: Annotated[tuple[Pattern, ...], few(MAX_PATTERNS)] = ()
-    max_text_characters: Annotated[int, Field(ge=MIN_TEXT, le=MAX_TEXT)] = 0
-    max_items: Annotated[int, Field(ge=MIN_ITEMS, le=MAX_ITEMS)] = 0
-
-
-class SettingsRequest(Changes):
-    """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
-    ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
-    whether agents read only tasks that they take part in (`own`), or all of the `workspace`. ``requests_per_minute``,
-    ``kept_bytes_per_minute``: of one agent or service; five times as much for one human. ``kept_bytes_per_claim``: in
-    checkpoints and notes. ``version``: the version that the change is based on; any other current version refuses
-    it."""
-
-    time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
-    holidays: Annotated[frozenset[Day], few(MAX_HOLIDAYS)] = frozenset()
-    handoff_window_days: Annotated[int, bounds("handoff_window_days")] = 0
-    escalation_cap: Annotated[int, bounds("escalation_cap")] = 0
-    breaker_scope: Literal["open", "any"] = "open"
-    dispatch_delay_seconds: Annotated[int, bounds("dispatch_delay_seconds")] = 0
-    unclaimed_alert_seconds: Annotated[int, bounds("unclaimed_alert_seconds")] = 0
-    waiting_alert_seconds: Annotated[int, bounds("waiting_alert_seconds")] = 0
-    max_attempts: Annotated[int, bounds("max_attempts")] = 0
-    loop_guard: bool = True
-    max_depth: Annotated[int, bounds("max_depth")] = 0
-    max_handoffs_per_workflow: Annotated[int, bounds("max_handoffs_per_workflow")] = 0
-    max_same_direction: Annotated[int, bounds("max_same_direction")] = 0
-    ping_pong_window: Annotated[int, bounds("ping_pong_window")] = 0
-    root_handoffs_per_hour: Annotated[int, bounds("root_handoffs_per_hour")] = 0
-    agents_read: AgentsRead = AgentsRead.OWN
-    requests_per_minute: Annotated[int, bounds("requests_per_minute")] = 0
-    kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
-    kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
-    guardrails: GuardrailsRequest = GuardrailsRequest()
-    tracker: TrackerRequest | None = None
 
 
 @routes.get("/workspace/settings", answers={200: SettingsView})

@@ -1,0 +1,81 @@
+"""What humans send about handoff tools."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from api.handoffs.requests import Name
+from baton.domain.agents.tool import (
+    MAX_CHOICES,
+    MAX_INSTRUCTIONS,
+    MAX_TOOL_DESCRIPTION,
+    MAX_VARIABLE_DESCRIPTION,
+    MAX_VARIABLES,
+    VARIABLE_PATTERN,
+    History,
+    ToolMode,
+    ToolType,
+    Variable,
+    VariableType,
+)
+from rest.models import Body, Changes, Part, few
+
+
+class VariableRequest(Body):
+    """An argument for the target. ``enum``: its allowed values, each of its type; empty for any."""
+
+    name: Annotated[str, StringConstraints(pattern=VARIABLE_PATTERN)]
+    type: VariableType = VariableType.STRING
+    required: bool = False
+    description: Annotated[str, StringConstraints(max_length=MAX_VARIABLE_DESCRIPTION)] = ""
+    enum: Annotated[tuple[Any, ...], few(MAX_CHOICES)] = ()
+
+    def variable(self) -> Variable:
+        return Variable(
+            name=self.name, type=self.type, required=self.required, description=self.description, enum=self.enum
+        )
+
+
+class ToolConfigRequest(Part):
+    """``target_agent``: a slug, name or alias; required at first. ``mode``: ``transfer`` hands the conversation to the
+    target, ``delegate`` returns with the target's result. ``history``: the part of the conversation that the target
+    sees."""
+
+    target_agent: Name = ""
+    mode: ToolMode = ToolMode.TRANSFER
+    context_variables: Annotated[tuple[VariableRequest, ...], few(MAX_VARIABLES)] = ()
+    handoff_instructions: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] = ""
+    history: History = History.FULL
+
+
+class ToolRequest(Changes):
+    """Fields left out keep their value, those of ``config`` too. ``active``: a tool that is switched off is offered to
+    no model. ``version``: the version that the change is based on (0: must not exist yet); any other current version
+    refuses it. ``target_version``: the same for its target."""
+
+    type: ToolType = ToolType.HANDOFF
+    description: Annotated[str, StringConstraints(max_length=MAX_TOOL_DESCRIPTION)] = ""
+    config: ToolConfigRequest = ToolConfigRequest()
+    active: bool = True
+    target_version: Annotated[int, Field(ge=1, lt=2**53)] = 1
+
+    @property
+    def seen_target(self) -> int | None:
+        return self.target_version if "target_version" in self.model_fields_set else None
+
+    def values(self) -> dict[str, Any]:
+        """Returns the fields of the tool itself, those of ``config`` included."""
+        given = {**self.given(), **self.config.given()}
+        given.pop("config", None)
+        given.pop("target_version", None)
+        if "context_variables" in given:
+            given["context_variables"] = tuple(each.variable() for each in self.config.context_variables)
+        return given
+
+
+class DryRunRequest(Body):
+    """``arguments``: as a model would give them."""
+
+    arguments: Any = Field(default_factory=dict)

@@ -1,0 +1,42 @@
+"""What users send to agents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from api.handoffs.requests import LEFT_OUT, BudgetRequest, Name
+from baton.services.conversations.converse import MAX_TEXT, Opening
+from rest.models import Body, Query, from_digits
+
+MAX_MESSAGES = 200
+MAX_AFTER = 2_000
+# A text with something visible.
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^([^_]|$)"}})]
+
+
+class ConversationRequest(Body):
+    """``agent``: a slug, name or alias. ``context``: given to the agent with the message; keys that begin with ``_``
+    are Baton's. ``budget``: of the whole conversation."""
+
+    agent: Name
+    message: Text
+    context: Context = Field(default_factory=dict)
+    budget: BudgetRequest = LEFT_OUT
+
+    def opening(self) -> Opening:
+        budget = self.budget.given() if "budget" in self.model_fields_set else None
+        return Opening(agent=self.agent, message=self.message, context=self.context, budget=budget)
+
+
+class MessageRequest(Body):
+    message: Text
+
+
+class MessageQuery(Query):
+    """``after``: the value from the page before; left out, the list begins with the first message."""
+
+    after: Annotated[str | None, StringConstraints(max_length=MAX_AFTER)] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_MESSAGES), from_digits] = 50
