@@ -21,7 +21,7 @@ from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import BatonError
 from baton.domain.ids import is_slug
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent
 

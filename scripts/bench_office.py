@@ -14,9 +14,10 @@ from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.calls import WorkerCall
-from baton.ports import Deps, Store
-from baton.run_ports import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
-from baton.run_ports import Request as Asked
+from baton.ports.deps import Deps
+from baton.ports.runs import AgentRunner, Model, Reply, RunInput, RunSucceeded, StopReason
+from baton.ports.runs import Request as Asked
+from baton.ports.store import Store
 from baton.services.access.authenticate import authenticate
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token

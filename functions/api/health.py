@@ -10,7 +10,7 @@ from rest.answers import Answer, ok
 from rest.routing import Call, Routes
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -13,7 +13,7 @@ from rest.app import App
 from rest.routing import Call, InputReader, Routes, whole
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -14,7 +14,7 @@ from rest.routing import Call, InputReader, Routes
 from rest.strict_json import Unread
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from rest.request import Request
 
 routes = Routes()

@@ -16,8 +16,9 @@ from baton.services.runs.process_task import DispatchNotice, TimeBudget, process
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import DeadLetters, Deps
-    from baton.run_ports import AgentRunner
+    from baton.ports.deps import Deps
+    from baton.ports.queues import DeadLetters
+    from baton.ports.runs import AgentRunner
 
 FIELDS = {"workspace", "agent", "task_id"}
 

@@ -13,7 +13,8 @@ from baton.services.events.publish_events import PublishReport, publish_fresh, p
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import Bus, Deps
+    from baton.ports.deps import Deps
+    from baton.ports.events import Bus
 
 # Enough for a page's calls and for logging the result.
 MARGIN_SECONDS = 20

@@ -18,7 +18,7 @@ from rest.routing import THINGS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from rest.answers import Answer
     from rest.routing import Routes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from baton.domain.errors import InvalidInput
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from rest.answers import Answer
     from rest.request import Request
 

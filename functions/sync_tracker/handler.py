@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import DeadLetters, Deps
+    from baton.ports.deps import Deps
+    from baton.ports.queues import DeadLetters
 
 FIELDS = {"workspace", "task_id"}
 

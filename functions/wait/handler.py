@@ -19,7 +19,7 @@ from rest.tasks.trail_views import Trail, trail
 from rest.tasks.views import AwaitedTask, StateName, task_view
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from baton.ports import Store
+from baton.ports.store import Store
 from support.fakes.store import InMemoryStore
 from support.worlds.rig import Rig
 

@@ -13,7 +13,8 @@ from baton.domain.errors import TooLarge
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note, TaskBody, TaskOutput
-from baton.ports import Insert, Put, Store
+from baton.ports.store import Store
+from baton.ports.writes import Insert, Put
 from support.clock import NOON
 from support.values.changes import claimed, new, then
 from support.worlds.world import WORKSPACE

@@ -13,7 +13,8 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
-from baton.ports import Insert, OpenReview, Put, Save, SaveResponse, Store
+from baton.ports.store import Store
+from baton.ports.writes import Insert, OpenReview, Put, Save, SaveResponse
 from support.clock import NOON
 from support.values.changes import claimed, new, then
 from support.values.records import a_review

@@ -14,7 +14,7 @@ from baton.adapters.dynamodb.writes import item_writes
 from baton.domain.access.settings import MAX_CAP, MAX_WINDOW_DAYS, Settings
 from baton.domain.errors import Busy
 from baton.domain.escalations.direction import MOST_FORGOTTEN_AT_ONCE, Direction, Escalation
-from baton.ports import OpenEscalation
+from baton.ports.writes import OpenEscalation
 from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import UNLAWFUL

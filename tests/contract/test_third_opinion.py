@@ -13,7 +13,7 @@ from moto import mock_aws
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.ports import Store
+from baton.ports.store import Store
 from support.fakes.dynamo import create_table
 from support.same_store import contract
 

@@ -17,7 +17,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.trail import replay
-from baton.run_ports import Reply, Request
+from baton.ports.runs import Reply, Request
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from support.faults.choke_point import Crash

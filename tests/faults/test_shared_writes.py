@@ -8,7 +8,7 @@ import pytest
 
 from baton.domain.errors import Busy
 from baton.domain.handoffs.workflow import JobKind
-from baton.ports import FinishJob, Put
+from baton.ports.writes import FinishJob, Put
 from support.values.changes import new, stored
 from support.values.task_items import a_job, a_message
 from support.worlds.rig import Rig

@@ -15,7 +15,7 @@ from baton.domain.alerts.alert import AlertState, Severity
 from baton.domain.events.bus_events import BusEvent
 from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import seconds
-from baton.ports import PublishResult
+from baton.ports.events import PublishResult
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.join_branches import join_branches
 from baton.services.events.publish_events import publish_overdue

@@ -24,7 +24,8 @@ from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import Deps, Store
+from baton.ports.deps import Deps
+from baton.ports.store import Store
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.escalations.create_handoff_marker import create_handoff_marker

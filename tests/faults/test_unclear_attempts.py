@@ -16,7 +16,7 @@ from baton.domain.errors import BatonError, Busy
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.calls import WorkerCall
-from baton.ports import AddUsage, Require, UnderClaim
+from baton.ports.writes import AddUsage, Require, UnderClaim
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff

@@ -24,7 +24,8 @@ from baton.domain.errors import PageHeld
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync
-from baton.ports import Deps, Insert, Save
+from baton.ports.deps import Deps
+from baton.ports.writes import Insert, Save
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.define_tool import define_tool

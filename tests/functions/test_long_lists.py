@@ -12,7 +12,7 @@ from baton.domain.agents.route import MAX_ROUTES
 from baton.domain.agents.tool import Variable
 from baton.domain.handoffs.workflow import InboxItem
 from baton.domain.times import seconds
-from baton.ports import Put
+from baton.ports.writes import Put
 from baton.steps.agents.mark_contact import mark_contact
 from support.clock import NOON
 from support.gateway import Gateway, Reply

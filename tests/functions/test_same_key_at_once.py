@@ -14,7 +14,8 @@ import pytest
 
 from baton.domain.access.principal import Principal
 from baton.domain.errors import Conflict
-from baton.ports import HandoffInputs, MarkerInputs
+from baton.ports.escalations import MarkerInputs
+from baton.ports.handoffs import HandoffInputs
 from baton.services.claims.claim_task import Claimed
 from support.faults.call_hooks import CallHooks, Step
 from support.gateway import Gateway, Reply

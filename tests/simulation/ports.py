@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import ModelAway, ModelRefuses, StaleClaim
 from baton.domain.ids import sortable_id
-from baton.ports import PublishResult
-from baton.run_ports import Reply, StopReason
+from baton.ports.events import PublishResult
+from baton.ports.runs import Reply, StopReason
 from simulation.habits import Focus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.domain.events.bus_events import BusEvent
-    from baton.run_ports import Request, RunExit, RunFailed, RunInput, RunSucceeded
+    from baton.ports.runs import Request, RunExit, RunFailed, RunInput, RunSucceeded
     from baton.services.runs.run_agent import AgentLoop
     from simulation.simulation import Simulation
 

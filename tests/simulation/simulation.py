@@ -12,7 +12,7 @@ import baton.adapters.dynamodb.table as table_module
 import baton.services.runs.process_task as process_task_module
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from baton.services.runs.run_agent import AgentLoop
 from simulation.chance import Chance
 from simulation.habits import Habits

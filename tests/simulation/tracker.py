@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from baton.domain.errors import PageBusy, PageGone, PageRefused, TrackerAway, TrackerDenies
 from baton.domain.tracker.page_changes import Editor, PageSnapshot
 from baton.domain.tracker.page_sync import PageRef
-from baton.ports import WrittenPage
+from baton.ports.tracker import WrittenPage
 from simulation.ports import BEGIN
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from baton.domain.tracker.page_fields import PageFields
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import TrackerProblem
+    from baton.ports.tracker import TrackerProblem
     from simulation.simulation import Simulation
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from typing import Any
 
 from baton.adapters.models.bedrock import BedrockModel
 from baton.adapters.system import SystemClock
-from baton.run_ports import StopReason
+from baton.ports.runs import StopReason
 from support.fakes.fake_openai import refusal
 from support.fakes.fake_thinker import FakeThinker
 from support.values.requests import TRANSLATE, a_request, assistant, call, result, user

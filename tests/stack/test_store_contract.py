@@ -10,7 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
-from baton.ports import Store
+from baton.ports.store import Store
 from support.fakes.dynamo import all_items, create_table
 from support.same_store import contract
 from support.worlds.deployed import Deployed

@@ -10,7 +10,7 @@ from typing import Any
 
 from api import handler as api
 from baton.domain.access.principal import Principal
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
 from rest.app import App

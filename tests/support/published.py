@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton.domain.tasks.trail import Event
-from baton.ports import PendingEvent
+from baton.ports.events import PendingEvent
 from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
 from support.fakes.ports import FakeBus
 from support.worlds.world import World

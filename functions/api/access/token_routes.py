@@ -13,7 +13,7 @@ from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -25,7 +25,7 @@ from rest.pages import cursor_of, fitting, listed
 from rest.routing import Call, Routes, not_agent
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from baton.services.agents.discover_agents import MatchingAgent, SeenAgent
 
 routes = Routes()

@@ -17,7 +17,7 @@ from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
     from baton.domain.agents.route import Route as WorkRoute
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

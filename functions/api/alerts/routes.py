@@ -18,7 +18,7 @@ from rest.routing import Call, Routes, human
 
 if TYPE_CHECKING:
     from baton.domain.alerts.alert import Alert
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -11,7 +11,7 @@ from rest.shape import Shape
 
 if TYPE_CHECKING:
     from baton.domain.alerts.alert import Alert
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 class AlertView(TypedDict):

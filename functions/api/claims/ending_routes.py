@@ -25,7 +25,7 @@ from rest.routing import Call, Routes
 from rest.tasks.views import ChangedTask, CompletedTask, FailedTask, changed_task, completed_task, failed_task, when
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

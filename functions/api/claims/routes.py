@@ -21,7 +21,7 @@ from rest.tasks.trail_views import NoteView, note_view
 from rest.tasks.views import ChangedTask, changed_task
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -21,7 +21,7 @@ from rest.pages import read_cursor_of, sealed
 from rest.routing import CONVERSERS, Call, Routes
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

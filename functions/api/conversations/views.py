@@ -13,7 +13,8 @@ from rest.tasks.views import ChangedTask, KindName, StateName, UsageView, change
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
     from baton.services.conversations.converse import ReadMessage
     from baton.services.conversations.see_conversation import Overview
 

@@ -17,7 +17,7 @@ from rest.tasks.views import changed_task
 
 if TYPE_CHECKING:
     from baton.domain.escalations.review import Review
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -13,7 +13,7 @@ from rest.tasks.views import ChangedTask
 
 if TYPE_CHECKING:
     from baton.domain.escalations.review import Review
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from baton.services.escalations.list_reviews import ReviewDetails
     from rest.pages import Listing
 

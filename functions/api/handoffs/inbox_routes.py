@@ -18,7 +18,8 @@ from rest.tasks.views import TaskPage, listed_task
 
 if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import InboxItem
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
     from rest.tasks.views import ListedTask
 
 routes = Routes()

@@ -21,7 +21,7 @@ from rest.routing import Call, Routes
 if TYPE_CHECKING:
     from api.handoffs.views import ListedHandoff
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

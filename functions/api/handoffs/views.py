@@ -15,7 +15,8 @@ from rest.tasks.views import ChangedTask, KindName, StateName, changed_task
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected", "cancelled"]
 

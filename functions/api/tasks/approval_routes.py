@@ -16,7 +16,7 @@ from rest.tasks.views import ChangedTask, changed_task
 if TYPE_CHECKING:
     from typing import Any
 
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from baton.services.tasks.approve_many import ApprovalResult
 
 routes = Routes()

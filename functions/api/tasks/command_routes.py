@@ -16,7 +16,7 @@ from rest.routing import Call, Routes, human
 from rest.tasks.views import ChangedTask, changed_task
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

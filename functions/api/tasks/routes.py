@@ -19,7 +19,8 @@ from rest.tasks.trail_views import LateResults, NotePage, Trail, late_result_vie
 from rest.tasks.views import TaskPage, WholeTask, listed_task, whole_task
 
 if TYPE_CHECKING:
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
     from rest.tasks.views import ListedTask
 
 routes = Routes()

@@ -34,7 +34,7 @@ from rest.routing import Call, Routes, human, not_agent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from baton.domain.times import rfc3339
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.webhook import HANDSHAKE, Webhook
-from baton.ports import TrackerProblem
+from baton.ports.tracker import TrackerProblem
 from baton.services.tracker.retry_tracker import Retried
 from rest.shape import Shape
 from rest.tasks.views import when
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from baton.domain.tracker.page_sync import PageSync
     from baton.domain.tracker.webhook import Webhook
-    from baton.ports import Deps, TrackerProblem
+    from baton.ports.deps import Deps
+    from baton.ports.tracker import TrackerProblem
     from baton.services.tracker.import_tracker import Imported
     from baton.services.tracker.retry_tracker import Retried
     from baton.services.tracker.tracker_health import Health

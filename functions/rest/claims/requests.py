@@ -10,7 +10,7 @@ from baton.services.claims.claim_task import Claimer, agent_to_claim_for
 from rest.models import Body, LeaseSeconds, Slug, Worker
 
 if TYPE_CHECKING:
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from rest.routing import Call
 
 

@@ -13,7 +13,7 @@ from rest.tasks.views import RecoveryView, StateName, TaskView, recovery_views, 
 if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import Checkpoint
     from baton.domain.tasks.task import Claim
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from baton.services.claims.claim_task import Claimed
 
 

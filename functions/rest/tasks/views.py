@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.tracker.page_sync import PageSync
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
 KindName = Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]

@@ -14,7 +14,8 @@ from baton.domain.idempotency import REMEMBERED_FOR, IdempotencyKey, SavedRespon
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import EndedClaim, TaskOutput
 from baton.domain.times import seconds, to_ms
-from baton.ports import Put, SaveResponse, Store
+from baton.ports.store import Store
+from baton.ports.writes import Put, SaveResponse
 from support.clock import NOON
 from support.values.changes import claimed, stored, then
 from support.values.records import a_token

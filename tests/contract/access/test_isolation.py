@@ -19,18 +19,9 @@ from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
 from baton.domain.tracker.page_sync import PageLink, Sync
-from baton.ports import (
-    FinishJob,
-    HandoffQuery,
-    Insert,
-    OpenEscalation,
-    Put,
-    Require,
-    Save,
-    SaveResponse,
-    Store,
-    UnderClaim,
-)
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.store import Store
+from baton.ports.writes import FinishJob, Insert, OpenEscalation, Put, Require, Save, SaveResponse, UnderClaim
 from support.clock import NOON
 from support.values.changes import claimed, new, queued, stored, then
 from support.values.records import PAGE_ID, a_circuit, a_page_sync, a_route, a_webhook, add_alert, add_review, add_token

@@ -12,7 +12,8 @@ from baton.domain.access.polls import MAX_POLLS
 from baton.domain.access.principal import Principal
 from baton.domain.errors import TooManyPolls
 from baton.domain.times import seconds
-from baton.ports import PollPermit, Store
+from baton.ports.access import PollPermit
+from baton.ports.store import Store
 from support.clock import NOON
 from support.fakes.store import InMemoryStore
 from support.values.tasks import MS

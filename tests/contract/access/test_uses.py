@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from baton.domain.errors import Busy
-from baton.ports import Store
+from baton.ports.store import Store
 from support.worlds.rig import Rig
 from support.worlds.world import agent, human
 

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from baton.adapters.dynamodb.agents.contacts import MAX_REMEMBERED, Contacts
 from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Busy
-from baton.ports import Store
+from baton.ports.store import Store
 from baton.steps.agents.mark_contact import mark_contact
 from support.clock import NOON
 from support.worlds.rig import Rig

@@ -15,7 +15,7 @@ from baton.domain.agents.agent import Approval, Requeue, Roster, Runtime
 from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.idempotency import IdempotencyKey
-from baton.ports import Store
+from baton.ports.store import Store
 from support.clock import NOON
 from support.values.changes import stored
 from support.values.records import a_token

@@ -8,7 +8,7 @@ import pytest
 
 from baton.adapters.dynamodb.agents import registry
 from baton.domain.errors import Conflict, InvalidMarker
-from baton.ports import Store
+from baton.ports.store import Store
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.create_handoff_marker import create_handoff_marker

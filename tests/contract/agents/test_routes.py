@@ -12,7 +12,7 @@ from baton.adapters.dynamodb.agents import route_items
 from baton.adapters.dynamodb.table import from_wire
 from baton.domain.agents.route import Mode, Route, RoutingTable
 from baton.domain.errors import Conflict
-from baton.ports import Store
+from baton.ports.store import Store
 from baton.services.agents.change_route import change_route, remove_route
 from support.clock import NOON
 from support.values.records import a_route

@@ -12,7 +12,8 @@ from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.table import from_wire
 from baton.domain.agents.tool import History, Tool, Toolbox, ToolMode, Variable, VariableType
 from baton.domain.errors import Conflict
-from baton.ports import Page, Store
+from baton.ports.paging import Page
+from baton.ports.store import Store
 from support.clock import NOON
 from support.values.runs import a_tool
 from support.values.tasks import MS

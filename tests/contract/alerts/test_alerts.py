@@ -11,7 +11,9 @@ import pytest
 from baton.domain.alerts.alert import MAX_PER_HOUR, AlertCount, AlertState, Severity
 from baton.domain.errors import Conflict, KeyTaken, TooManyAlerts, Unknown
 from baton.domain.idempotency import IdempotencyKey
-from baton.ports import Add, Page, Save, SaveResponse, Store
+from baton.ports.paging import Page
+from baton.ports.store import Store
+from baton.ports.writes import Add, Save, SaveResponse
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert

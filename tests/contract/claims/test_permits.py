@@ -11,7 +11,8 @@ from baton.domain.handoffs.workflow import HeldClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
-from baton.ports import Insert, NotCancelled, Require, SaveResponse, Store, UnderClaim
+from baton.ports.store import Store
+from baton.ports.writes import Insert, NotCancelled, Require, SaveResponse, UnderClaim
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, queued, stored, then
 from support.values.records import a_note

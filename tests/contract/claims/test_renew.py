@@ -9,7 +9,7 @@ import pytest
 from baton.domain.errors import Conflict, StaleClaim, Unknown
 from baton.domain.tasks.task import State, Task
 from baton.domain.times import seconds
-from baton.ports import Store
+from baton.ports.store import Store
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, queued, then
 from support.values.tasks import MS

@@ -7,7 +7,9 @@ import pytest
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.errors import Conflict
 from baton.domain.handoffs.workflow import HandoffCount
-from baton.ports import Add, HandoffQuery, Replace, Require, Store, VersionUnchanged
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.store import Store
+from baton.ports.writes import Add, Replace, Require, VersionUnchanged
 from support.values.changes import new, stored, then
 from support.worlds.world import WORKSPACE
 

@@ -16,7 +16,8 @@ from baton.domain.events.bus_events import outbox_events
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.domain.times import EPOCH, seconds
-from baton.ports import PendingEvent, Store
+from baton.ports.events import PendingEvent
+from baton.ports.store import Store
 from baton.services.events.publish_events import publish_fresh, publish_overdue
 from support.clock import NOON
 from support.fakes.ports import FakeBus

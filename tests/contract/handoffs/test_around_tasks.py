@@ -25,20 +25,11 @@ from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, Policy, State, Wait
 from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
 from baton.domain.times import seconds
-from baton.ports import (
-    Add,
-    FinishJob,
-    HandoffInputs,
-    HandoffQuery,
-    Insert,
-    Page,
-    Put,
-    Replace,
-    Save,
-    SaveResponse,
-    Store,
-    TaskDetails,
-)
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.paging import Page
+from baton.ports.store import Store
+from baton.ports.writes import Add, FinishJob, Insert, Put, Replace, Save, SaveResponse
 from support.clock import NOON
 from support.values.changes import claimed, new, plant, queued, stored, then
 from support.values.records import a_note, a_review, a_route

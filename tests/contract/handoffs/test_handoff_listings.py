@@ -9,7 +9,8 @@ import pytest
 
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.times import seconds
-from baton.ports import Page, Store
+from baton.ports.paging import Page
+from baton.ports.store import Store
 from baton.services.handoffs.find_handoff import find_handoff
 from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
 from baton.services.handoffs.list_handoffs import MAX_READS, Filter, list_handoffs

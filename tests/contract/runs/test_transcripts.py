@@ -17,7 +17,8 @@ from baton.domain.runs.run_profile import MAX_SYSTEM_PROMPT, RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
 from baton.domain.tasks.task import Policy, State
 from baton.domain.tasks.task_items import TaskOutput
-from baton.ports import Add, AddUsage, Insert, Put, Require, Store, UnderClaim, Write
+from baton.ports.store import Store
+from baton.ports.writes import Add, AddUsage, Insert, Put, Require, UnderClaim, Write
 from support.clock import NOON
 from support.fakes.fake_dynamo.sizes import item_bytes as size
 from support.values.changes import claimed, looked_at, new, stored, then

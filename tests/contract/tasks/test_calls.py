@@ -17,7 +17,9 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import seconds
-from baton.ports import FinishJob, HandoffQuery, Insert, Store
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.store import Store
+from baton.ports.writes import FinishJob, Insert
 from baton.services.access.authenticate import authenticate
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent

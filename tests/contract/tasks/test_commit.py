@@ -15,7 +15,8 @@ from baton.domain.tasks.task import Recovery, State
 from baton.domain.tasks.task_items import EndedClaim, TaskBody, TaskOutput
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
-from baton.ports import CloseEscalation, Insert, OpenEscalation, OpenReview, Put, Save, SaveResponse, Store, Write
+from baton.ports.store import Store
+from baton.ports.writes import CloseEscalation, Insert, OpenEscalation, OpenReview, Put, Save, SaveResponse, Write
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, stored, then
 from support.values.records import a_note, a_review

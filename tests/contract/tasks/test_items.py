@@ -35,7 +35,7 @@ from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot, st
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
-from baton.ports import ReadyTask
+from baton.ports.queues import ReadyTask
 from support.clock import NOON
 from support.fakes.fake_dynamo.rules import check
 from support.fakes.fake_dynamo.sizes import item_bytes as size

@@ -12,7 +12,9 @@ from baton.domain.alerts.alert import AlertState
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import replay
 from baton.domain.times import seconds
-from baton.ports import Insert, Page, Save, Store
+from baton.ports.paging import Page
+from baton.ports.store import Store
+from baton.ports.writes import Insert, Save
 from support.clock import NOON
 from support.values.changes import stored, then
 from support.values.records import a_note, add_alert, add_review, add_token

@@ -12,7 +12,9 @@ from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
-from baton.ports import Page, ReadyTask, Skills, Store
+from baton.ports.paging import Page
+from baton.ports.queues import ReadyTask, Skills
+from baton.ports.store import Store
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, looked_at, new, plant, queued, stored, then
 from support.values.tasks import MS, an_agent

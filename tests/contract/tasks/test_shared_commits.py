@@ -14,18 +14,18 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Recovery, State
 from baton.domain.tasks.task_items import Retry, TaskBody, TaskOutput
 from baton.domain.times import seconds
-from baton.ports import (
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.store import Store
+from baton.ports.writes import (
     MAX_ITEMS,
     Add,
     FinishJob,
-    HandoffQuery,
     Insert,
     Put,
     Replace,
     Require,
     Save,
     SaveResponse,
-    Store,
     UnderClaim,
     Write,
 )

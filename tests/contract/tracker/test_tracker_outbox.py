@@ -20,14 +20,8 @@ from baton.domain.tasks.task_items import TaskBody
 from baton.domain.times import from_ms, seconds, to_ms
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
-from baton.ports import (
-    Insert,
-    MakePageDue,
-    Save,
-    SaveResponse,
-    Store,
-    Write,
-)
+from baton.ports.store import Store
+from baton.ports.writes import Insert, MakePageDue, Save, SaveResponse, Write
 from baton.steps.tasks.change_task import TaskRequest, change_task
 from support.clock import NOON
 from support.fakes.fake_dynamo.sizes import item_bytes as size

@@ -12,7 +12,7 @@ from baton.domain.errors import TrackerAway
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
-from baton.ports import Save
+from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.claim_task import Claimer, claim_next
 from baton.services.claims.complete_task import CompletedWork, complete_task

@@ -13,7 +13,7 @@ from baton.domain.handoffs.workflow import ClaimLateResult
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import Note
-from baton.ports import Insert
+from baton.ports.writes import Insert
 from baton.services.conversations.converse import read_messages
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore

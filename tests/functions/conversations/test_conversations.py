@@ -14,7 +14,7 @@ from baton.domain.access.principal import CONVERSE, Kind, Principal
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Usage, result
 from baton.domain.tasks.task import State
 from baton.domain.times import rfc3339
-from baton.ports import AddUsage, Insert
+from baton.ports.writes import AddUsage, Insert
 from baton.services.conversations.converse import MAX_TEXT
 from support.gateway import Gateway, Reply
 from support.worlds.world import WORKSPACE, World, agent, human, service

@@ -13,7 +13,7 @@ import pytest
 from moto import mock_aws
 
 from baton.bootstrap import forget_all, wire
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.events.publish_events import PublishReport

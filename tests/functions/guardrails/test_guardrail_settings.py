@@ -9,7 +9,7 @@ import pytest
 
 from api.health import Health
 from baton.domain.guardrails.guardrails import checked
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from rest.answers import Answer, ok
 from rest.app import App
 from rest.routing import Call, Routes

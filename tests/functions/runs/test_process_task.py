@@ -11,8 +11,8 @@ from aws_lambda_powertools.metrics import Metrics
 
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.errors import Busy
-from baton.ports import Deps
-from baton.run_ports import RunFailed, RunInput, RunSucceeded
+from baton.ports.deps import Deps
+from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import TimeBudget
 from process_task.handler import Answering, MalformedMessage, answer_all, bell_of

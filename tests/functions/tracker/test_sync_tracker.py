@@ -19,7 +19,7 @@ from moto import mock_aws
 from baton.adapters.system import RandomIds
 from baton.bootstrap import forget_all, wire
 from baton.domain.errors import Busy, TrackerAway
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.create_handoff_marker import create_handoff_marker

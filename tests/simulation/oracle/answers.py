@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.services.claims.claim_task import Claimed
 from baton.services.escalations.create_handoff_marker import MarkerAnswer
 from simulation.oracle.items import item_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from baton.domain.errors import BatonError
-    from baton.run_ports import Request as ModelRequest
+    from baton.ports.runs import Request as ModelRequest
     from simulation.oracle.ledger import Ledger
     from simulation.oracle.verdict import Verdict
     from simulation.requests import Request

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from baton.domain.events.bus_events import BusEvent
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import PublishResult, Tracker
+from baton.ports.events import PublishResult
+from baton.ports.tracker import Tracker
 
 
 class FakeDispatchQueue:

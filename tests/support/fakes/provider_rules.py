@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from baton.run_ports import Request
+from baton.ports.runs import Request
 
 
 def check_request(request: Request) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
-from baton.ports import ReadyTask, Skills
+from baton.ports.queues import ReadyTask, Skills
 from support.fakes.store import InMemoryStore
 
 Step = Callable[[], object]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from baton.domain.runs.transcript import Usage
-from baton.run_ports import Model, Reply, Request, StopReason
+from baton.ports.runs import Model, Reply, Request, StopReason
 from support.fakes.provider_rules import check_request
 from support.worlds.agent_runs import calls, says
 

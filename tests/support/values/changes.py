@@ -11,7 +11,7 @@ from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.tasks.trail import record
 from baton.domain.times import seconds
-from baton.ports import Store
+from baton.ports.store import Store
 from support.clock import NOON
 from support.values.tasks import a_new_task
 from support.worlds.world import agent, human

@@ -15,7 +15,8 @@ from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import PageRef, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
-from baton.ports import Insert, OpenReview, Save, Store
+from baton.ports.store import Store
+from baton.ports.writes import Insert, OpenReview, Save
 from support.clock import NOON
 from support.worlds.world import WORKSPACE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.run_ports import Request
+from baton.ports.runs import Request
 
 TRANSLATE = {
     "name": "handoff_to_translator",

@@ -9,7 +9,8 @@ from baton.domain.agents.tool import Tool
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry, Usage
 from baton.domain.times import seconds
-from baton.ports import AddUsage, Insert, Store
+from baton.ports.store import Store
+from baton.ports.writes import AddUsage, Insert
 from support.clock import NOON
 from support.values.tasks import an_agent
 from support.worlds.world import WORKSPACE

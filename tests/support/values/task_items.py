@@ -21,7 +21,8 @@ from baton.domain.handoffs.workflow import (
 from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.tasks.task_items import ClaimEndedByOther, Retry, TaskOutput
 from baton.domain.times import seconds
-from baton.ports import Add, Insert, Put, Replace, Save, Store
+from baton.ports.store import Store
+from baton.ports.writes import Add, Insert, Put, Replace, Save
 from support.clock import NOON
 from support.values.changes import a_claim, claimed, queued, then
 from support.worlds.world import WORKSPACE

@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.runs.transcript import Entry, Usage
 from baton.domain.tasks.task import Task
-from baton.run_ports import Model, Reply, Request, StopReason
+from baton.ports.runs import Model, Reply, Request, StopReason
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.conversations.converse import Opening, ReadMessage, read_messages, say, start_conversation

@@ -19,7 +19,7 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table, from_wire, to_wire
 from baton.adapters.system import RandomIds, SystemClock
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from deployment import STACK_NAME
 from stack import Stack
 from support.fakes.dynamo import all_items

@@ -10,7 +10,8 @@ from baton.adapters.notion import NotionTrackers
 from baton.domain.access.principal import Principal
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.webhook import Webhook
-from baton.ports import Deps, Trackers
+from baton.ports.deps import Deps
+from baton.ports.tracker import Trackers
 from baton.services.access.change_settings import change_settings
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.open_webhook import open_webhook

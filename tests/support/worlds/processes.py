@@ -12,7 +12,7 @@ from typing import Any
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.sqs import SqsDispatchQueue
-from baton.run_ports import RunInput, RunSucceeded
+from baton.ports.runs import RunInput, RunSucceeded
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.sweep import sweep
 from support.clock import NOON, FakeClock

@@ -13,7 +13,7 @@ from baton.domain.agents.agent import Runtime
 from baton.domain.errors import StaleClaim
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.task import Task
-from baton.run_ports import Model, Reply, Request, RunExit, RunFailed, RunInput, RunSucceeded
+from baton.ports.runs import Model, Reply, Request, RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
-from baton.run_ports import RunFailed, RunInput, RunSucceeded
+from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 
 
 class Recorder:

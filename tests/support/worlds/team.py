@@ -18,7 +18,7 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import JoinRule, Kind, Policy, Task
 from baton.domain.tasks.trail import replay, state_fields
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task

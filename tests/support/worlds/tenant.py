@@ -15,7 +15,7 @@ from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import Event, replay
 from baton.domain.tasks.transitions import create
 from baton.domain.times import parse_rfc3339
-from baton.ports import Insert
+from baton.ports.writes import Insert
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.register_agent import register_agent

@@ -20,7 +20,8 @@ from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import state_fields
-from baton.ports import Add, Insert, Put, Require, TaskDetails, UnderClaim
+from baton.ports.details import TaskDetails
+from baton.ports.writes import Add, Insert, Put, Require, UnderClaim
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.agents.change_route import change_route, remove_route

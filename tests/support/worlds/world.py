@@ -10,7 +10,9 @@ from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
-from baton.ports import Deps, Store, Trackers
+from baton.ports.deps import Deps
+from baton.ports.store import Store
+from baton.ports.tracker import Trackers
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker

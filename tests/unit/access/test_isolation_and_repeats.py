@@ -16,7 +16,8 @@ from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
-from baton.ports import Insert, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.writes import Insert
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval

@@ -11,7 +11,7 @@ import pytest
 from baton.domain.access.principal import PROCESS_TASK, Principal, system
 from baton.domain.agents.liveness import liveness
 from baton.domain.errors import AlreadyClaimed, Busy, InactiveAgent, Unknown
-from baton.run_ports import RunSucceeded
+from baton.ports.runs import RunSucceeded
 from baton.services.agents.discover_agents import MAX_LOOKS_FOR_CLAIMS, agents_for, seen_agent, seen_agents
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_next, claim_next_waiting, claim_task

@@ -12,7 +12,7 @@ from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import HumanNeeded, VersionConflict
 from baton.domain.runs.run_profile import BOUNDS
 from baton.domain.tasks.task import Policy
-from baton.run_ports import Reply, Request
+from baton.ports.runs import Reply, Request
 from baton.services.agents.define_tool import define_tool, dry_run, find_tool, suspensions
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent

@@ -17,7 +17,7 @@ from support.worlds.world import WORKSPACE, human
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.run_ports import Reply, Request
+    from baton.ports.runs import Reply, Request
 
 
 def http_agents(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:

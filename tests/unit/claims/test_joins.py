@@ -12,7 +12,7 @@ from baton.domain.errors import InvalidInput
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import MAX_RELEASES, Policy, Task
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import reject_task
 from baton.services.claims.join_branches import join_branches

@@ -23,7 +23,8 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
 from baton.domain.tasks.transitions import create
-from baton.ports import Deps, Insert
+from baton.ports.deps import Deps
+from baton.ports.writes import Insert
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker

@@ -15,7 +15,8 @@ from baton.domain.handoffs.workflow import ClaimLateResult
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
-from baton.ports import Insert, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.writes import Insert
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task

@@ -16,7 +16,8 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.change import Change
 from baton.domain.times import rfc3339
-from baton.ports import ReadyTask, Skills, Write
+from baton.ports.queues import ReadyTask, Skills
+from baton.ports.writes import Write
 from baton.services.agents.change_route import change_route
 from baton.services.claims.claim_task import Claimer, claim_next
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff

@@ -11,7 +11,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.errors import KeyReused, StaleClaim, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, WorkerCall
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutErr
 
 from baton.adapters.eventbridge import MAX_CALL_BYTES, EventBridgeBus
 from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, BusEvent
-from baton.ports import PublishResult
+from baton.ports.events import PublishResult
 from support.clock import NOON
 
 Answer = Callable[[list[dict[str, Any]]], dict[str, Any]]

@@ -21,7 +21,7 @@ from baton.domain.events.bus_events import (
 )
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
-from baton.ports import PublishResult
+from baton.ports.events import PublishResult
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task

@@ -11,7 +11,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import JoinRule, Policy
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff

@@ -15,7 +15,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.times import rfc3339
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff

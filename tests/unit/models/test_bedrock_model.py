@@ -15,7 +15,7 @@ from botocore.exceptions import ParamValidationError
 from baton.adapters.models.bedrock import BedrockModel
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.transcript import Usage
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 from support.clock import FakeClock
 from support.fakes.fake_bedrock import FakeBedrock, answer, trouble
 from support.fakes.loopback import Canned, timed

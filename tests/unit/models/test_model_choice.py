@@ -26,7 +26,7 @@ from baton.adapters.models.circuit import CIRCUITS, CircuitStore, GuardedModel, 
 from baton.adapters.models.keys import SecretKey
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses
-from baton.run_ports import Reply, Request, StopReason
+from baton.ports.runs import Reply, Request, StopReason
 from engine import Access
 from support.fakes.dynamo import create_table
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal

@@ -22,7 +22,7 @@ from baton.adapters.models.http_request import MAX_ANSWER_BYTES
 from baton.adapters.models.openai_compatible import OpenAICompatibleModel, base_of
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.transcript import Usage
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 from support.clock import FakeClock
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal, tool_call
 from support.fakes.loopback import Canned, timed

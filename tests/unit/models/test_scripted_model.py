@@ -13,7 +13,7 @@ from baton.adapters.models.scripted import ScriptedModel
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.transcript import Usage
-from baton.run_ports import Reply, Request, StopReason
+from baton.ports.runs import Reply, Request, StopReason
 from support.clock import FakeClock
 from support.values.requests import a_request, assistant, call, result, thought, user
 

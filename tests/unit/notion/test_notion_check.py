@@ -12,7 +12,7 @@ from baton.domain.errors import (
     TrackerDenies,
 )
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import TrackerProblem
+from baton.ports.tracker import TrackerProblem
 from fake_notion import SELECT, Fault
 from support.fakes.notion_adapter import CLOSING, CREATE, TITLE_ONLY, Office, always, page_fields, trouble_of
 

@@ -18,7 +18,7 @@ from baton.domain.runs.reply import MAX_DEPTH
 from baton.domain.runs.transcript import EntryKind
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import canonical_json, replay
-from baton.ports import Deps
+from baton.ports.deps import Deps
 from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.agents.change_route import change_route

@@ -10,8 +10,8 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, ModelRefuses
-from baton.ports import AddUsage, Require
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
+from baton.ports.writes import AddUsage, Require
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import NoticeOutcome

@@ -16,7 +16,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Policy, Task
 from baton.domain.times import rfc3339
-from baton.run_ports import Reply
+from baton.ports.runs import Reply
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task

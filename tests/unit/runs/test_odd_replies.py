@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError, ParamValidationError
 
 from baton.adapters.models.openai_reply import reply_in
 from baton.domain.runs.transcript import MAX_COUNT, Usage, count_in
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 from support.worlds.agent_runs import AgentRuns, says
 from support.worlds.world import WORKSPACE, World
 

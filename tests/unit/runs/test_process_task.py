@@ -10,7 +10,7 @@ import pytest
 
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.errors import Busy
-from baton.run_ports import RunFailed, RunSucceeded
+from baton.ports.runs import RunFailed, RunSucceeded
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import MAX_OUTPUT_BYTES, DispatchNotice, NoticeOutcome, TimeBudget, process_task

@@ -13,8 +13,9 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.runs.history import MAX_HISTORY_BYTES
 from baton.domain.tasks.task import MAX_RELEASES
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import HandoffQuery, TaskDetails
-from baton.run_ports import Reply, StopReason
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.runs import Reply, StopReason
 from baton.services.access.change_settings import change_settings
 from baton.services.conversations.converse import say
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -26,7 +27,7 @@ from support.worlds.world import human
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
-    from baton.run_ports import Request
+    from baton.ports.runs import Request
 
 CHECKPOINT = calls(("save_checkpoint", {"step_name": "one", "state": {}}))
 TOO_LONG = Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)

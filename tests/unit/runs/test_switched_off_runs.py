@@ -10,8 +10,8 @@ import pytest
 
 from baton.domain.agents.tool import ToolMode
 from baton.domain.runs.transcript import TaskEntry
-from baton.ports import Insert
-from baton.run_ports import Reply, Request, StopReason
+from baton.ports.runs import Reply, Request, StopReason
+from baton.ports.writes import Insert
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import NoticeOutcome
 from support.worlds.agent_runs import AgentRuns, calls, says

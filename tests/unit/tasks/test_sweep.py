@@ -14,7 +14,7 @@ from baton.domain.tasks.task import Flag, State
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.tasks.wake import notice_interval
-from baton.ports import Insert, OpenEscalation
+from baton.ports.writes import Insert, OpenEscalation
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimer, claim_task

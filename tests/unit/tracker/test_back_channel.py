@@ -20,7 +20,7 @@ from baton.domain.errors import (
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import Save
+from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task

@@ -20,7 +20,8 @@ from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import Deps, Insert, MakePageDue, Save
+from baton.ports.deps import Deps
+from baton.ports.writes import Insert, MakePageDue, Save
 from baton.services.claims.claim_task import Claimed, Claimer, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker

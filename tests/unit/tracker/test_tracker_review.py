@@ -18,7 +18,7 @@ from baton.domain.tasks.change import Change
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.domain.tracker.webhook import Webhook
-from baton.ports import Save, Write
+from baton.ports.writes import Save, Write
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.escalations.release_review import release_review

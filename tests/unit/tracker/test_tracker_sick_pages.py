@@ -14,7 +14,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
-from baton.ports import Insert, SaveResponse, Write
+from baton.ports.writes import Insert, SaveResponse, Write
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.release_task import ReleasedWork, release_task

@@ -16,15 +16,19 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.sqs import SqsDeadLetters, SqsDispatchQueue, SqsTrackerQueue
 from baton.adapters.system import RandomIds, SystemClock
-from baton.ports import Deps
+from baton.ports.deps import Deps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Bus, CallbackKey, Clock, DeadLetters, Secrets, TokenStore, Tracker, Trackers
-    from baton.run_ports import AgentRunner, Model, Models
+    from baton.ports.access import TokenStore
+    from baton.ports.events import Bus
+    from baton.ports.queues import DeadLetters
+    from baton.ports.runs import AgentRunner, Model, Models
+    from baton.ports.system import CallbackKey, Clock
+    from baton.ports.tracker import Secrets, Tracker, Trackers
 
 # The table repeats unclear writes itself, as it knows which may be repeated (adapters/dynamodb/table.py), so the SDK
 # doesn't: three attempts of at most 6 s each fit into the function's 25 s, with time for an answer.

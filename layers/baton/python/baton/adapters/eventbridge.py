@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.events.bus_events import DETAIL_TYPE, SOURCE
-from baton.ports import PublishResult
+from baton.ports.events import PublishResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -15,7 +15,8 @@ from baton.domain.ids import is_id
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports import CallbackKey, Secrets
+    from baton.ports.system import CallbackKey
+    from baton.ports.tracker import Secrets
 
 KEPT_SECONDS = 300
 _ATTEMPTS = 3

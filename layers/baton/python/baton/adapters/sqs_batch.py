@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from baton.ports import DeadLetters
+    from baton.ports.queues import DeadLetters
 
 
 class MalformedMessage(ValueError):

@@ -29,7 +29,7 @@ class RandomIds:
 
 
 if TYPE_CHECKING:
-    from baton.ports import Clock, Ids
+    from baton.ports.system import Clock, Ids
 
     _clock: Clock = SystemClock()
     _ids: Ids = RandomIds()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

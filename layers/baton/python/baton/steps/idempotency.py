@@ -9,7 +9,7 @@ from baton.domain.errors import BatonError, KeyTaken, refusal_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.times import rfc3339
 from baton.domain.tracker.webhook import REPLAY_WINDOW
-from baton.ports import SaveResponse
+from baton.ports.writes import SaveResponse
 from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import SavedResponse
     from baton.domain.tracker.page_changes import PageSnapshot
-    from baton.ports import Deps, HandoffInputs, Write
+    from baton.ports.deps import Deps
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 REFUSED = "refused"
 

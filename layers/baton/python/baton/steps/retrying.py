@@ -10,7 +10,7 @@ from baton.domain.errors import Busy, Conflict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.ports import Clock
+    from baton.ports.system import Clock
 
 ATTEMPTS = 12
 FIRST_PAUSE_SECONDS = 0.01

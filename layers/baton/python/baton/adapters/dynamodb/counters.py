@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.errors import BatonError
-    from baton.ports import Add
+    from baton.ports.writes import Add
 
 # There is room for this many more, or nothing was counted yet and there is room from the start.
 HAS_ROOM = "#count <= :room"

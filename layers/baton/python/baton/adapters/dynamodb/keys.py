@@ -12,7 +12,7 @@ from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks.task import State
 from baton.domain.times import from_ms, to_ms
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import ReadyTask
+from baton.ports.queues import ReadyTask
 
 if TYPE_CHECKING:
     from datetime import date, datetime

@@ -22,7 +22,9 @@ from baton.adapters.dynamodb.tracker.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.writes import transaction
 from baton.domain.errors import Busy, Unknown
 from baton.domain.escalations.direction import NO_PAIR
-from baton.ports import FinishJob, MarkerInputs, Page
+from baton.ports.escalations import MarkerInputs
+from baton.ports.paging import Page
+from baton.ports.writes import FinishJob
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import BackgroundJob
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Claim
-    from baton.ports import Write
+    from baton.ports.writes import Write
 
 # The background job is still the one that was done: a new reason for it in the meantime is a new job.
 STILL_THE_SAME = "#stamp = :stamp"

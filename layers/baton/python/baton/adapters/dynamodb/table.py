@@ -37,7 +37,7 @@ from baton.adapters.dynamodb.item_writes import (
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain.errors import BatonError, Busy, Conflict
-from baton.ports import MAX_ITEMS
+from baton.ports.writes import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -17,7 +17,7 @@ from baton.adapters.dynamodb.tasks.requirements import required
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
 from baton.domain.errors import Conflict
 from baton.domain.tasks.change import Change
-from baton.ports import (
+from baton.ports.writes import (
     Add,
     AddUsage,
     CloseEscalation,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.dynamodb.item_writes import ItemWrite
     from baton.adapters.dynamodb.stored_types import StoredType
-    from baton.ports import Write
+    from baton.ports.writes import Write
 
 # The present item is the value's own: inserting it again changes nothing.
 IS_OURS = "attribute_not_exists(#pk) OR #{0} = :{0}"

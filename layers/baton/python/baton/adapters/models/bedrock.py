@@ -25,15 +25,15 @@ from baton.domain.numbers import approximate
 from baton.domain.runs.reply import clean
 from baton.domain.runs.transcript import Usage, count_in
 from baton.domain.tasks.trail import canonical_json
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.errors import ModelTrouble
     from baton.domain.runs.transcript import Block
-    from baton.ports import Clock
-    from baton.run_ports import Model, Request
+    from baton.ports.runs import Model, Request
+    from baton.ports.system import Clock
 
 AWAY = frozenset(
     {

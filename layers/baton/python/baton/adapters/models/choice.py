@@ -9,7 +9,7 @@ from baton.domain.errors import ModelRefuses
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from baton.run_ports import Model, Models
+    from baton.ports.runs import Model, Models
 
 _HOW_TO_HAVE = {"openai_compatible": "set BATON_MODEL_URL to where it answers"}
 

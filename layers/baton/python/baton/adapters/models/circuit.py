@@ -21,7 +21,7 @@ from baton.domain.errors import ModelAway, ModelRefuses
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton.run_ports import Model, Reply, Request
+    from baton.ports.runs import Model, Reply, Request
 
 CIRCUITS = "CIRCUITS"
 FAILURES_IN_A_ROW = 5

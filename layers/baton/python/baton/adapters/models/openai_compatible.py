@@ -14,14 +14,14 @@ from baton.adapters.models.openai_request import body_of
 from baton.adapters.retry_after import retry_after
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.numbers import dumps
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.errors import ModelTrouble
-    from baton.ports import Clock
-    from baton.run_ports import Model, Request
+    from baton.ports.runs import Model, Request
+    from baton.ports.system import Clock
 
 _COMPLETIONS = "/chat/completions"
 _MAX_MODEL = 200

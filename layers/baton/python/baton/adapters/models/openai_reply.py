@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.adapters.models.tool_calls import tool_use
 from baton.domain.runs.reply import clean
 from baton.domain.runs.transcript import Usage, count_in
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from baton.domain.runs.transcript import Block
-    from baton.run_ports import Request
+    from baton.ports.runs import Request
 
 Message = dict[str, Any]
 # A message of the role "tool" has no other field for a failure.

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 
 from baton.domain.errors import ModelRefuses
-from baton.run_ports import StopReason
+from baton.ports.runs import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

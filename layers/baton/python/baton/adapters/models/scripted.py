@@ -9,14 +9,14 @@ from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.history import RESULT
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.trail import canonical_json
-from baton.run_ports import Reply, StopReason
+from baton.ports.runs import Reply, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from baton.domain.runs.transcript import Block
-    from baton.ports import Clock
-    from baton.run_ports import Model, Request
+    from baton.ports.runs import Model, Request
+    from baton.ports.system import Clock
 
 
 class ScriptedModel:

@@ -19,7 +19,8 @@ from baton.domain.errors import Busy, TrackerAway
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from baton.ports import Clock, Secrets
+    from baton.ports.system import Clock
+    from baton.ports.tracker import Secrets
 
     Endpoint = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from baton.adapters.notion.schema import Lack, Property, Schema
 from baton.domain.tracker.tracker_settings import folded
-from baton.ports import TrackerProblem
+from baton.ports.tracker import TrackerProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.notion.connection import Connection
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Clock
+    from baton.ports.system import Clock
 
 KEPT = timedelta(minutes=10)
 # The types that each of our properties may have, the usual one first.

@@ -15,7 +15,7 @@ from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_sc
 from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, Refused, Restricted
 from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
 from baton.domain.tracker.tracker_settings import id_in
-from baton.ports import TrackerProblem, WrittenPage
+from baton.ports.tracker import TrackerProblem, WrittenPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from baton.domain.tracker.page_fields import PageFields
     from baton.domain.tracker.page_sync import PageRef
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Tracker
+    from baton.ports.tracker import Tracker
 
 # The most that our clock and Notion's may differ, besides Notion's rounding.
 _SLACK = timedelta(minutes=10)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Clock, Secrets, Trackers
+    from baton.ports.system import Clock
+    from baton.ports.tracker import Secrets, Trackers
 
 _KEEP_OPEN_SECONDS = 20.0
 

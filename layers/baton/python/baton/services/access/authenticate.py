@@ -8,7 +8,8 @@ from baton.domain.access.token import digest, split
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.ports import Clock, TokenStore
+    from baton.ports.access import TokenStore
+    from baton.ports.system import Clock
 
 
 def authenticate(tokens: TokenStore, clock: Clock, header: str) -> Principal | None:

@@ -11,7 +11,7 @@ from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.access.settings import Settings
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_version: int | None = None) -> Settings:

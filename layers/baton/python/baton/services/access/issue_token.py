@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps, Page
+    from baton.ports.deps import Deps
+    from baton.ports.paging import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.metering import CallerUse
     from baton.domain.access.principal import Principal
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def caller_must_have_room(deps: Deps, by: Principal, size: int) -> None:

@@ -9,7 +9,7 @@ from baton.domain.access.read_rights import may_see_guardrails
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.access.settings import Settings
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def read_settings(deps: Deps, by: Principal) -> tuple[Settings, bool]:

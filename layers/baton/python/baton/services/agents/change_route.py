@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.route import RoutingTable
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def change_route(

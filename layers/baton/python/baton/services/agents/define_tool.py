@@ -10,7 +10,8 @@ from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConf
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.runs.prompt import context_after
-from baton.ports import HandoffQuery, Page
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents.resolve_agents import active_agent, slugs_among
 from baton.steps.retrying import retry_on_conflict
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
     from baton.domain.agents.tool import Suspension
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def define_tool(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Roster
     from baton.domain.idempotency import IdempotencyKey
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 Types = tuple[str, ...]
 

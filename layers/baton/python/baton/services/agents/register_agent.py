@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
     from baton.domain.runs.run_profile import RunProfile
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def register_agent(

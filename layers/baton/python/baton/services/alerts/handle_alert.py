@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.alerts.alert import from_snapshot, snapshot
-from baton.ports import Save
+from baton.ports.writes import Save
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.idempotency import response_alone, run_idempotently, save_response
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.alerts.alert import Alert
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports import Deps, Write
+    from baton.ports.deps import Deps
+    from baton.ports.writes import Write
 
 
 def acknowledge_alert(

@@ -30,7 +30,7 @@ from baton.domain.tasks.commands import ClaimTask
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.domain.tasks.trail import snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.poll_until import poll_until
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports import Deps, ReadyTask
+    from baton.ports.deps import Deps
+    from baton.ports.queues import ReadyTask
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2

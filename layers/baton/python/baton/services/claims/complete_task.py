@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

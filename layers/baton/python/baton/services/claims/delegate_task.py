@@ -11,7 +11,7 @@ from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff_message import SourcePart, message_from
 from baton.domain.tasks.commands import WaitFor
 from baton.domain.tasks.task import JoinRule, Kind, Policy
-from baton.ports import HandoffQuery
+from baton.ports.handoffs import HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, wait_for
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.calls import WorkerCall
-    from baton.ports import Deps, HandoffInputs, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
 
 
 @dataclass(frozen=True, slots=True)

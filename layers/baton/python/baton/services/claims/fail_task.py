@@ -10,7 +10,7 @@ from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.commands import Fail, Reject
 from baton.domain.times import rfc3339
-from baton.ports import Put
+from baton.ports.writes import Put
 from baton.steps.claims.check_envelope import sender
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.follow_up import FollowUp, roll_back
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

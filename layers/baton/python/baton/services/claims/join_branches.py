@@ -12,7 +12,7 @@ from baton.domain.tasks.commands import Resume
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.tasks.transitions import transition
-from baton.ports import FinishJob
+from baton.ports.writes import FinishJob
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from baton.domain.tasks.task import Task, Wait
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 # The most bytes of all results in the resume payload, so that the store can take it.
 MAX_RESULTS_BYTES = 300_000

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.tasks.calls import WorkerCall
-    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

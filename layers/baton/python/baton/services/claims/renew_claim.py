@@ -11,7 +11,7 @@ from baton.steps.agents.kill_switch import must_be_let_act
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.tasks.task import Claim
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def renew_claim(deps: Deps, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:

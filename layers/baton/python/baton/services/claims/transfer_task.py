@@ -11,7 +11,7 @@ from baton.domain.handoffs.handoff_message import ExpectationsPart, SourcePart
 from baton.domain.runs.history import WHOLE, conversation_in
 from baton.domain.tasks.commands import Transfer
 from baton.domain.tasks.task import Kind
-from baton.ports import HandoffQuery
+from baton.ports.handoffs import HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import checked_message
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.calls import WorkerCall
-    from baton.ports import Deps, HandoffInputs, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
 
 
 def transfer_task(deps: Deps, call: WorkerCall, transfer: HandoffMessage) -> TaskDetails:

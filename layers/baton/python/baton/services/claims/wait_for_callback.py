@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.tasks.calls import WorkerCall
-    from baton.ports import Deps, HandoffInputs, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
 
 DEFAULT_WAIT_SECONDS = 7 * 86_400
 MAX_WAIT_SECONDS = 30 * 86_400

@@ -27,7 +27,9 @@ from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffQuery, Insert, Replace, Require, TaskDetails, VersionUnchanged
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.writes import Insert, Replace, Require, VersionUnchanged
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents.resolve_agents import active_agent
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
     from baton.domain.agents.agent import Agent
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, Write
+    from baton.ports.deps import Deps
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
     from baton.steps.conversations.find_conversation import FoundConversation
     from baton.steps.handoffs.begin_handoff import NewHandoff
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.loop_guard import Budget
     from baton.domain.runs.transcript import Usage
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import Sync
-from baton.ports import Insert, MarkerInputs, OpenReview, Save, Write
+from baton.ports.escalations import MarkerInputs
+from baton.ports.writes import Insert, OpenReview, Save, Write
 from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from baton.domain.agents.agent import Roster
     from baton.domain.escalations.review import Review
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from baton.steps.tracker.page_delivery import PageResult
 
 # Reads of the agents, until none changes between that read and the read of the other inputs.

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.escalations.review import Review
-    from baton.ports import Deps, Page
+    from baton.ports.deps import Deps
+    from baton.ports.paging import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

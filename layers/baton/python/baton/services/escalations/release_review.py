@@ -13,7 +13,8 @@ from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.draft import draft_from, unbranched
 from baton.domain.runs.history import conversation_in
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import Save, TaskDetails, Write
+from baton.ports.details import TaskDetails
+from baton.ports.writes import Save, Write
 from baton.services.conversations.converse import asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps.agents.resolve_agents import active_agent, must_be_able
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.draft import HandoffDraft
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, MarkerInputs
+    from baton.ports.deps import Deps
+    from baton.ports.escalations import MarkerInputs
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.events.bus_events import BusEvent, OutboxEvent
-    from baton.ports import Bus, Deps, PendingEvent, PublishResult
+    from baton.ports.deps import Deps
+    from baton.ports.events import Bus, PendingEvent, PublishResult
 
 
 @dataclass

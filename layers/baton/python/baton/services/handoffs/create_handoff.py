@@ -13,7 +13,9 @@ from baton.domain.handoffs.handoff_message import ContextPart
 from baton.domain.handoffs.workflow import ANY_AGENT, RootHandoffs
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffInputs, HandoffQuery, Require, TaskDetails, UnderClaim
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import Require, UnderClaim
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
 from baton.steps.guardrails.apply_guardrails import checked_message
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import HeldClaim
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, Write
+    from baton.ports.deps import Deps
+    from baton.ports.writes import Write
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
     # The source, its claims, and the items of the decision.

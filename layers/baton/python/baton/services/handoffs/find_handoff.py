@@ -10,7 +10,8 @@ from baton.steps.access.read_rights import ReadRights
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 
 def find_handoff(deps: Deps, by: Principal, handoff_id: str) -> TaskDetails:

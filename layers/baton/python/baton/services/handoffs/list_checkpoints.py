@@ -11,7 +11,7 @@ from baton.domain.handoffs.handoff import first_checkpoint_id_of
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import ANY_AGENT, Checkpoint
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import Page
+from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights, readable_task
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 # Ten of the largest are 2.6 MB, and a function answers with at most 6 MB: a page ends early once it is large.
 AT_ONCE = 10

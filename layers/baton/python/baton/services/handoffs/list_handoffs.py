@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
-from baton.ports import Page
+from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.filtering import filtered
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.tasks.task import State, Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
     Takes = Callable[[Task], bool]
 

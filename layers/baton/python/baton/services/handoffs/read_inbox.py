@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.domain.access.principal import Principal
-    from baton.ports import Deps, Page
+    from baton.ports.deps import Deps
+    from baton.ports.paging import Page
 
 
 def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:

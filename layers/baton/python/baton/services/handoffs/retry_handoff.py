@@ -13,7 +13,9 @@ from baton.domain.handoffs.handoff_message import ContextPart, ExpectationsPart,
 from baton.domain.tasks.task import Kind, State
 from baton.domain.tasks.task_items import Retry
 from baton.domain.tasks.trail import from_snapshot, snapshot
-from baton.ports import HandoffQuery, NotCancelled, Replace, Require, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.writes import NotCancelled, Replace, Require
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs
+    from baton.ports.deps import Deps
+    from baton.ports.handoffs import HandoffInputs
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 # Chains are no deeper (``BOUNDS``), unless the loop guard is off; one transaction checks each.

@@ -13,7 +13,8 @@ from baton.domain.tasks.commands import Split
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import HandoffQuery, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.idempotency import SavedResponse
     from baton.domain.tasks.calls import HumanCall
-    from baton.ports import Deps, HandoffInputs
+    from baton.ports.deps import Deps
+    from baton.ports.handoffs import HandoffInputs
 
 MIN_PARTS, MAX_PARTS = 2, 10
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.handoffs.loop_guard import Budget
     from baton.domain.runs.transcript import Usage
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import seconds
-from baton.run_ports import RunExit, RunFailed, RunInput, RunSucceeded
+from baton.ports.runs import RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.agents.agent import Agent
-    from baton.ports import Deps
-    from baton.run_ports import AgentRunner
+    from baton.ports.deps import Deps
+    from baton.ports.runs import AgentRunner
 
 # A task that has been ready for longer than a notice takes: its own notice was lost.
 FORGOTTEN_SECONDS = 30

@@ -21,8 +21,8 @@ from baton.domain.runs.reply import is_blank
 from baton.domain.runs.transcript import Entry, Message, MessageType, Transcript, Usage
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
-from baton.ports import AddUsage
-from baton.run_ports import RunExit, StopReason
+from baton.ports.runs import RunExit, StopReason
+from baton.ports.writes import AddUsage
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import Tools, offered
 from baton.steps.agents.kill_switch import is_off
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Block
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, Write
-    from baton.run_ports import Models, RunFailed, RunInput, RunSucceeded
+    from baton.ports.deps import Deps
+    from baton.ports.runs import Models, RunFailed, RunInput, RunSucceeded
+    from baton.ports.writes import Write
 
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
 MAX_REPAIRS = 1

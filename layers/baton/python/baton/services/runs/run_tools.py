@@ -13,8 +13,9 @@ from baton.domain.runs.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK,
 from baton.domain.runs.transcript import TaskEntry, result
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import HandoffQuery, Insert
-from baton.run_ports import RunExit
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.runs import RunExit
+from baton.ports.writes import Insert
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.save_checkpoint import save_checkpoint
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Block, Entry, Message
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, Write
-    from baton.run_ports import RunInput
+    from baton.ports.deps import Deps
+    from baton.ports.runs import RunInput
+    from baton.ports.writes import Write
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."

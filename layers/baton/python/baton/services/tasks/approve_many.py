@@ -13,7 +13,8 @@ from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 MAX_APPROVALS = 25
 

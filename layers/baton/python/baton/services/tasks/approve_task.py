@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 
 def approve_task(

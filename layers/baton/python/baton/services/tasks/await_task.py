@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.tasks.task import Task
     from baton.domain.tasks.trail import Event
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 ENDED = "ended"
 EVENTS_PER_PAGE = 100

@@ -10,7 +10,7 @@ from baton.domain.errors import Busy, Conflict, TaskEnded, Unknown
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks.commands import Cancel
 from baton.domain.tasks.transitions import transition
-from baton.ports import FinishJob
+from baton.ports.writes import FinishJob
 from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from baton.domain.handoffs.workflow import BackgroundJob, WorkflowMember
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 # Rounds of one run: the rest is due again at the next sweep.
 MAX_ROUNDS = 20

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.calls import HumanCall
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 # Of the caller's time.
 AT_ONCE_SECONDS = 5

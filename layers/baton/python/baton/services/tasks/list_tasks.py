@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import InvalidInput
 from baton.domain.tasks.task import State
-from baton.ports import Page, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.paging import Page
 from baton.services.handoffs.read_inbox import must_exist
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.filtering import filtered
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
 

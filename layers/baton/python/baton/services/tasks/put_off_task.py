@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tasks.calls import HumanCall
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 
 def defer_task(deps: Deps, call: HumanCall, until: datetime) -> TaskDetails:

@@ -9,7 +9,8 @@ from baton.steps.access.read_rights import ReadRights
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.runs.transcript import Usage
-    from baton.ports import Deps, TaskDetails
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
 
 
 def read_task(deps: Deps, by: Principal, task_id: str) -> tuple[TaskDetails, Usage]:

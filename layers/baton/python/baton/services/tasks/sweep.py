@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from baton.domain.agents.agent import Agent, Roster
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 @dataclass

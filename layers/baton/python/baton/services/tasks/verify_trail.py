@@ -13,7 +13,7 @@ from baton.steps.access.read_rights import readable_task
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 EVENTS_PER_PAGE = 100
 # The errors of parsing an item that somebody damaged.

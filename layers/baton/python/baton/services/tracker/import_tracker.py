@@ -17,7 +17,7 @@ from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import imported
 from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
-from baton.ports import Insert, OpenEscalation, Save
+from baton.ports.writes import Insert, OpenEscalation, Save
 from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import TaskRequest, change_task, commit
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey
     from baton.domain.tracker.page_changes import PageSnapshot
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Deps, Tracker
+    from baton.ports.deps import Deps
+    from baton.ports.tracker import Tracker
 
 BUDGET_SECONDS = 20.0
 BATCH = 50

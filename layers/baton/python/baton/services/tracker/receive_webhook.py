@@ -11,7 +11,7 @@ from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.domain.tracker.webhook import MAX_TOKEN, is_fresh
-from baton.ports import MakePageDue, Save
+from baton.ports.writes import MakePageDue, Save
 from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.tracker.webhook import Webhook
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 class Received(StrEnum):

@@ -10,7 +10,7 @@ from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 MAX_TOKEN = 500
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 MARGIN_SECONDS = 10.0
 

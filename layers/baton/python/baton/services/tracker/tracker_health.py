@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import NoTracker
-from baton.ports import TrackerProblem
+from baton.ports.tracker import TrackerProblem
 from baton.steps.access.read_rights import ReadRights
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baton.domain.tracker.page_sync import PageSync
     from baton.domain.tracker.tracker_circuit import TrackerCircuit
     from baton.domain.tracker.webhook import Webhook
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 CHECK_SECONDS = 20.0
 MOST_WAITING = 1_000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baton.domain.alerts.alert import Alert
     from baton.domain.escalations.review import Review
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 class ReadRights:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def mark_contact(deps: Deps, by: Principal, agent: str) -> None:

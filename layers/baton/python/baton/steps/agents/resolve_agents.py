@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def slugs_among(*names: str | None) -> frozenset[str]:

@@ -10,7 +10,8 @@ from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import checked
 
 if TYPE_CHECKING:
-    from baton.ports import Deps, HandoffInputs
+    from baton.ports.deps import Deps
+    from baton.ports.handoffs import HandoffInputs
 
 
 def sender(deps: Deps, workspace: str, inputs: HandoffInputs, envelope: dict[str, Any], status: str) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from baton.domain.tasks.task import Claim, State
 from baton.domain.tasks.task_items import EndedClaim, TaskOutput
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports import HandoffQuery, Insert, Put, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.writes import Insert, Put
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.idempotency import run_idempotently, save_response, with_response
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
     from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.commands import WorkerCommand
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, Json, Write
+    from baton.ports.deps import Deps
+    from baton.ports.details import Json
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.access.principal import Principal
-    from baton.ports import Clock, Deps
+    from baton.ports.deps import Deps
+    from baton.ports.system import Clock
 
 POLL_SECONDS = 0.5
 # A poll answers this long after its wait at the latest; then its permit is free, even if the poll died.

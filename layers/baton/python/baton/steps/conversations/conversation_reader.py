@@ -16,7 +16,7 @@ from baton.domain.runs.transcript import Message, MessageType, masked
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import rfc3339, seconds
-from baton.ports import SaveResponse
+from baton.ports.writes import SaveResponse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from baton.domain.conversations.read_cursor import ReadCursor
     from baton.domain.runs.transcript import Entry
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 # Of one answer, well under a function's limit.
 MAX_READ_BYTES = 3_000_000

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from baton.domain.conversations.conversation_thread import Thread
     from baton.domain.handoffs.handoff_message import HandoffMessage
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True)

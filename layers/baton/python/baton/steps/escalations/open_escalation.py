@@ -13,7 +13,7 @@ from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.tracker.page_sync import opened
-from baton.ports import Insert, OpenEscalation, Save
+from baton.ports.writes import Insert, OpenEscalation, Save
 from baton.steps.tasks.change_task import commit
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from baton.domain.tasks.change import Change
     from baton.domain.tracker.page_sync import PageSync
     from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.ports import Deps, Write
+    from baton.ports.deps import Deps
+    from baton.ports.writes import Write
 
 AT_ONCE_SECONDS = 3.0
 

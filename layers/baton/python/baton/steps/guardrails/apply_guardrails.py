@@ -11,7 +11,7 @@ from baton.domain.handoffs.handoff_message import message_from
 if TYPE_CHECKING:
     from baton.domain.guardrails.guardrails import Guardrails
     from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dict[str, Any]:

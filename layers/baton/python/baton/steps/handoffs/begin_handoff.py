@@ -16,7 +16,9 @@ from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import create
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import opened
-from baton.ports import Add, HandoffQuery, Insert, Put, Save, TaskDetails
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.writes import Add, Insert, Put, Save
 from baton.steps.idempotency import save_refusal
 from baton.steps.tasks.change_task import commit
 
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
     from baton.domain.tasks.change import Change
     from baton.domain.tasks.task import JoinRule, Task
     from baton.domain.tracker.page_sync import PageSync
-    from baton.ports import Deps, HandoffInputs, Write
+    from baton.ports.deps import Deps
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 # Without a limit the handoffs are counted all the same.
 _NO_LIMIT = 1_000_000

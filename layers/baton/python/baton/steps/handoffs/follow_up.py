@@ -10,7 +10,7 @@ from baton.domain.errors import InvalidInput, LoopTripped
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage, MetadataPart, SourcePart, TargetPart
 from baton.domain.tasks.task import Kind
-from baton.ports import HandoffQuery
+from baton.ports.handoffs import HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, slugs_among
 from baton.steps.handoffs.begin_handoff import (
     NewHandoff,
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, TaskDetails, Write
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 NOBODY = "nobody_to_roll_back_to"
 TO_ITS_SOURCE = "rollback_to_its_source"

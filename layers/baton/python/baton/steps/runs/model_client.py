@@ -13,8 +13,8 @@ from baton.domain.runs.history import MAX_HISTORY_BYTES, Conversation, composed
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import Usage, masked
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import AddUsage
-from baton.run_ports import Request, StopReason
+from baton.ports.runs import Request, StopReason
+from baton.ports.writes import AddUsage
 from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from baton.domain.runs.history import EarlierTask
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Entry
-    from baton.ports import Deps
-    from baton.run_ports import Models, Reply
+    from baton.ports.deps import Deps
+    from baton.ports.runs import Models, Reply
     from baton.steps.runs.transcript_writer import TranscriptWriter
 
 # With less time than that, the model isn't asked any more.

@@ -27,7 +27,8 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Transfer, WaitFor
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy
 from baton.domain.tasks.trail import canonical_json
-from baton.ports import HandoffQuery, Insert
+from baton.ports.handoffs import HandoffQuery
+from baton.ports.writes import Insert
 from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Entry
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, HandoffInputs, TaskDetails
-    from baton.run_ports import RunInput
+    from baton.ports.deps import Deps
+    from baton.ports.details import TaskDetails
+    from baton.ports.handoffs import HandoffInputs
+    from baton.ports.runs import RunInput
 
 MAX_CALLS = MAX_BRANCHES
 

@@ -9,8 +9,8 @@ from baton.domain.errors import Busy, Conflict, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.reply import BrokenReply, kept_blocks
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Transcript, numbered
-from baton.ports import AddUsage, Insert, Require, UnderClaim
-from baton.run_ports import Reply, RunFailed, StopReason
+from baton.ports.runs import Reply, RunFailed, StopReason
+from baton.ports.writes import AddUsage, Insert, Require, UnderClaim
 from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from baton.domain.runs.transcript import Block
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps, Write
-    from baton.run_ports import RunInput
+    from baton.ports.deps import Deps
+    from baton.ports.runs import RunInput
+    from baton.ports.writes import Write
 
 # A reply that was paid for isn't given up as long as there is time.
 SAVING_PAUSES = (1.0, 4.0, 10.0)

@@ -18,7 +18,8 @@ from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.page_sync import PageSync
-from baton.ports import CloseEscalation, MakePageDue, Put, Save, TaskDetails, Write
+from baton.ports.details import TaskDetails
+from baton.ports.writes import CloseEscalation, MakePageDue, Put, Save, Write
 from baton.steps.idempotency import run_idempotently, save_response
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from baton.domain.idempotency import IdempotencyKey, SavedResponse
     from baton.domain.tasks.commands import TaskCommand
     from baton.domain.tasks.task import Task
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True)

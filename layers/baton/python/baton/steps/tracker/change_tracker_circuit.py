@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.tasks.wake import notice_delay
-from baton.ports import Save
+from baton.ports.writes import Save
 from baton.steps.retrying import retry_on_conflict
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from baton.domain.errors import TrackerTrouble
     from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
 
 
 def change_tracker_circuit(

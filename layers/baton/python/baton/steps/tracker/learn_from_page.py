@@ -13,14 +13,15 @@ from baton.domain.tasks.task import Flag, State
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_changes import Ended
 from baton.domain.tracker.page_fields import plain
-from baton.ports import CloseEscalation, Insert
+from baton.ports.writes import CloseEscalation, Insert
 from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
 
 if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
     from baton.domain.tracker.page_changes import Editor, PageChange, PageSnapshot
-    from baton.ports import Deps, Write
+    from baton.ports.deps import Deps
+    from baton.ports.writes import Write
 
 
 MAX_NAME = 100

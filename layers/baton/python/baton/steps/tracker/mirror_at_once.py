@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from baton.domain.errors import TrackerTrouble
 from baton.domain.tracker.page_sync import PageRef, Sync
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import deliver
 
 if TYPE_CHECKING:
     from baton.domain.access.settings import Settings
-    from baton.ports import Deps
+    from baton.ports.deps import Deps
     from baton.steps.escalations.open_escalation import Escalation
 
 

@@ -24,7 +24,9 @@ from baton.domain.tracker.page_changes import Ended, PageChange, page_change_of
 from baton.domain.tracker.page_fields import closing_comment, page_fields_of, reopened_comment
 from baton.domain.tracker.page_sync import UNCLEAR_SECONDS, PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_settings import folded
-from baton.ports import Insert, Save, TaskDetails, WrittenPage
+from baton.ports.details import TaskDetails
+from baton.ports.tracker import WrittenPage
+from baton.ports.writes import Insert, Save
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
 
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from baton.domain.tracker.page_changes import PageSnapshot
     from baton.domain.tracker.page_fields import PageFields
     from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports import Deps, Tracker
+    from baton.ports.deps import Deps
+    from baton.ports.tracker import Tracker
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100

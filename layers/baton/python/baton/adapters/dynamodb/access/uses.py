@@ -13,7 +13,7 @@ from baton.adapters.dynamodb.table import ConditionFailed
 from baton.domain.access.polls import MAX_POLLS, free_slots
 from baton.domain.errors import TooManyPolls
 from baton.domain.times import from_ms, to_ms
-from baton.ports import PollPermit
+from baton.ports.access import PollPermit
 
 if TYPE_CHECKING:
     from datetime import datetime

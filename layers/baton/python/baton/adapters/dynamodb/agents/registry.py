@@ -16,7 +16,7 @@ from baton.adapters.dynamodb.table import to_wire
 from baton.domain.agents.agent import Roster
 from baton.domain.errors import Conflict
 from baton.domain.times import rfc3339
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from datetime import datetime

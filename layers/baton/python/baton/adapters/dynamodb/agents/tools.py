@@ -9,7 +9,7 @@ from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.domain.agents.tool import Toolbox
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from collections.abc import Collection

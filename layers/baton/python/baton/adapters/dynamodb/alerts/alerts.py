@@ -8,7 +8,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.alerts import alert_items
 from baton.domain.errors import Unknown
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from baton.domain.alerts.alert import Alert, AlertState

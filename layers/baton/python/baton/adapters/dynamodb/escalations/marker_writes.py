@@ -13,7 +13,7 @@ from baton.domain.times import to_ms
 
 if TYPE_CHECKING:
     from baton.domain.escalations.direction import Direction
-    from baton.ports import OpenEscalation, OpenReview
+    from baton.ports.writes import OpenEscalation, OpenReview
 
 
 def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> ItemWrite:

@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_from
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
 from baton.domain.times import EPOCH, parse_rfc3339
-from baton.ports import PendingEvent
+from baton.ports.events import PendingEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ from baton.domain.handoffs.workflow import (
 from baton.domain.numbers import loads
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
-from baton.ports import Skills
+from baton.ports.queues import Skills
 
 if TYPE_CHECKING:
     from baton.domain.idempotency import SavedResponse

@@ -10,12 +10,13 @@ from baton.adapters.dynamodb.agents.route_items import route_from
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
 from baton.domain.handoffs.workflow import WorkflowMember
-from baton.ports import HandoffInputs, Page
+from baton.ports.handoffs import HandoffInputs
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baton.ports import HandoffQuery
+    from baton.ports.handoffs import HandoffQuery
 
 
 class Workflows(Registry):

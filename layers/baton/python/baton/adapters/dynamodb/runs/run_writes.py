@@ -12,7 +12,7 @@ from baton.domain.errors import Conflict
 
 if TYPE_CHECKING:
     from baton.adapters.dynamodb.item_writes import Item
-    from baton.ports import AddUsage
+    from baton.ports.writes import AddUsage
 # The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
 # can't spend without end.
 HAS_CALLS_LEFT = "#calls < :most_calls"

@@ -9,7 +9,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
 from baton.domain.tasks.task import State
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from baton.domain.handoffs.workflow import HeldClaim, JobKind
     from baton.domain.tasks.task import Task
-    from baton.ports import ReadyTask, Skills
+    from baton.ports.queues import ReadyTask, Skills
 
 READY_PAGE = 25
 DUE_PAGE = 100

@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
 from baton.domain.tasks.task import State
-from baton.ports import NotCancelled, UnderClaim, VersionUnchanged
+from baton.ports.writes import NotCancelled, UnderClaim, VersionUnchanged
 
 # The claim that the decision was made under is still current.
 CLAIM_IS_CURRENT = "#claim.#id = :id"

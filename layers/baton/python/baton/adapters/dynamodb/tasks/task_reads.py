@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.domain.errors import Unknown
 from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS
-from baton.ports import TaskDetails
+from baton.ports.details import TaskDetails
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.tracker import tracker_items
-from baton.ports import Page
+from baton.ports.paging import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from baton.domain.times import to_ms
 
 if TYPE_CHECKING:
     from baton.adapters.dynamodb.item_writes import Item
-    from baton.ports import MakePageDue
+    from baton.ports.writes import MakePageDue
 
 
 def page_due(workspace: str, due: MakePageDue) -> ItemWrite:

@@ -1,5 +1,5 @@
-"""What the running of agents needs from the outside: somebody who does the work, and models that think. Each docstring
-is the contract, as in ``ports``."""
+"""What the running of agents needs from the outside: somebody who does the work, models that think, and the store of
+profiles and transcripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
-    from baton.ports import TaskDetails, Write
+    from baton.domain.runs.run_profile import RunProfile
+    from baton.domain.runs.transcript import Entry
+    from baton.ports.details import TaskDetails
+    from baton.ports.writes import Write
 
 Json = Any
 
@@ -123,3 +126,16 @@ class Models(Protocol):
     def of(self, name: str) -> tuple[str, str, Model]:
         """The provider, the model's id there, and the adapter for ``<provider>[:<id>]``, empty for the deployment's
         own choice. Raises ``ModelRefuses`` for one that this deployment doesn't have."""
+
+
+class RunStore(Protocol):
+    """The data of agents that Baton runs."""
+
+    def profile(self, workspace: str, agent: str) -> RunProfile:
+        """Returns the agent's profile; the defaults if none was saved."""
+
+    def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[Entry, ...]:
+        """Returns the entries of a task's transcript that have a message and a number above ``after``, in order."""
+
+    def usage(self, workspace: str, workflow_id: str, task_id: str) -> tuple[Usage, Usage]:
+        """Returns the usage so far of the task, and of its workflow. One read."""

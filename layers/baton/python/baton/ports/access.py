@@ -1,0 +1,67 @@
+"""The store of settings and tokens, and of what callers use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.access.settings import Settings
+    from baton.domain.access.token import Token
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.ports.paging import Page
+
+
+class SettingsStore(Protocol):
+    def settings(self, workspace: str) -> Settings:
+        """Returns the settings; the defaults, at version 0, if none were saved."""
+
+    def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
+        """Saves the settings in their next version. Raises ``Conflict`` if it isn't the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class PollPermit:
+    """A principal's permit for one long poll."""
+
+    workspace: str
+    by: str  # the principal's key
+    slot: int
+    id: str  # the holder: the slot may have been given to another poll since
+
+
+class UseStore(Protocol):
+    """A principal's usage across all processes: requests per minute, and long polls at the same time."""
+
+    def count_use(self, by: Principal, minute: int, requests: int, size: int) -> tuple[int, int]:
+        """Adds requests and bytes to the principal's count of a minute (numbered since 1970), and returns both counts.
+        At most one write, tried once. May raise any error of a store, and may have counted all the same. The count is
+        deleted some time after the minute."""
+
+    def begin_poll(self, by: Principal, permit_id: str, now: datetime, until: datetime) -> PollPermit:
+        """Returns one of the principal's ``MAX_POLLS`` permits, held until ``until`` or ``end_poll``: never more of
+        them at once. One write, or a few if other polls of the principal wait. Raises ``TooManyPolls`` with the time
+        when the first permit becomes free."""
+
+    def end_poll(self, permit: PollPermit) -> None:
+        """Frees the permit. Does nothing if another poll holds the slot by now. One write."""
+
+
+class TokenStore(Protocol):
+    def token(self, token_id: str) -> Token | None:
+        """Returns the token, found by its id alone: the caller's workspace isn't known before."""
+
+    def add_token(self, token: Token, idempotency_key: IdempotencyKey | None = None) -> None:
+        """Saves a new token. Raises ``KeyTaken``."""
+
+    def save_revocation(self, token: Token) -> None:
+        """Saves ``revoked_at`` and ``revoked_by``. The first revocation stands."""
+
+    def tokens(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Returns the workspace's tokens, newest first."""
+
+    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
+        """Returns the response saved with a token."""

@@ -1,0 +1,74 @@
+"""The store of agents, routes and tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from baton.domain.access.settings import Settings
+    from baton.domain.agents.agent import Agent, Roster
+    from baton.domain.agents.route import Route, RoutingTable
+    from baton.domain.agents.tool import Tool, Toolbox
+    from baton.domain.runs.run_profile import RunProfile
+    from baton.ports.paging import Page
+
+
+class AgentStore(Protocol):
+    def roster(self, workspace: str) -> Roster:
+        """Returns the workspace's present agents. One small read if this process has read them before and none has
+        changed since, else two."""
+
+    def known_roster(self, workspace: str) -> Roster:
+        """Returns the agents as this process last read them, without a read; the first time like ``roster``. A decision
+        on them holds only if the present version, read afterwards, is still the same."""
+
+    def agent(self, workspace: str, slug: str) -> Agent | None:
+        """Returns one agent."""
+
+    def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
+        """Returns the agent and the workspace's settings, in one read."""
+
+    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
+        """Saves the agent in its next version, and its profile if it changed. Raises ``Conflict`` if any agent changed
+        since ``roster`` was read."""
+
+    def mark_contact(self, workspace: str, agent: str, now: datetime) -> None:
+        """Saves the time of the agent's last contact, unless the saved one is less than a minute old. At most one
+        write, tried once; none if this process has tried within the minute. May raise any error of a store: callers
+        must be able to go on without it (``steps/agents/mark_contact.py``)."""
+
+    def last_contact(self, workspace: str, agent: str) -> datetime | None:
+        """Returns the saved time; None if there is none."""
+
+    def last_contacts(self, workspace: str) -> dict[str, datetime]:
+        """Returns the saved times of all agents of the workspace, by slug, in one read."""
+
+
+class RouteStore(Protocol):
+    def route(self, workspace: str, work_type: str) -> Route | None:
+        """Returns the route; None if it doesn't exist or was deleted."""
+
+    def routes(self, workspace: str) -> RoutingTable:
+        """Returns all routes of the workspace, in one read."""
+
+    def save_route(self, route: Route, table: RoutingTable) -> None:
+        """Saves the route in its next version; every version is kept for good. Raises ``Conflict`` if any route changed
+        since ``table`` was read."""
+
+
+class ToolStore(Protocol):
+    def toolbox(self, workspace: str) -> Toolbox:
+        """Returns all tools of the workspace, in one read."""
+
+    def listed_tools(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Returns tools by name. ``cursor``: any tool name; the tools after it. Reads at most 1 MB: a page may be
+        shorter than ``limit`` and still have a cursor."""
+
+    def tools(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
+        """Returns the tools that exist, by name, in one read."""
+
+    def save_tool(self, tool: Tool, toolbox: Toolbox) -> None:
+        """Saves the tool in its next version. Raises ``Conflict`` if any tool changed since ``toolbox`` was read."""

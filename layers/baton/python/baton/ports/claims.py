@@ -1,0 +1,36 @@
+"""The store of claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from baton.domain.access.principal import Principal
+    from baton.domain.handoffs.workflow import (
+        HeldClaim,
+        LateResult,
+    )
+    from baton.domain.idempotency import SavedResponse
+    from baton.domain.tasks.task import Claim
+
+
+class ClaimStore(Protocol):
+    """Claims, live and ended."""
+
+    def renew(
+        self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
+    ) -> Claim:
+        """Extends the claim's lease by the rule of ``Claim.renewed``, in one write. The task's version rises if the
+        claim changed (a repeat within its millisecond may raise it too). Raises ``StaleClaim`` if the claim isn't the
+        current one of ``by``, and ``Unknown``."""
+
+    def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
+        """Returns the ``EndedClaim``'s response, or the claim of ``ClaimEndedByOther``."""
+
+    def held(self, workspace: str, agent: str) -> tuple[HeldClaim, ...]:
+        """Returns the agent's live claims, of every principal."""
+
+    def late_results(self, workspace: str, task_id: str, limit: int = 100, after: int = 0) -> tuple[LateResult, ...]:
+        """Returns the late results of claims with a fence above ``after``, by fence."""

@@ -1,0 +1,46 @@
+"""A task as use cases read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.tasks.failure import failure_in
+
+if TYPE_CHECKING:
+    from baton.domain.handoffs.handoff_message import HandoffMessage
+    from baton.domain.handoffs.workflow import (
+        Checkpoint,
+    )
+    from baton.domain.tasks.task import Recovery, Task
+    from baton.domain.tracker.page_sync import PageSync
+
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDetails:
+    """A task with its items."""
+
+    task: Task
+    body: dict[str, Any] | None = None  # read only if asked for
+    output: Json = None
+    completion: dict[str, Any] | None = None
+    # the record of the latest failure, in the shape of the message (docs/spec/protocol.md §5)
+    failure: dict[str, Any] | None = None
+    resume_payload: dict[str, Any] | None = None  # the resume payload
+    checkpoint: Checkpoint | None = None
+    recoveries: tuple[Recovery, ...] = ()
+    page_sync: PageSync | None = None
+
+    @property
+    def message(self) -> HandoffMessage:
+        """The body as a handoff's message; an empty one if it wasn't read."""
+        return message_from(self.body)
+
+    @property
+    def why(self) -> dict[str, Any] | None:
+        """The error of the latest failure: ``{type, description, …}``."""
+        return None if self.failure is None else failure_in(self.failure)

@@ -1,0 +1,70 @@
+"""Work that waits: the queues in the store, and the notices about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from baton.domain.handoffs.workflow import (
+        BackgroundJob,
+        JobKind,
+    )
+    from baton.ports.paging import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Skills:
+    """An agent's abilities as its queue index stores them. A hint: they are checked again with the claim."""
+
+    accepts: tuple[str, ...]
+    produces: tuple[str, ...]
+    max_concurrent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTask:
+    """A task that is ready for a claim."""
+
+    task_id: str
+    ready_at: datetime
+    requires: tuple[str, ...] = ()  # of open work: the claimers' filter
+    source: str = ""  # of open work: the claimers' filter
+    priority: str = field(default="", compare=False)
+
+
+class QueueStore(Protocol):
+    """What can be taken, needs a human, or is due. Read from indexes, which lag."""
+
+    def ready(self, workspace: str, agent: str, now: datetime) -> tuple[Skills | None, Iterator[ReadyTask]]:
+        """Returns the agent's abilities (None if they aren't known) and its ready tasks, best first: by priority, then
+        by ready time. Lags: every task must be checked by the condition of the write. One read for about 25 tasks."""
+
+    def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
+        """Returns ready open work, in the same way. The caller checks who may claim it."""
+
+    def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
+        """Returns tasks that wait for a human's approval, the most urgent and oldest first. The index lags, the tasks
+        don't: tasks that have moved on since are left out."""
+
+    def due(self, now: datetime) -> Iterator[tuple[str, str, JobKind | None]]:
+        """Yields ``(workspace, task_id, None)`` for tasks whose ``wake_at`` has passed, or with the kind of the task's
+        background job that is due: claims first, then jobs, the longest due first within a shard. Lags. Reads page by
+        page, and only items that are due."""
+
+    def job(self, workspace: str, kind: JobKind, task_id: str) -> BackgroundJob | None:
+        """Returns the background job of that kind that is due for the task, if any."""
+
+
+class DispatchQueue(Protocol):
+    def notify(self, workspace: str, agent: str, task_id: str, delay_seconds: int = 0) -> None:
+        """Sends a dispatch notice to process-task: the agent has work. Never raises. A notice may be lost, doubled,
+        late or out of order; the sweeper sends it again (invariant 12)."""
+
+
+class DeadLetters(Protocol):
+    def give_up(self, body: str, reason: str) -> None:
+        """Moves a message that can never be handled to the queue that alarms humans. Raises ``Busy``."""

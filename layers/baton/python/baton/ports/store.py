@@ -1,0 +1,47 @@
+"""All stores.
+
+Every read is strongly consistent unless its docstring says otherwise. Every id given to a read belongs to the workspace
+given with it: an id of another workspace is unknown. Stores raise ``Busy`` when they don't answer within their time and
+retry bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from baton.ports.access import SettingsStore, TokenStore, UseStore
+from baton.ports.agents import AgentStore, RouteStore, ToolStore
+from baton.ports.alerts import AlertStore
+from baton.ports.claims import ClaimStore
+from baton.ports.escalations import MarkerStore
+from baton.ports.events import EventStore
+from baton.ports.handoffs import HandoffStore, WorkflowStore
+from baton.ports.queues import QueueStore
+from baton.ports.runs import RunStore
+from baton.ports.tasks import TaskListStore, TaskStore
+from baton.ports.tracker import TrackerStore
+from baton.ports.writes import CommitStore
+
+
+class Store(
+    CommitStore,
+    TaskStore,
+    TaskListStore,
+    ClaimStore,
+    QueueStore,
+    HandoffStore,
+    WorkflowStore,
+    MarkerStore,
+    AgentStore,
+    AlertStore,
+    RouteStore,
+    ToolStore,
+    RunStore,
+    SettingsStore,
+    UseStore,
+    TokenStore,
+    TrackerStore,
+    EventStore,
+    Protocol,
+):
+    """All stores: one table."""

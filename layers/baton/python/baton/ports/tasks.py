@@ -1,0 +1,65 @@
+"""The store of tasks and their trails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from baton.domain.agents.agent import Agent
+    from baton.domain.idempotency import IdempotencyKey, SavedResponse
+    from baton.domain.tasks.task import Task
+    from baton.domain.tasks.task_items import Note
+    from baton.domain.tasks.trail import Event
+    from baton.ports.details import TaskDetails
+    from baton.ports.paging import Page
+
+
+class TaskStore(Protocol):
+    """Tasks with their items and their trails."""
+
+    def load(
+        self, workspace: str, task_id: str, idempotency_key: IdempotencyKey | None = None
+    ) -> tuple[Task, SavedResponse | None]:
+        """Returns the task, and the response saved under ``idempotency_key``. One read. Raises ``Unknown``."""
+
+    def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> TaskDetails:
+        """Returns the task with its items, as of one moment per item. One read. Raises ``Unknown``."""
+
+    def read_for_claim(self, workspace: str, task_id: str, agent: str) -> tuple[TaskDetails, Agent | None]:
+        """Returns the task with every item that its claimer needs, and the agent's present state. One read, and one
+        more for a task that was recovered more often than it has attempts. Raises ``Unknown``."""
+
+    def read_for_dispatch(self, workspace: str, task_id: str, agent: str) -> tuple[Task | None, Agent | None]:
+        """Returns the task and the agent of a dispatch notice. One read."""
+
+    def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
+        """Returns the response saved by ``SaveResponse``."""
+
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+        """Returns the events with a number above ``after``, in order."""
+
+    def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:
+        """Returns the newest notes about a task or review, newest first. ``cursor``: any note id; the notes before
+        it."""
+
+    def tasks(self, workspace: str, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Returns the tasks that exist, by id. One read per hundred."""
+
+    def outcomes(self, workspace: str, task_ids: Sequence[str]) -> dict[str, TaskDetails]:
+        """Returns tasks with output, completion and failure, without their other items. One read per about thirty."""
+
+    def bodies(self, workspace: str, task_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Returns the tasks' bodies, by task id."""
+
+
+class TaskListStore(Protocol):
+    """Lists of tasks."""
+
+    def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
+        """Returns tasks whose target is the agent, newest first."""
+
+    def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
+        """Returns tasks created on a day (UTC), newest first."""

@@ -1,0 +1,197 @@
+"""What a commit writes: each write says how, its value says what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from baton.domain.tasks.change import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from baton.domain.errors import BatonError
+    from baton.domain.escalations.direction import Direction
+    from baton.domain.handoffs.workflow import (
+        BackgroundJob,
+    )
+    from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.runs.transcript import Usage
+
+
+# The most items in one transaction.
+MAX_ITEMS = 100
+
+
+class Versioned(Protocol):
+    @property
+    def version(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """The next version of a value; version 1 is its first. Raises ``Conflict`` if it isn't the next."""
+
+    value: Versioned
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A new value. Raises ``taken`` if there is one under its key already."""
+
+    value: object
+    taken: Callable[[], BatonError] | None = None  # None: ``Conflict``
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A value, whatever there was. Never refused."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """The next value after ``seen``. Raises ``Conflict`` if the present one isn't ``seen``."""
+
+    value: object
+    seen: object  # None: there is none yet
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Counts ``number`` more. Raises ``Conflict``, or the counter's own error, if the count would be above ``most``."""
+
+    counter: object
+    number: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnderClaim:
+    """The claim is the task's current one. The task's version stays."""
+
+    task_id: str
+    claim_id: str
+    kept_bytes: int = 0  # added to the bytes counted on the claim
+
+
+@dataclass(frozen=True, slots=True)
+class NotCancelled:
+    """The task isn't cancelled, so that no new task begins below a cancelled one."""
+
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionUnchanged:
+    """The task is in this version."""
+
+    task_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """Writes nothing. Raises ``Conflict`` if the fact doesn't hold, so that the use case decides again."""
+
+    fact: UnderClaim | NotCancelled | VersionUnchanged
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResponse:
+    """Saves the response under an idempotency key. Raises ``KeyTaken`` unless the key is new, or its saved response is
+    expired at the time of ``idempotency_key``."""
+
+    idempotency_key: IdempotencyKey
+    answer: dict[str, Any]
+    forget_at: datetime | None = None  # may be forgotten from then on; None: as ``idempotency_key`` says
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEscalation:
+    """A new escalation in a direction. Raises ``Conflict`` if the direction isn't as read."""
+
+    direction: Direction  # as read
+    task_id: str
+    at: datetime
+    forget: tuple[str, ...] = ()  # the entries that are outside of every window
+    ends_review: bool = False  # also ends the direction's open review
+
+
+@dataclass(frozen=True, slots=True)
+class CloseEscalation:
+    """The end of an escalation. Never refused; may be written any number of times."""
+
+    source: str
+    target: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReview:
+    """The first refusal in a direction opens a review. Raises ``Conflict`` if the direction isn't as read."""
+
+    direction: Direction  # as read
+    review_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakePageDue:
+    """Makes a task's page due for synchronisation. Never refused, also while a sender holds it."""
+
+    task_id: str
+    at: datetime
+    # The task's event that the page has to show. None: somebody changed the page, and it has to be looked at.
+    shows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddUsage:
+    """Adds usage to a task and to its workflow. Raises ``Conflict`` if the workflow's calls or tokens so far reach a
+    limit."""
+
+    workflow_id: str
+    task_id: str
+    usage: Usage
+    most_calls: int | None = None  # limit of the workflow; None: no limit
+    most_tokens: int | None = None  # limit of the workflow; None: no limit
+
+
+@dataclass(frozen=True, slots=True)
+class FinishJob:
+    """Deletes a finished background job. A job that isn't the one that was read stays. Never refused. Runs by itself
+    after the rest of the write: if it is lost, the job stays due and runs once more."""
+
+    job: BackgroundJob
+
+
+Write = (
+    Change
+    | Save
+    | Insert
+    | Put
+    | Replace
+    | Add
+    | Require
+    | SaveResponse
+    | OpenEscalation
+    | OpenReview
+    | CloseEscalation
+    | MakePageDue
+    | AddUsage
+    | FinishJob
+)
+
+
+class CommitStore(Protocol):
+    """The one way in which use cases write."""
+
+    def commit(self, workspace: str, *writes: Write) -> None:
+        """Commits all writes or none, in one transaction of at most ``MAX_ITEMS`` items, each written once. Raises
+        ``ValueError`` beyond that, and ``TooLarge``, which names the field, for an item larger than the store allows.
+        A ``Change`` of a task raises ``Conflict`` if the task's version isn't that of ``change.before`` (or if the id
+        exists, for a new task). Each other write adds its own conditions. A claim that a change begins is listed by
+        ``held`` for its agent until its end. Raises ``SlotTaken`` if another claim holds the claim's ``slot``. A
+        success is applied exactly once, repeated and unclear attempts included."""
