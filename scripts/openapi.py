@@ -21,7 +21,7 @@ from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
 from notion_webhook import handler as notion_webhook
 from rest.answers import PROBLEM_JSON, Problem
-from rest.routing import PATTERNS, YAML_TYPES, Route
+from rest.routing import PATTERNS, YAML_TYPES, Endpoint
 from wait import handler as wait
 
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
@@ -114,7 +114,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
+def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
     summary, _, rest = (route.handler.__doc__ or "").strip().partition("\n")
     said = [
         " ".join(rest.split()),
@@ -142,7 +142,7 @@ def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
     return {name: value for name, value in operation.items() if value != ""}
 
 
-def _parameters(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
+def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
     found = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": PATTERNS[name]}}
         for name in re.findall(r"{(\w+)}", route.path)
@@ -161,7 +161,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return kept[0] if len(kept) == 1 else {name: value for name, value in schema.items() if value is not None}
 
 
-def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
+def _responses(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
     found = {str(status): _response(status, shape, schemas) for status, shape in route.answers.items()}
     if route.may_be_text:
         found["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
@@ -178,7 +178,7 @@ def _response(status: int, shape: type | None, schemas: Schemas) -> dict[str, An
     return {"description": MEANINGS[status], "content": {"application/json": {"schema": schemas.reference(shape)}}}
 
 
-def _refusals(route: Route) -> list[int]:
+def _refusals(route: Endpoint) -> list[int]:
     found = {422, 500, *route.refusals}
     if route.needs_token:
         found |= {401, 403, 429}

@@ -24,7 +24,7 @@ FIELDS = {"workspace", "agent", "task_id"}
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class DispatchNoticeHandler:
     """Handles the notices of one batch."""
 
     deps: Deps
@@ -53,9 +53,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         lease_seconds=load().lease_seconds, time_left=lambda: context.get_remaining_time_in_millis() / 1_000
     )
     metrics = Metrics()
-    answer = Answering(wire(), wire_runner(), wire_dead_letters(), time_budget, metrics)
+    answer = DispatchNoticeHandler(wire(), wire_runner(), wire_dead_letters(), time_budget, metrics)
     return answer_all(event, context, answer)
 
 
-def answer_all(event: dict[str, Any], context: LambdaContext, answer: Answering) -> dict[str, Any]:
+def answer_all(event: dict[str, Any], context: LambdaContext, answer: DispatchNoticeHandler) -> dict[str, Any]:
     return SqsBatch("bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)

@@ -25,7 +25,7 @@ _PLACES = re.compile(r"[A-Za-z0-9_.*~-]{1,1100}\Z")
 
 # A function's answer has at most 6 MB, and escaped quotes and non-ASCII characters may triple its size.
 MAX_LISTED_BYTES = 1_900_000
-Item = TypeVar("Item")
+ItemT = TypeVar("ItemT")
 
 
 class Listing(TypedDict):
@@ -58,7 +58,7 @@ def _unsealed(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> st
     return cursor
 
 
-def listed(call: Call[None, Any], ordered: Iterable[Item], sort_key: Callable[[Item], str]) -> Page:
+def listed(call: Call[None, Any], ordered: Iterable[ItemT], sort_key: Callable[[ItemT], str]) -> Page:
     """Returns a page of ``ordered``, which is sorted by ``sort_key``. However the list changes, the next
     page begins after the last item's key, whether that item still exists or not."""
     after = cursor_of(call)

@@ -117,7 +117,7 @@ class Call(Generic[BodyT, QueryT]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Endpoint:
     """One route of the API."""
 
     method: str
@@ -191,12 +191,12 @@ class Routes:
     """A list of routes, filled by decorators."""
 
     def __init__(self) -> None:
-        self.all: list[Route] = []
+        self.all: list[Endpoint] = []
 
-    def __iter__(self) -> Iterator[Route]:
+    def __iter__(self) -> Iterator[Endpoint]:
         return iter(self.all)
 
-    def include(self, others: Iterable[Route]) -> Routes:
+    def include(self, others: Iterable[Endpoint]) -> Routes:
         self.all.extend(others)
         return self
 
@@ -214,12 +214,12 @@ class Routes:
 
     def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[Any], Any]:
         def add(handler: Any) -> Any:
-            self.all.append(Route(method=method, path=path, handler=handler, pattern=_pattern(path), **options))
+            self.all.append(Endpoint(method=method, path=path, handler=handler, pattern=_pattern(path), **options))
             return handler
 
         return add
 
-    def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Route, dict[str, str]]:
+    def match(self, method: str, path: str, elsewhere: Mapping[str, str]) -> tuple[Endpoint, dict[str, str]]:
         """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
         found = [(route, match) for route in self.all if (match := route.pattern.match(path))]
         for route, match in found:

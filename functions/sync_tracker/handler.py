@@ -32,7 +32,7 @@ class TrackerNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class TrackerNoticeHandler:
     """Handles the notices of one batch."""
 
     deps: Deps
@@ -79,8 +79,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     def time_left() -> float:
         return context.get_remaining_time_in_millis() / 1_000
 
-    return answer_all(event, context, Answering(wire(), wire_tracker_dead_letters(), time_left, Metrics()))
+    return answer_all(event, context, TrackerNoticeHandler(wire(), wire_tracker_dead_letters(), time_left, Metrics()))
 
 
-def answer_all(event: dict[str, Any], context: LambdaContext, answer: Answering) -> dict[str, Any]:
+def answer_all(event: dict[str, Any], context: LambdaContext, answer: TrackerNoticeHandler) -> dict[str, Any]:
     return SqsBatch("tracker_bell", answer, answer.dead_letters, answer.metrics, logger()).answer(event, context)

@@ -13,7 +13,7 @@ from api import handler as api
 from baton.domain.errors import Busy
 from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
-from rest.routing import CONVERSERS, Route
+from rest.routing import CONVERSERS, Endpoint
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.values.bodies import BODIES, IDS
 from support.values.schema import DOCUMENT
@@ -26,7 +26,7 @@ HUMAN_ONLY = [route for route in ROUTES if route.only not in {None, CONVERSERS}]
 OF_TASKS = [route for route in ROUTES if "{task_id}" in route.path]
 
 
-def send(gateway: Gateway, by: Any, route: Route, **ids: str) -> Any:
+def send(gateway: Gateway, by: Any, route: Endpoint, **ids: str) -> Any:
     query = "timeout=0" if route.name in {"await_a_task", "wait_for_more_events", "wait_for_a_claim"} else ""
     return gateway.send(by, route.method, route.path.format(**(IDS | ids)), BODIES.get(route.name), query=query)
 
@@ -69,7 +69,7 @@ def test_humans_are_asked_for_where_the_spec_wants_one() -> None:
 
 @pytest.mark.parametrize("route", HUMAN_ONLY, ids=lambda route: route.name)
 def test_agent_is_refused_where_a_human_is_needed_whether_the_thing_exists_or_not(
-    world: World, gateway: Gateway, route: Route
+    world: World, gateway: Gateway, route: Endpoint
 ) -> None:
     task_id = world.needing()
     before = stored(world)
@@ -90,12 +90,12 @@ def test_agents_talk_where_a_human_let_them() -> None:
 @pytest.mark.parametrize(
     "route", [r for r in HUMAN_ONLY if r.only and r.only.who == "humans"], ids=lambda route: route.name
 )
-def test_service_is_no_human_whoever_it_acts_for(world: World, gateway: Gateway, route: Route) -> None:
+def test_service_is_no_human_whoever_it_acts_for(world: World, gateway: Gateway, route: Endpoint) -> None:
     assert send(gateway, service(), route, task_id=world.needing()).code == "human_required"
 
 
 @pytest.mark.parametrize("route", OF_TASKS, ids=lambda route: route.name)
-def test_other_workspaces_task_answers_like_an_unknown_one(world: World, gateway: Gateway, route: Route) -> None:
+def test_other_workspaces_task_answers_like_an_unknown_one(world: World, gateway: Gateway, route: Endpoint) -> None:
     world.settle("other")
     task_id = world.needing()
     before = stored(world)
@@ -111,7 +111,7 @@ def without_ids(problem: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("route", [r for r in OF_TASKS if r.method == "GET"], ids=lambda route: route.name)
-def test_id_that_cannot_be_one_answers_like_an_unknown_one(gateway: Gateway, route: Route) -> None:
+def test_id_that_cannot_be_one_answers_like_an_unknown_one(gateway: Gateway, route: Endpoint) -> None:
     unknown = send(gateway, ALICE, route)
     assert unknown.status == 404
     for bad in ("a b", "..", "x" * 65, "é", "a\n", "a%00"):
@@ -268,7 +268,7 @@ AT_ONCE = [r for r in ROUTES if r.needs_token and r.name != "approve_several"]
 @pytest.mark.parametrize(
     ("error", "status", "code"), [(Busy(), 503, "busy"), (RecursionError("deep secret"), 500, "internal")]
 )
-def test_no_fault_escapes_a_handler(world: World, route: Route, error: Exception, status: int, code: str) -> None:
+def test_no_fault_escapes_a_handler(world: World, route: Endpoint, error: Exception, status: int, code: str) -> None:
     gateway = Gateway(replace(world.deps, store=Failing(error)))
     reply = send(gateway, ALICE, route)
     assert (reply.status, reply.code) == (status, code)

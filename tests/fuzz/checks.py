@@ -15,7 +15,7 @@ from baton.domain.errors import BatonError
 from fuzz.cases import Case, is_allowed
 from fuzz.premises import WHO
 from rest.request import Request
-from rest.routing import Route
+from rest.routing import Endpoint
 from support.clock import NOON
 from support.gateway import Reply, gateway_event, route_of, undocumented
 
@@ -58,7 +58,7 @@ def is_declared(_context: CheckContext, response: Response, case: Case) -> None:
 CHECKS: list[Any] = [is_read_as_documented, is_declared]
 
 
-def _asked(response: Response) -> tuple[Route | None, str]:
+def _asked(response: Response) -> tuple[Endpoint | None, str]:
     request: Any = response.request
     path = unquote(urlsplit(request.url).path)
     return route_of(request.method, path), path

@@ -15,11 +15,11 @@ from create_handoff_marker import handler as create_handoff_marker
 from notion_webhook import handler as notion_webhook
 from rest.app import App
 from rest.errors import MethodNotAllowed, UnknownRoute
-from rest.routing import Route
+from rest.routing import Endpoint
 from support.values.schema import DOCUMENT, resolved, violations
 from wait import handler as wait
 
-ROUTES: list[Route] = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *api.routes]
+ROUTES: list[Endpoint] = [*create_handoff_marker.routes, *wait.routes, *notion_webhook.routes, *api.routes]
 
 
 def gateway_event(
@@ -95,7 +95,7 @@ class Gateway:
             assert list(undocumented(route, reply)) == []
         return reply
 
-    def handle(self, route: Route | None, event: dict[str, Any]) -> dict[str, Any]:
+    def handle(self, route: Endpoint | None, event: dict[str, Any]) -> dict[str, Any]:
         """The answer of the function that the route belongs to, as it is."""
         return self._app(route)(event)
 
@@ -111,7 +111,7 @@ class Gateway:
     def delete(self, by: Principal, path: str, **options: Any) -> Reply:
         return self.send(by, "DELETE", path, **options)
 
-    def _app(self, route: Route | None) -> App:
+    def _app(self, route: Endpoint | None) -> App:
         if route in create_handoff_marker.routes.all:
             return self._marker
         if route in notion_webhook.routes.all:
@@ -119,7 +119,7 @@ class Gateway:
         return self._wait if route in wait.routes.all else self._api
 
 
-def route_of(method: str, path: str) -> Route | None:
+def route_of(method: str, path: str) -> Endpoint | None:
     for routes in (create_handoff_marker.routes, wait.routes, notion_webhook.routes, api.routes):
         try:
             return routes.match(method, path, {})[0]
@@ -128,7 +128,7 @@ def route_of(method: str, path: str) -> Route | None:
     return None
 
 
-def undocumented(route: Route, reply: Reply) -> list[str]:
+def undocumented(route: Endpoint, reply: Reply) -> list[str]:
     """How a reply differs from what docs/openapi.json says of its route."""
     responses = DOCUMENT["paths"][route.path][route.method.lower()]["responses"]
     if str(reply.status) not in responses:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from baton.domain.access.settings import Settings
     from baton.domain.access.token import Token
 
-KindName = Literal["agent", "human", "service"]
+PrincipalKindName = Literal["agent", "human", "service"]
 
 
 class GuardrailsView(TypedDict):
@@ -59,7 +59,7 @@ class NewToken(TypedDict):
 
     token: str
     id: str
-    kind: KindName
+    kind: PrincipalKindName
     subject: str
     scopes: list[str]
     created_at: str
@@ -68,7 +68,7 @@ class NewToken(TypedDict):
 
 class TokenView(TypedDict):
     id: str
-    kind: KindName
+    kind: PrincipalKindName
     subject: str
     scopes: list[str]
     created_at: str

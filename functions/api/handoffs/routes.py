@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 routes = Routes()
 
 
-class HandoffQuery(PageQuery):
+class HandoffListQuery(PageQuery):
     """``target``, ``source``: slugs; ``source`` may also be a principal that is no agent (``human:alice``). ``state``:
     of the task. ``since``: created then or later; without ``target`` and ``workflow`` at most 366 days back, by default
     7."""
@@ -54,8 +54,8 @@ def create_a_handoff(deps: Deps, call: Call[HandoffRequest, None]) -> Answer:
     return created(handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
 
 
-@routes.get("/handoffs", query=query(HandoffQuery, "state"), answers={200: HandoffPage})
-def list_all_handoffs(deps: Deps, call: Call[None, HandoffQuery]) -> Answer:
+@routes.get("/handoffs", query=query(HandoffListQuery, "state"), answers={200: HandoffPage})
+def list_all_handoffs(deps: Deps, call: Call[None, HandoffListQuery]) -> Answer:
     """Handoffs of a workflow, to an agent, or of the last days, newest first; the filters may be combined.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from baton.services.tasks.verify_trail import Verdict
+from baton.services.tasks.verify_trail import TrailFindings
 from rest.shape import Shape
 
 if TYPE_CHECKING:
-    from baton.services.tasks.verify_trail import Verdict
+    from baton.services.tasks.verify_trail import TrailFindings
 
 
 class TrailVerdict(TypedDict):
@@ -27,4 +27,4 @@ class TrailVerdict(TypedDict):
     matches_task: bool
 
 
-trail_verdict = Shape(TrailVerdict, Verdict)
+trail_verdict = Shape(TrailVerdict, TrailFindings)

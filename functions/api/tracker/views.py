@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from baton.ports.tracker import TrackerProblem
     from baton.services.tracker.import_tracker import Imported
     from baton.services.tracker.retry_tracker import Retried
-    from baton.services.tracker.tracker_health import Health
+    from baton.services.tracker.tracker_health import TrackerReport
 
 WebhookState = Literal["none", "open", "expired", "installed", "verified"]
 HOW = (
@@ -164,7 +164,7 @@ class WebhookView(TypedDict):
     verification_token: str | None
 
 
-def health_view(health: Health, now: datetime) -> TrackerHealth:
+def health_view(health: TrackerReport, now: datetime) -> TrackerHealth:
     circuit, webhook = health.circuit, health.webhook
     status: Any = circuit.status.value
     return {

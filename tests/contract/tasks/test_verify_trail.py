@@ -8,12 +8,12 @@ import pytest
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import to_wire
-from baton.services.tasks.verify_trail import Verdict, verify_trail
+from baton.services.tasks.verify_trail import TrailFindings, verify_trail
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human
 
 
-def verdict(rig: Rig, task_id: str) -> Verdict:
+def verdict(rig: Rig, task_id: str) -> TrailFindings:
     return verify_trail(rig.world.deps, human(), task_id)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rest.routing import Route
+from rest.routing import Endpoint
 from support.fakes.store import InMemoryStore
 from support.gateway import ROUTES, Gateway, Reply
 from support.worlds.http_agents import ALICE, HttpAgents, message
@@ -58,7 +58,7 @@ def kept(world: World) -> Any:
 
 
 @pytest.mark.parametrize("route", ASKED, ids=lambda route: f"{route.method} {route.path}")
-def test_its_token_opens_three_routes_and_no_other(world: World, http_agents: HttpAgents, route: Route) -> None:
+def test_its_token_opens_three_routes_and_no_other(world: World, http_agents: HttpAgents, route: Endpoint) -> None:
     switch(http_agents.gateway, on=False)
     path = re.sub(r"{(\w+)}", lambda found: IDS[found[1]], route.path)
     before = kept(world)

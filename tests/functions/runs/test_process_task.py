@@ -15,7 +15,7 @@ from baton.ports.deps import Deps
 from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import TimeBudget
-from process_task.handler import Answering, MalformedMessage, answer_all, bell_of
+from process_task.handler import DispatchNoticeHandler, MalformedMessage, answer_all, bell_of
 from support.context import FakeContext
 from support.fakes.ports import FakeDeadLetters
 from support.worlds.world import WORKSPACE, World, human, marker_body
@@ -61,7 +61,7 @@ class Floor:
         """The message ids that come again."""
         deps: Deps = replace(self.world.deps, store=self.store)
         time_budget = TimeBudget(lease_seconds=150, time_left=lambda: 60)
-        answering = Answering(deps, self.runner, self.dead_letters, time_budget, Metrics())
+        answering = DispatchNoticeHandler(deps, self.runner, self.dead_letters, time_budget, Metrics())
         result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
         return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
 

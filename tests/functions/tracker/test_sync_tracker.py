@@ -32,7 +32,14 @@ from support.fakes.dynamo import create_table
 from support.fakes.ports import FakeDeadLetters
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, human, marker_body
-from sync_tracker.handler import Answering, MalformedMessage, TrackerNotice, answer_all, lambda_handler, notice_of
+from sync_tracker.handler import (
+    MalformedMessage,
+    TrackerNotice,
+    TrackerNoticeHandler,
+    answer_all,
+    lambda_handler,
+    notice_of,
+)
 
 EVENTS = Path(__file__).parents[3] / "events"
 DEMO = "demo"
@@ -66,7 +73,7 @@ class Desk:
     def answer(self, bodies: list[str]) -> list[str]:
         """The message ids that come again."""
         deps: Deps = replace(self.world.deps, store=Silent(self.world.store, self.silent))
-        answering = Answering(deps, self.dead_letters, self.time_left, Metrics())
+        answering = TrackerNoticeHandler(deps, self.dead_letters, self.time_left, Metrics())
         result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
         return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
 

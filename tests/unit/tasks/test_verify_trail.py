@@ -21,7 +21,7 @@ from baton.domain.errors import Unknown
 from baton.domain.tasks.trail import GENESIS, Event, chain_hash
 from baton.domain.times import parse_rfc3339
 from baton.services.claims.renew_claim import renew_claim
-from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, Verdict, verify_trail
+from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, TrailFindings, verify_trail
 from support.fakes.store import InMemoryStore
 from support.faults.hooked_store import HookedStore
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -61,7 +61,7 @@ class Kept:
     def exported(self) -> list[Public]:
         return [json.loads(json.dumps(event.public())) for event in self.trail]
 
-    def verdict(self, events: list[Event] | None = None) -> Verdict:
+    def verdict(self, events: list[Event] | None = None) -> TrailFindings:
         self.store.alter = lambda whole: whole if events is None else events
         return verify_trail(self.world.deps, human(), self.task_id)
 
@@ -115,7 +115,7 @@ def rewritten(exported: list[Public]) -> list[Public]:
 
 def test_a_trail_as_it_was_written_is_intact_and_tells_of_its_task(kept: Kept) -> None:
     last = kept.trail[-1]
-    assert kept.verdict() == Verdict(
+    assert kept.verdict() == TrailFindings(
         task_id=kept.task_id,
         intact=True,
         events=3,

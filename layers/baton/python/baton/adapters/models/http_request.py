@@ -27,13 +27,15 @@ _WRITTEN_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpReply:
     status: int
     headers: httpx.Headers
     body: bytes
 
 
-def ask(deadline: Deadline, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None) -> Answer:
+def ask(
+    deadline: Deadline, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None
+) -> HttpReply:
     """Sends one request. Follows no redirect and uses no proxy of the environment: the headers carry a key. Raises
     ``ModelAway`` if no whole answer came in time, ``ModelRefuses`` if the answer is too long."""
     try:
@@ -42,7 +44,7 @@ def ask(deadline: Deadline, method: str, url: str, headers: Mapping[str, str], c
             # A compressed answer can't be measured before it is unpacked.
             client.stream(method, url, headers={"Accept-Encoding": "identity", **headers}, content=content) as response,
         ):
-            return Answer(response.status_code, response.headers, _read(response))
+            return HttpReply(response.status_code, response.headers, _read(response))
     except httpcore.TimeoutException as exc:
         raise ModelAway("The model's provider didn't answer in time.") from exc
     except (httpcore.ConnectError, UnicodeError) as exc:  # UnicodeError: a host name that no resolver takes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from baton.adapters.deadline import Deadline
-from baton.adapters.models.http_request import Answer, ask
+from baton.adapters.models.http_request import HttpReply, ask
 from baton.adapters.models.openai_reply import json_in, reply_in
 from baton.adapters.models.openai_request import body_of
 from baton.adapters.retry_after import retry_after
@@ -62,7 +62,7 @@ class OpenAICompatibleModel:
             return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
         raise self._trouble(answer)
 
-    def _complete(self, deadline: Deadline, request: Request, model: str) -> tuple[Answer, int]:
+    def _complete(self, deadline: Deadline, request: Request, model: str) -> tuple[HttpReply, int]:
         limit = "max_completion_tokens" if model in self._newer else "max_tokens"
         content = dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
         return self._request(deadline, "POST", _COMPLETIONS, content), len(content)
@@ -75,7 +75,7 @@ class OpenAICompatibleModel:
             self._first = _first_of(json_in(answer.body))
         return self._first
 
-    def _request(self, deadline: Deadline, method: str, path: str, content: bytes | None = None) -> Answer:
+    def _request(self, deadline: Deadline, method: str, path: str, content: bytes | None = None) -> HttpReply:
         key = self._key().strip()
         if not _KEY.fullmatch(key):
             raise ModelRefuses("The model provider's key has characters that no key has: set it again.")
@@ -88,7 +88,7 @@ class OpenAICompatibleModel:
             content,
         )
 
-    def _trouble(self, answer: Answer) -> ModelTrouble:
+    def _trouble(self, answer: HttpReply) -> ModelTrouble:
         status = answer.status
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             return ModelAway("The model's provider asks to be left alone.", retry_after=self._retry_after(answer))
@@ -96,10 +96,10 @@ class OpenAICompatibleModel:
             return ModelAway(f"The model's provider failed ({status}).", retry_after=self._retry_after(answer))
         return ModelRefuses(f"The model's provider refuses ({status}{self._error_code(answer)}).{_what_to_do(status)}")
 
-    def _retry_after(self, answer: Answer) -> float | None:
+    def _retry_after(self, answer: HttpReply) -> float | None:
         return retry_after(answer.headers.get("retry-after", ""), self._clock.now())
 
-    def _error_code(self, answer: Answer) -> str:
+    def _error_code(self, answer: HttpReply) -> str:
         """Returns the provider's short error code. Its sentences may quote the request, the key included."""
         error = _error(answer)
         key = self._key().strip()
@@ -114,7 +114,7 @@ def base_of(url: str) -> str:
     return url if urlsplit(url).path.strip("/") else f"{url}/v1"
 
 
-def _is_ok(answer: Answer) -> bool:
+def _is_ok(answer: HttpReply) -> bool:
     return HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
 
 
@@ -127,7 +127,7 @@ def _first_of(listed: Any) -> str:
     raise ModelRefuses("The model's server lists no models: set BATON_MODEL=openai_compatible:<id>.")
 
 
-def _wants_another_limit(answer: Answer) -> bool:
+def _wants_another_limit(answer: HttpReply) -> bool:
     """True if the server asks for the other name of the limit. One that names both in a sentence about something else
     doesn't."""
     if answer.status != HTTPStatus.BAD_REQUEST or _is_too_long(answer):
@@ -136,7 +136,7 @@ def _wants_another_limit(answer: Answer) -> bool:
     return "max_completion_tokens" in message and _UNSUPPORTED.search(message) is not None
 
 
-def _is_too_long(answer: Answer) -> bool:
+def _is_too_long(answer: HttpReply) -> bool:
     """True if the request exceeds the context. llama.cpp sometimes reports it with a 500."""
     if answer.status < HTTPStatus.BAD_REQUEST or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
         return False
@@ -145,14 +145,14 @@ def _is_too_long(answer: Answer) -> bool:
     return any(_TOO_LONG.search(each) for each in words if isinstance(each, str))
 
 
-def _error(answer: Answer) -> dict[str, Any]:
+def _error(answer: HttpReply) -> dict[str, Any]:
     """Returns the ``error`` object; some servers send its fields without it."""
     content = json_in(answer.body)
     error = content.get("error", content) if isinstance(content, dict) else None
     return error if isinstance(error, dict) else {"message": error}
 
 
-def _message(answer: Answer) -> str:
+def _message(answer: HttpReply) -> str:
     message = _error(answer).get("message")
     return message if isinstance(message, str) else ""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from baton.domain.runs.transcript import Block
     from baton.ports.runs import Request
 
-Message = dict[str, Any]
+ChatMessage = dict[str, Any]
 # A message of the role "tool" has no other field for a failure.
 FAILED = "Error: "
 
@@ -31,7 +31,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _messages(request: Request) -> Iterator[Message]:
+def _messages(request: Request) -> Iterator[ChatMessage]:
     if request.system.strip():
         yield {"role": "system", "content": request.system}
     calls: list[str] = []
@@ -44,9 +44,9 @@ def _messages(request: Request) -> Iterator[Message]:
             yield from _user_message(turn["content"])
 
 
-def _assistant_message(blocks: list[Block]) -> Iterator[Message]:
+def _assistant_message(blocks: list[Block]) -> Iterator[ChatMessage]:
     """Leaves reasoning out: servers refuse it, or take it for the model's reply."""
-    message: Message = {"role": "assistant", "content": _texts(blocks) or None}
+    message: ChatMessage = {"role": "assistant", "content": _texts(blocks) or None}
     calls = [_call(block["toolUse"]) for block in blocks if "toolUse" in block]
     if calls:
         message["tool_calls"] = calls
@@ -59,7 +59,7 @@ def _call(use: Block) -> dict[str, Any]:
     return {"id": use["toolUseId"], "type": "function", "function": {"name": use["name"], "arguments": arguments}}
 
 
-def _results(blocks: list[Block], calls: list[str]) -> Iterator[Message]:
+def _results(blocks: list[Block], calls: list[str]) -> Iterator[ChatMessage]:
     """Yields results in the order of the calls, right after them."""
     answers = {block["toolResult"]["toolUseId"]: block["toolResult"] for block in blocks if "toolResult" in block}
     for call in calls:
@@ -72,7 +72,7 @@ def _result(answer: Block) -> str:
     return FAILED + text if answer.get("status") == "error" else text
 
 
-def _user_message(blocks: list[Block]) -> Iterator[Message]:
+def _user_message(blocks: list[Block]) -> Iterator[ChatMessage]:
     if text := _texts(blocks):
         yield {"role": "user", "content": text}
 

@@ -49,7 +49,7 @@ class ScriptError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ScriptedTurn:
     """One reply."""
 
     text: str = ""
@@ -67,7 +67,7 @@ class Scripted:
     fail: dict[str, str] | None = None
     retryable: bool = False
     takes_seconds: float = 0
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[ScriptedTurn, ...] = ()
 
 
 NOTHING_SCRIPTED = Scripted(output="No answer is scripted for this agent; this one says that the task was run.")
@@ -82,7 +82,7 @@ class Script:
         return _nth(answers, attempt)
 
 
-def turn_of(answer: Scripted, number: int) -> Turn:
+def turn_of(answer: Scripted, number: int) -> ScriptedTurn:
     return _nth(answer.turns, number)
 
 
@@ -152,13 +152,13 @@ def _answer(where: str, answer: Any) -> Scripted:
     )
 
 
-def _turns(where: str, turns: Any) -> tuple[Turn, ...]:
+def _turns(where: str, turns: Any) -> tuple[ScriptedTurn, ...]:
     if not isinstance(turns, list) or not turns:
         raise ScriptError(f"{where}: must be a list of replies")
     return tuple(_turn(f"{where}.{number}", turn) for number, turn in enumerate(turns, start=1))
 
 
-def _turn(where: str, turn: Any) -> Turn:
+def _turn(where: str, turn: Any) -> ScriptedTurn:
     if not isinstance(turn, dict) or not set(turn) <= _TURN:
         raise ScriptError(f"{where}: may have {', '.join(sorted(_TURN))}")
     for name in ("text", "thinking"):
@@ -168,7 +168,7 @@ def _turn(where: str, turn: Any) -> Turn:
     reason = turn.get("stop_reason", StopReason.TOOL_USE if tools else StopReason.END_TURN)
     if reason not in list(StopReason):
         raise ScriptError(f"{where}.stop_reason: must be one of {', '.join(StopReason)}")
-    return Turn(
+    return ScriptedTurn(
         text=turn.get("text", ""),
         thinking=turn.get("thinking", ""),
         tools=tools,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.models.script import MESSAGE, Script, Scripted, Turn, turn_of
+from baton.adapters.models.script import MESSAGE, Script, Scripted, ScriptedTurn, turn_of
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.history import RESULT
 from baton.domain.runs.transcript import Usage
@@ -59,7 +59,7 @@ def _reply(request: Request, blocks: tuple[Block, ...], reason: StopReason, outp
     return Reply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
 
 
-def _blocks(turn: Turn, message: str) -> Iterator[Block]:
+def _blocks(turn: ScriptedTurn, message: str) -> Iterator[Block]:
     if turn.thinking:
         yield {"reasoningContent": {"reasoningText": {"text": turn.thinking.replace(MESSAGE, message)}}}
     if text := turn.text.replace(MESSAGE, message):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from baton.adapters.notion import texts, troubles
-from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, Refused
+from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, RequestRefused
 from baton.domain.tracker.tracker_settings import folded
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def read_schema(notion: Connection, database_id: str) -> Schema:
     known = dashed(database_id)
     try:
         database = notion.read(notion.api.databases.retrieve, known)
-    except (NotThere, Refused):  # a 400 says that it is something else
+    except (NotThere, RequestRefused):  # a 400 says that it is something else
         return _schema(_data_source(notion, known))
     _refuse_trashed(database)
     listed = database.get("data_sources") or []
@@ -133,7 +133,7 @@ def read_schema(notion: Connection, database_id: str) -> Schema:
 def _data_source(notion: Connection, known: str) -> dict[str, Any]:
     try:
         source = notion.read(notion.api.data_sources.retrieve, known)
-    except (NotThere, Refused) as exc:
+    except (NotThere, RequestRefused) as exc:
         raise _not_found(notion, known) from exc
     _refuse_trashed(source)
     if not isinstance(source.get("properties"), dict):
@@ -144,7 +144,7 @@ def _data_source(notion: Connection, known: str) -> dict[str, Any]:
 def _not_found(notion: Connection, known: str) -> Denied:
     try:
         notion.read(notion.api.pages.retrieve, known)
-    except (NotThere, Refused):
+    except (NotThere, RequestRefused):
         return Denied(
             DATABASE,
             f"Notion finds no database {known}, or it isn't shared with the connection",

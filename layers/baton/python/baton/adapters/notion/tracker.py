@@ -12,7 +12,7 @@ from baton.adapters.notion.draft import PageDraft
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
 from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
-from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, Refused, Restricted
+from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, RequestRefused, Restricted
 from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
 from baton.domain.tracker.tracker_settings import id_in
 from baton.ports.tracker import TrackerProblem, WrittenPage
@@ -47,7 +47,7 @@ class NotionTracker:
         while True:
             try:
                 page = self._notion.write(self._api.pages.create, **draft.request())
-            except (Refused, NotThere) as exc:
+            except (RequestRefused, NotThere) as exc:
                 healed = draft.healed(exc, lambda: self._schema(afresh=True))
                 if healed is None:
                     raise PageRefused(exc.message) from exc
@@ -76,7 +76,7 @@ class NotionTracker:
         schema = self._schema()
         try:
             return self._show(page_id, page_fields, schema)
-        except Refused as exc:
+        except RequestRefused as exc:
             current = self._usable(page_id)
             if (again := self._schema(afresh=True)) == schema:
                 return self._made(current, (f"The status was left as it is. {exc.message}",))
@@ -170,7 +170,7 @@ class NotionTracker:
     def _pages(self, schema: Schema, condition: dict[str, Any], sort: str) -> Iterator[dict[str, Any]]:
         try:
             yield from queries.pages(self._notion, schema, condition, sort)
-        except (NotThere, Refused) as exc:
+        except (NotThere, RequestRefused) as exc:
             # This read raises ``TrackerDenies`` if the database is gone. A property may have been renamed.
             if self._schema(afresh=True) == schema:
                 raise PageRefused(exc.message) from exc
@@ -181,7 +181,7 @@ class NotionTracker:
         written = words.task_id_of(page, self._settings).strip()
         try:
             named = {written} if written else queries.tasks_named(self._notion, page["id"])
-        except (NotThere, Refused):
+        except (NotThere, RequestRefused):
             return None  # deleted since the query
         if task_id in named:
             return 0

@@ -53,7 +53,7 @@ class Restricted(Denied, NotPermitted):
     """The connection lacks a capability; the caller knows which one it needed."""
 
 
-class Refused(PageRefused):
+class RequestRefused(PageRefused):
     """Notion considers the request wrong: it definitely had no effect."""
 
 
@@ -106,7 +106,7 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
                 "Notion asks to be left alone.", retry_after=retry_after(exc.headers.get("retry-after", ""), now)
             )
         case status if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return Refused(f"Notion refuses it: {message}")
+            return RequestRefused(f"Notion refuses it: {message}")
         case status:
             return TrackerAway(f"Notion failed ({status}).", unclear=writes)
 

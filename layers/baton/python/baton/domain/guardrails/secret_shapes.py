@@ -26,7 +26,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSecret:
     name: str
     start: int
     end: int
@@ -116,7 +116,7 @@ SHAPES = (
 )
 
 
-def secrets_in(text: str, name: str = "") -> Iterator[Found]:
+def secrets_in(text: str, name: str = "") -> Iterator[FoundSecret]:
     """Yields the secrets in a text. ``name``: the key of the text, as some kinds are recognised by their name only."""
     if len(text) < SHORTEST:
         return
@@ -132,47 +132,45 @@ def secrets_in(text: str, name: str = "") -> Iterator[Found]:
         group = 1 if shape.pattern.groups else 0
         for match in shape.pattern.finditer(searched):
             if match.start(group) >= len(prefix):
-                yield Found(shape.name, match.start(group) - len(prefix), match.end(group) - len(prefix))
+                yield FoundSecret(shape.name, match.start(group) - len(prefix), match.end(group) - len(prefix))
 
 
-def maskable(text: str, name: str = "", most: int = sys.maxsize) -> list[Found]:
+def maskable(text: str, name: str = "", most: int = sys.maxsize) -> list[FoundSecret]:
     """Returns the secrets to mask, in order and without overlaps: all that ``secrets_in`` finds, and those that become
     secrets beside a mask, because a mask ends the word around it. Reads the text once, then only the pieces beside
     masks. Stops at ``most`` and one more, by which the caller sees that there are more."""
     first = apart(secrets_in(text, name))
     prefix = f"{name[:MAX_NAME]}: "
-    searched, time_budget = prefix + text, len(prefix)
-    found = [Found(each.name, each.start + time_budget, each.end + time_budget) for each in first]
+    searched, offset = prefix + text, len(prefix)
+    found = [FoundSecret(each.name, each.start + offset, each.end + offset) for each in first]
     if found:
         borders = [0, *(at for each in found for at in (each.start, each.end)), len(searched)]
         for start, end in zip(borders[::2], borders[1::2], strict=True):
-            _add_beside_masks(searched, start, end, time_budget, found, most)
-    return sorted(
-        (Found(s.name, s.start - time_budget, s.end - time_budget) for s in found), key=lambda each: each.start
-    )
+            _add_beside_masks(searched, start, end, offset, found, most)
+    return sorted((FoundSecret(s.name, s.start - offset, s.end - offset) for s in found), key=lambda each: each.start)
 
 
-def _add_beside_masks(searched: str, start: int, end: int, time_budget: int, found: list[Found], most: int) -> None:
+def _add_beside_masks(searched: str, start: int, end: int, offset: int, found: list[FoundSecret], most: int) -> None:
     """Adds the secrets at both ends of a piece between two masks, or between a mask and an end of the text: one may
     begin right after a mask or end right before one."""
     while start > 0 and len(found) <= most and (secret := _at_start(searched, start, end)):
         found.append(secret)
         start = secret.end
     while end < len(searched) and len(found) <= most and (secret := _at_end(searched, start, end)):
-        if secret.start < time_budget:
+        if secret.start < offset:
             return
         found.append(secret)
         end = secret.start
 
 
-def _at_start(searched: str, start: int, end: int) -> Found | None:
+def _at_start(searched: str, start: int, end: int) -> FoundSecret | None:
     piece = searched[start:end]
     if len(piece) < SHORTEST:
         return None
     return _longest([(shape, match) for shape in SHAPES if (match := shape.pattern.match(piece))], start)
 
 
-def _at_end(searched: str, start: int, end: int) -> Found | None:
+def _at_end(searched: str, start: int, end: int) -> FoundSecret | None:
     """Returns a secret that ends with the piece: only those of a fixed length depend on what follows them."""
     piece = searched[start:end]
     begin = max(0, len(piece) - _LONGEST_FIXED_LENGTH)
@@ -180,18 +178,18 @@ def _at_end(searched: str, start: int, end: int) -> Found | None:
     return _longest([(shape, match) for shape, match in matches if match.end() == len(piece)], start)
 
 
-def _longest(matches: Iterable[tuple[Shape, re.Match[str]]], time_budget: int) -> Found | None:
+def _longest(matches: Iterable[tuple[Shape, re.Match[str]]], offset: int) -> FoundSecret | None:
     spans = [
-        Found(shape.name, match.start(group) + time_budget, match.end(group) + time_budget)
+        FoundSecret(shape.name, match.start(group) + offset, match.end(group) + offset)
         for shape, match in matches
         for group in [1 if shape.pattern.groups else 0]
     ]
     return max(spans, key=lambda each: each.end - each.start, default=None)
 
 
-def apart(secrets: Iterable[Found]) -> list[Found]:
+def apart(secrets: Iterable[FoundSecret]) -> list[FoundSecret]:
     """Returns the secrets in order. Overlapping ones become one, with the name of the first."""
-    found: list[Found] = []
+    found: list[FoundSecret] = []
     for secret in sorted(secrets, key=lambda each: each.start):
         if found and secret.start < found[-1].end:
             found[-1] = replace(found[-1], end=max(found[-1].end, secret.end))

@@ -21,7 +21,7 @@ UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class TrailFindings:
     """The result of a verification."""
 
     task_id: str
@@ -33,7 +33,7 @@ class Verdict:
     matches_task: bool  # folding the trail gives the stored task
 
 
-def verify_trail(deps: Deps, by: Principal, task_id: str) -> Verdict:
+def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
     """A broken trail is a result, not an error. Raises ``Unknown``."""
     if not reads_all(by):
         readable_task(deps, by, task_id)
@@ -41,7 +41,7 @@ def verify_trail(deps: Deps, by: Principal, task_id: str) -> Verdict:
     intact = reading.broken_at is None
     differences = reading.differences(task) if intact else ()
     differs = f"The task isn't what its trail tells: {', '.join(differences)}." if differences else None
-    return Verdict(
+    return TrailFindings(
         task_id=task_id,
         intact=intact,
         events=reading.entries,

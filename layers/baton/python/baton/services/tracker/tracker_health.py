@@ -24,7 +24,7 @@ MOST_DEAD = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class TrackerReport:
     """The state of a workspace's tracker."""
 
     is_configured: bool
@@ -35,14 +35,14 @@ class Health:
     webhook: Webhook | None
 
 
-def tracker_health(deps: Deps, by: Principal) -> Health:
+def tracker_health(deps: Deps, by: Principal) -> TrackerReport:
     """Returns what Baton knows; the tracker isn't asked. Pages that were given up are listed only for tasks that the
     caller may read."""
     workspace = by.workspace
     dead = deps.store.dead_page_syncs(workspace, MOST_DEAD, None).items
     readable = ReadRights(deps, by).readable_among([sync.task_id for sync in dead])
     circuit, webhook = deps.store.circuit(workspace), deps.store.webhook(workspace)
-    return Health(
+    return TrackerReport(
         is_configured=deps.store.settings(workspace).tracker is not None,
         circuit=circuit,
         is_open=circuit.is_open(deps.clock.now()),
