@@ -9,7 +9,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, Context, Expectations, Line, Name, Piece, TaskMetadata
 from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.services.handoffs.split_task import MAX_PARTS, MIN_PARTS
-from baton.services.tasks.approve_many import MAX_APPROVALS, Approval
+from baton.services.tasks.approve_many import MAX_APPROVALS, ApprovalRequest
 from rest.models import Body, Id, Instant, Reason, few
 
 Revision = Annotated[int, Field(ge=1, lt=2**53)]
@@ -75,8 +75,8 @@ class ApprovalItem(Body):
     revision: Revision | None = None
     purpose: Annotated[Literal["dispatch", "next"], Field(alias="for")] = "dispatch"
 
-    def approval(self) -> Approval:
-        return Approval(self.task_id, self.revision, is_for_next=self.purpose == "next")
+    def approval(self) -> ApprovalRequest:
+        return ApprovalRequest(self.task_id, self.revision, is_for_next=self.purpose == "next")
 
 
 class ApprovalsRequest(Body):

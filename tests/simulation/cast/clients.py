@@ -22,8 +22,7 @@ from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.handoffs.split_task import split_task
-from baton.services.tasks.approve_many import Approval as Approving
-from baton.services.tasks.approve_many import approve_many
+from baton.services.tasks.approve_many import ApprovalRequest, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
@@ -169,7 +168,7 @@ class Client:
         """Each has an answer of its own, and a repeat is answered alike."""
         sim, by = self._sim, human(f"h{self._draw(3)}")
         wanted = dict.fromkeys(self._scene.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
-        asked = [Approving(task_id, is_for_next=self._draw(6) == 5) for task_id in wanted]
+        asked = [ApprovalRequest(task_id, is_for_next=self._draw(6) == 5) for task_id in wanted]
         most = 1 + len(asked)  # how many there are is remembered, and each answer
         self._scene.ask(
             "approve many",

@@ -22,8 +22,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.handoffs.split_task import split_task
-from baton.services.tasks.approve_many import Approval as ToApprove
-from baton.services.tasks.approve_many import ApprovalResult, approve_many
+from baton.services.tasks.approve_many import ApprovalRequest, ApprovalResult, approve_many
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from support.worlds.team import Halt, Leg, Team, as_told
@@ -69,7 +68,7 @@ def test_no_verb_of_a_humans_is_taken_from_anybody_else(by: Principal) -> None:
     acts: list[Callable[[], object]] = [
         lambda: approve_task(team.deps, by, task.id, None),
         lambda: approve_task_next(team.deps, by, task.id, None),
-        lambda: approve_many(team.deps, by, [ToApprove(task.id)]),
+        lambda: approve_many(team.deps, by, [ApprovalRequest(task.id)]),
         lambda: undo_approval(team.deps, by, task.id),
         lambda: defer_task(team.deps, HumanCall(by, task.id), now),
         lambda: dismiss_task(team.deps, by, task.id, "no"),
@@ -92,7 +91,7 @@ def test_a_human_of_another_workspace_is_nobody_here() -> None:
     task = team.ask(B, by=agent(A)).task
     with pytest.raises(Unknown):
         approve_task(team.deps, human("globex"), task.id, None)
-    (answer,) = approve_many(team.deps, human("globex"), [ToApprove(task.id)])
+    (answer,) = approve_many(team.deps, human("globex"), [ApprovalRequest(task.id)])
     assert isinstance(answer.refusal, Unknown)
 
 
@@ -252,12 +251,12 @@ def test_each_of_many_has_an_answer_of_its_own_and_a_repeat_gets_the_same_ones()
     tasks = [team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(4)]
     dismiss_task(team.deps, human(), tasks[3], "no")
     asked = [
-        ToApprove(tasks[0], revision=1),
-        ToApprove(tasks[1], revision=7),
-        ToApprove(tasks[2], is_for_next=True),
-        ToApprove(tasks[3]),
-        ToApprove("task_of_nobody"),
-        ToApprove(tasks[0]),
+        ApprovalRequest(tasks[0], revision=1),
+        ApprovalRequest(tasks[1], revision=7),
+        ApprovalRequest(tasks[2], is_for_next=True),
+        ApprovalRequest(tasks[3]),
+        ApprovalRequest("task_of_nobody"),
+        ApprovalRequest(tasks[0]),
     ]
     idempotency_key = IdempotencyKey(human(), "/tasks/approve", "key-1", "h")
     first = approve_many(team.deps, human(), asked, idempotency_key)
@@ -281,8 +280,8 @@ def test_what_the_first_call_did_not_get_to_is_done_by_its_repeat() -> None:
     team = waiting()
     tasks = [team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(3)]
     idempotency_key = IdempotencyKey(human(), "/tasks/approve", "key-1", "h")
-    approve_many(team.deps, human(), [ToApprove(each) for each in tasks[:1]], idempotency_key)
-    answers = approve_many(team.deps, human(), [ToApprove(each) for each in tasks], idempotency_key)
+    approve_many(team.deps, human(), [ApprovalRequest(each) for each in tasks[:1]], idempotency_key)
+    answers = approve_many(team.deps, human(), [ApprovalRequest(each) for each in tasks], idempotency_key)
     assert all(each.details for each in answers)
     assert [team.world.trail(each).count("approved") for each in tasks] == [1, 1, 1]
 
@@ -290,8 +289,8 @@ def test_what_the_first_call_did_not_get_to_is_done_by_its_repeat() -> None:
 def test_a_key_that_comes_with_another_list_approves_nothing() -> None:
     team = waiting()
     one, other = (team.ask(B, f"work {number}", by=agent(A)).task.id for number in range(2))
-    approve_many(team.deps, human(), [ToApprove(one)], IdempotencyKey(human(), "/approvals", "key-1", "one"))
-    both = [ToApprove(one), ToApprove(other)]
+    approve_many(team.deps, human(), [ApprovalRequest(one)], IdempotencyKey(human(), "/approvals", "key-1", "one"))
+    both = [ApprovalRequest(one), ApprovalRequest(other)]
     with pytest.raises(KeyReused):
         approve_many(team.deps, human(), both, IdempotencyKey(human(), "/approvals", "key-1", "both"))
     assert team.task(other).state == "needs"
@@ -301,7 +300,7 @@ def test_what_was_refused_is_refused_to_the_exact_repeat_whatever_has_changed() 
     team = waiting()
     task = team.ask(B, "work", by=agent(A)).task
     idempotency_key = IdempotencyKey(human(), "/approvals", "key-1", "h")
-    asked = [ToApprove(task.id, revision=7), ToApprove("task_of_nobody")]
+    asked = [ApprovalRequest(task.id, revision=7), ApprovalRequest("task_of_nobody")]
     first = approve_many(team.deps, human(), asked, idempotency_key)
     approve_task(team.deps, human(), task.id, None)
     team.later()

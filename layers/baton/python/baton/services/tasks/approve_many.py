@@ -20,7 +20,7 @@ MAX_APPROVALS = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class ApprovalRequest:
     """One task of the request."""
 
     task_id: str
@@ -38,7 +38,7 @@ class ApprovalResult:
 
 
 def approve_many(
-    deps: Deps, by: Principal, approvals: list[Approval], idempotency_key: IdempotencyKey | None = None
+    deps: Deps, by: Principal, approvals: list[ApprovalRequest], idempotency_key: IdempotencyKey | None = None
 ) -> tuple[ApprovalResult, ...]:
     """Approves the tasks one after the other, in the order given. A repeat with the same key gets the same answer for
     each, refusals included, and continues with the tasks that the first call didn't get to. Raises ``KeyReused`` before
@@ -52,7 +52,9 @@ def approve_many(
     return tuple(_approved(deps, by, each, _for_item(idempotency_key, number)) for number, each in enumerate(approvals))
 
 
-def _approved(deps: Deps, by: Principal, approval: Approval, idempotency_key: IdempotencyKey | None) -> ApprovalResult:
+def _approved(
+    deps: Deps, by: Principal, approval: ApprovalRequest, idempotency_key: IdempotencyKey | None
+) -> ApprovalResult:
     approve = approve_task_next if approval.is_for_next else approve_task
 
     def attempt() -> ApprovalResult:
