@@ -8,7 +8,7 @@ from pydantic import Field
 
 from baton.bootstrap import wire
 from baton.services.claims.claim_task import claim_next_waiting
-from baton.services.tasks.await_task import ENDED, await_task, wait_for_events
+from baton.services.tasks.await_task import ENDED, EventRange, await_task, wait_for_events
 from rest.answers import Answer, nothing, ok
 from rest.app import App
 from rest.claims.requests import ClaimRequest, next_claimer
@@ -54,7 +54,7 @@ def await_a_task(deps: Deps, call: Call[None, AwaitQuery]) -> Answer:
 def wait_for_more_events(deps: Deps, call: Call[None, EventWaitQuery]) -> Answer:
     """The trail's entries after one, as soon as there are any; none if there weren't any in the given time."""
     options = call.query
-    events = wait_for_events(deps, call.by, call.task_id, options.after, options.timeout, options.limit)
+    events = wait_for_events(deps, call.by, call.task_id, EventRange(options.after, options.limit), options.timeout)
     return ok(trail(events, options.after))
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from api.agents.tool_requests import DryRunRequest, ToolRequest
 from api.agents.tool_views import DryRunView, ToolList, ToolSchemaView, ToolView, tool_view
-from baton.services.agents.define_tool import define_tool, dry_run, find_tool, read_tool, read_tools, tool_details
+from baton.services.agents.define_tool import (
+    SeenVersions,
+    define_tool,
+    dry_run,
+    find_tool,
+    read_tool,
+    read_tools,
+    tool_details,
+)
 from rest.answers import Answer, created, ok
 from rest.models import PageQuery, query, strict
 from rest.pages import cursor_of, fitting
@@ -33,7 +41,9 @@ def put_tool(deps: Deps, call: Call[ToolRequest, None]) -> Answer:
     tools with PUT /agents/{slug}.
     """
     name, body = call.params["name"], call.body
-    tool, is_new = define_tool(deps, call.by, name, body.values(), body.expected_version, body.seen_target)
+    tool, is_new = define_tool(
+        deps, call.by, name, body.values(), SeenVersions(body.expected_version, body.seen_target)
+    )
     shown = tool_view(tool_details(deps, tool))
     return created(shown, call.path) if is_new else ok(shown)
 

@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from api.alerts.views import AlertPage, AlertView, alert_view
 from baton.domain.alerts.alert import MAX_MESSAGE, AlertState, Severity
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
-from baton.services.alerts.list_alerts import find_alert, list_alerts
+from baton.services.alerts.list_alerts import AlertFilter, find_alert, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from rest.answers import Answer, created, ok
 from rest.models import Body, Id, PageQuery, Reason, Slug, query, strict
@@ -58,7 +58,7 @@ def create_alert(deps: Deps, call: Call[NewAlert, None]) -> Answer:
 def list_all_alerts(deps: Deps, call: Call[None, AlertQuery]) -> Answer:
     """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
     state = None if call.query.state is None else AlertState(call.query.state)
-    page = list_alerts(deps, call.by, state, call.query.task_id, call.query.limit, cursor_of(call))
+    page = list_alerts(deps, call.by, AlertFilter(state, call.query.task_id), call.query.limit, cursor_of(call))
 
     def view(alert: Alert) -> AlertView:
         return alert_view(deps, alert)

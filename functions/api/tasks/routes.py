@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from api.tasks.views import TrailVerdict, trail_verdict
 from baton.domain.tasks.task import State
-from baton.services.tasks.await_task import wait_for_events
+from baton.services.tasks.await_task import EventRange, wait_for_events
 from baton.services.tasks.list_notes import late_results_of_task, notes_of_task
 from baton.services.tasks.list_tasks import TaskFilter, find_tasks
 from baton.services.tasks.read_task import read_task
@@ -67,7 +67,7 @@ def get_task(deps: Deps, call: Call[None, None]) -> Answer:
 def list_events(deps: Deps, call: Call[None, EventQuery]) -> Answer:
     """The task's audit trail, oldest first, from the entry after `after` on."""
     after = call.query.after
-    return ok(trail(wait_for_events(deps, call.by, call.task_id, after, 0, call.query.limit), after))
+    return ok(trail(wait_for_events(deps, call.by, call.task_id, EventRange(after, call.query.limit), 0), after))
 
 
 @routes.get("/tasks/{task_id}/events/verify", answers={200: TrailVerdict})

@@ -16,6 +16,7 @@ from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.runs.transcript import TaskEntry
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
 from baton.domain.tracker.page_sync import PageLink, Sync
@@ -217,8 +218,8 @@ def test_a_run_in_one_workspace_is_not_one_in_the_other(store: Store) -> None:
 
 def test_no_principal_renews_over_the_border(store: Store) -> None:
     task = claimed(store, workspace=THEIRS)
-    refused = answer(lambda s, w: s.renew(w, "task_1", "clm_1", agent("auditor", w), NOON, None), store, OURS)
-    unknown = answer(lambda s, w: s.renew(w, "task_9", "clm_1", agent("auditor", w), NOON, None), store, OURS)
+    refused = answer(lambda s, w: s.renew(WorkerCall(agent("auditor", w), "task_1", "clm_1"), NOON, None), store, OURS)
+    unknown = answer(lambda s, w: s.renew(WorkerCall(agent("auditor", w), "task_9", "clm_1"), NOON, None), store, OURS)
     assert (refused[0], refused[1]) == (unknown[0], unknown[1])
     assert store.load(THEIRS, "task_1")[0] == task
 

@@ -9,7 +9,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.errors import StaleClaim, Unknown
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
-from baton.services.tasks.list_tasks import tasks_of_day
+from baton.services.tasks.list_tasks import TaskFilter, tasks_of_day
 from baton.services.tasks.read_task import read_task
 from support.clock import NOON
 from support.worlds.rig import Rig
@@ -43,7 +43,7 @@ def test_list_is_filtered_at_the_price_of_one_look_at_the_settings(rig: Rig) -> 
         create_handoff_marker(rig.world.deps, human(), marker_body(target_agent=target))
 
     def listed(by: Principal) -> list[str]:
-        return rig.count(lambda: tasks_of_day(rig.world.deps, by, NOON.date(), frozenset(), 10, None))
+        return rig.count(lambda: tasks_of_day(rig.world.deps, by, TaskFilter(day=NOON.date()), 10, None))
 
     assert listed(agent("scout")) == listed(human())
     assert len(listed(agent("auditor"))) == len(listed(human())) + 1

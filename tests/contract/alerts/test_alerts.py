@@ -15,7 +15,7 @@ from baton.ports.paging import Page
 from baton.ports.store import Store
 from baton.ports.writes import Add, Save, SaveResponse
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
-from baton.services.alerts.list_alerts import list_alerts
+from baton.services.alerts.list_alerts import AlertFilter, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.tasks.sweep import sweep
 from support.clock import NOON
@@ -175,6 +175,6 @@ def test_open_alerts_take_two_calls_however_many_were_dealt_with(rig: Rig) -> No
         done = add_alert(rig.store, number).resolved(human(), NOON)
         rig.store.commit(WORKSPACE, Save(done))
     page = []
-    calls = rig.count(lambda: page.append(list_alerts(rig.world.deps, human(), AlertState.OPEN, None, 25, None)))
+    calls = rig.count(lambda: page.append(list_alerts(rig.world.deps, human(), AlertFilter(AlertState.OPEN), 25, None)))
     assert calls == ["query", "batch_get_item"]
     assert [alert.id for alert in page[0].items] == ["alert_01"]

@@ -9,6 +9,7 @@ import pytest
 from baton.domain.errors import Conflict, KeyTaken, SlotTaken, Unknown
 from baton.domain.handoffs.workflow import HeldClaim
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.times import seconds
 from baton.ports.store import Store
@@ -47,7 +48,7 @@ def test_a_change_under_a_claim_leaves_it_held(store: Store) -> None:
     task = holding(store, "task_1", 3)
     changed = then(task, checkpoints=1)
     store.commit(WORKSPACE, changed)
-    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
     store.commit(WORKSPACE, looked_at(store.load(WORKSPACE, "task_1")[0], rings=1))
     assert held(store) == [("task_1", "clm_1", 3)]
 
@@ -124,7 +125,7 @@ def test_a_claim_decided_on_an_old_reading_says_so_rather_than_that_its_permit_i
 def test_what_is_decided_under_a_claim_holds_while_it_is_the_current_one(store: Store) -> None:
     task = holding(store, "task_1")
     store.commit(WORKSPACE, new("task_2"), Require(UnderClaim("task_1", "clm_1")))
-    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
     store.commit(WORKSPACE, new("task_3"), Require(UnderClaim("task_1", "clm_1")))
     freed(store, store.load(WORKSPACE, task.id)[0])
     back = store.load(WORKSPACE, "task_1")[0]
@@ -177,7 +178,7 @@ def test_what_is_kept_under_a_claim_is_counted_on_it_and_changes_nothing_else(st
     assert task.claim is not None
     assert (counted.claim.kept_bytes, counted.version) == (15, task.version)
     assert counted.changed(claim=task.claim) == task
-    store.renew(WORKSPACE, "task_1", "clm_1", agent("auditor"), NOON + seconds(60), None)
+    store.renew(WorkerCall(agent("auditor"), "task_1", "clm_1"), NOON + seconds(60), None)
     renewed = store.load(WORKSPACE, "task_1")[0]
     assert renewed.claim is not None
     assert renewed.claim.kept_bytes == 15

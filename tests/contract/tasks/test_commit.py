@@ -11,6 +11,7 @@ import pytest
 from baton.domain.errors import BatonError, Conflict, KeyTaken, Unknown
 from baton.domain.escalations.direction import Direction, Escalation
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Recovery, State
 from baton.domain.tasks.task_items import EndedClaim, TaskBody, TaskOutput
 from baton.domain.tasks.trail import replay
@@ -79,7 +80,7 @@ def test_the_second_of_two_changes_decided_on_one_reading_is_refused(store: Stor
 
 def test_a_change_decided_before_a_heartbeat_is_refused(store: Store) -> None:
     task = claimed(store)
-    renewed = store.renew(WORKSPACE, task.id, "clm_1", agent("auditor"), NOON + seconds(60), None)
+    renewed = store.renew(WorkerCall(agent("auditor"), task.id, "clm_1"), NOON + seconds(60), None)
     with pytest.raises(Conflict):
         store.commit(WORKSPACE, then(task, state=State.DELEGATED, claim=None))
     assert store.load(WORKSPACE, task.id)[0].claim == renewed

@@ -13,7 +13,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
-from baton.services.alerts.list_alerts import list_alerts
+from baton.services.alerts.list_alerts import AlertFilter, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.wait_for_callback import answer_callback
 from baton.services.conversations.converse import Opening, say, start_conversation
@@ -193,7 +193,7 @@ class Client:
 
     def _handle_alert(self) -> None:
         sim, by = self._sim, human(f"h{self._draw(3)}")
-        page = self._scene.look(lambda: list_alerts(sim.deps, human(), None, None, 20, None))
+        page = self._scene.look(lambda: list_alerts(sim.deps, human(), AlertFilter(), 20, None))
         if page and page.items:
             alert, handle = sim.pick(page.items), sim.pick([acknowledge_alert, resolve_alert])
             self._scene.ask(

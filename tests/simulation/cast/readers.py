@@ -13,9 +13,9 @@ from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkp
 from baton.services.handoffs.list_handoffs import Filter, list_handoffs
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.handoffs.workflow_chain import workflow_chain
-from baton.services.tasks.await_task import await_task, wait_for_events
+from baton.services.tasks.await_task import EventRange, await_task, wait_for_events
 from baton.services.tasks.list_notes import late_results, list_notes
-from baton.services.tasks.list_tasks import tasks_of_agent, tasks_of_day, tasks_that_need_a_human
+from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_of_day, tasks_that_need_a_human
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.verify_trail import verify_trail
 from simulation.cast.people import ALL, agent, human
@@ -95,7 +95,7 @@ class Reader:
         sim, task_id, seconds = self._sim, self._scene.some_task(), 1 + self._draw(20)
         if self._draw(3) == 2:
             after = self._scene.ledger.heads[task_id]["seq"]
-            self._scene.look(lambda: wait_for_events(sim.deps, human(), task_id, after, seconds))
+            self._scene.look(lambda: wait_for_events(sim.deps, human(), task_id, EventRange(after), seconds))
             return
         state = sim.pick(["ended", "done", "claimed", "waiting"])
         self._read(
@@ -159,8 +159,8 @@ class Reader:
         sim, slug, by = self._sim, self._sim.pick(ALL), human()
         day = sim.clock.now().date()
         reads: list[Callable[[], Any]] = [
-            lambda: tasks_of_agent(sim.deps, by, slug, frozenset(), 1 + self._draw(30), None),
-            lambda: tasks_of_day(sim.deps, by, day, frozenset(), 1 + self._draw(30), None),
+            lambda: tasks_of_agent(sim.deps, by, TaskFilter(agent=slug), 1 + self._draw(30), None),
+            lambda: tasks_of_day(sim.deps, by, TaskFilter(day=day), 1 + self._draw(30), None),
             lambda: tasks_that_need_a_human(sim.deps, by, 1 + self._draw(30), None),
         ]
         self._read(sim.pick(reads), lambda _began, page: self._rules.are_true("a list", page.items))

@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain.access.principal import Principal
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Claim, State, Task
-from baton.domain.tasks.trail import record
+from baton.domain.tasks.trail import EventCause, record
 from baton.domain.times import seconds
 from baton.ports.store import Store
 from support.clock import NOON
@@ -19,14 +19,14 @@ from support.worlds.world import agent, human
 
 def new(id_: str = "task_1", **values: Any) -> Change:
     task = a_new_task(id=id_, master_task_id=id_, **values)
-    event = record(None, task, "handoff_initiated", human(task.workspace), task.created_at, {})
+    event = record(None, task, EventCause("handoff_initiated", human(task.workspace), task.created_at, {}))
     return Change(before=None, task=task.changed(version=1, seq=1, chain=event.hash), events=(event,))
 
 
 def then(task: Task, type_: str = "changed", **changes: Any) -> Change:
     """The next change, with one event."""
     after = task.changed(**changes)
-    event = record(task, after, type_, human(task.workspace), NOON, {})
+    event = record(task, after, EventCause(type_, human(task.workspace), NOON, {}))
     after = after.changed(version=task.version + 1, seq=event.seq, chain=event.hash)
     return Change(before=task, task=after, events=(event,))
 

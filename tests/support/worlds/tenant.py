@@ -13,7 +13,7 @@ from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import Event, replay
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.times import parse_rfc3339
 from baton.ports.writes import Insert
 from baton.services.access.change_settings import change_settings
@@ -124,7 +124,7 @@ class Tenant:
                 updated_at=now,
             )
             deps.store.commit(
-                self.name, create(new, by, now, agent, settings), Insert(TaskBody(new.id, {"text": CANARY}))
+                self.name, create(new, by, now, Dispatch(agent, settings)), Insert(TaskBody(new.id, {"text": CANARY}))
             )
             made.append(task_id)
         return made

@@ -15,14 +15,14 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Insert
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
-from baton.services.tasks.list_tasks import tasks_of_agent, tasks_of_day
+from baton.services.tasks.list_tasks import TaskFilter, tasks_of_agent, tasks_of_day
 from support.values.tasks import ACTING_SERVICE, SETTINGS, TARGET, a_new_task, an_agent
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -60,12 +60,12 @@ def test_another_workspaces_task_answers_like_one_that_does_not_exist(world: Wor
 def test_an_id_that_exists_in_two_workspaces_is_two_tasks(world: World) -> None:
     for workspace in (WORKSPACE, "other"):
         new = a_new_task(workspace=workspace, kind="transfer")
-        change = create(new, agent("scout", workspace), world.clock.now(), an_agent(), SETTINGS)
+        change = create(new, agent("scout", workspace), world.clock.now(), Dispatch(an_agent(), SETTINGS))
         world.store.commit(workspace, change, Insert(TaskBody(change.task.id, {"of": workspace})))
     cancel_task(world.deps, human("other"), "task_1", None)
     assert world.task("task_1").state == "needs"
     assert world.store.read(WORKSPACE, "task_1", with_body=True).body == {"of": WORKSPACE}
-    assert [task.id for task in tasks_of_agent(world.deps, human(), "auditor", frozenset(), 10, None).items] == [
+    assert [task.id for task in tasks_of_agent(world.deps, human(), TaskFilter(agent="auditor"), 10, None).items] == [
         "task_1"
     ]
 
@@ -153,7 +153,7 @@ def test_tasks_are_listed_newest_first_page_by_page(world: World) -> None:
     seen: list[str] = []
     cursor: str | None = None
     for _ in range(4):
-        page = tasks_of_agent(world.deps, human(), "auditor", frozenset(), 2, cursor)
+        page = tasks_of_agent(world.deps, human(), TaskFilter(agent="auditor"), 2, cursor)
         seen += [task.id for task in page.items]
         cursor = page.cursor
     assert seen == tasks[::-1]
@@ -168,7 +168,9 @@ def test_a_filter_finds_all_of_a_state_in_the_end(world: World) -> None:
     cursor: str | None = None
     pages = 0
     while pages == 0 or cursor is not None:
-        page = tasks_of_agent(world.deps, human(), "auditor", frozenset({State.CANCELLED}), 2, cursor)
+        page = tasks_of_agent(
+            world.deps, human(), TaskFilter(agent="auditor", states=frozenset({State.CANCELLED})), 2, cursor
+        )
         assert len(page.items) <= 2
         seen += [task.id for task in page.items]
         cursor = page.cursor
@@ -186,11 +188,11 @@ def test_a_days_tasks_are_those_created_on_it_in_utc(world: World) -> None:
     after = world.mark(human(), source_agent="runner").task_id
 
     def of(day: Any) -> list[str]:
-        return [task.id for task in tasks_of_day(world.deps, human(), day, frozenset(), 10, None).items]
+        return [task.id for task in tasks_of_day(world.deps, human(), TaskFilter(day=day), 10, None).items]
 
     assert of(first) == [late, early]
     assert of(world.clock.now().date()) == [after]
-    assert tasks_of_day(world.deps, human("other"), first, frozenset(), 10, None).items == ()
+    assert tasks_of_day(world.deps, human("other"), TaskFilter(day=first), 10, None).items == ()
 
 
 def test_what_needs_a_human_is_listed_most_urgent_and_oldest_first(world: World) -> None:

@@ -13,7 +13,7 @@ from baton.domain.errors import HumanNeeded, VersionConflict
 from baton.domain.runs.run_profile import BOUNDS
 from baton.domain.tasks.task import Policy
 from baton.ports.runs import Reply, Request
-from baton.services.agents.define_tool import define_tool, dry_run, find_tool, suspensions
+from baton.services.agents.define_tool import SeenVersions, define_tool, dry_run, find_tool, suspensions
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
 from support.worlds.agent_runs import AgentRuns, calls, says
@@ -207,10 +207,10 @@ def test_a_human_who_says_what_they_saw_approves_nothing_else() -> None:
     assert seen is not None
     register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
     with pytest.raises(VersionConflict) as refused:
-        define_tool(agent_runs.deps, human(), "go", {}, seen_target=seen.version)
+        define_tool(agent_runs.deps, human(), "go", {}, SeenVersions(target=seen.version))
     assert refused.value.fields["version"] == seen.version + 1
     assert suspended(agent_runs.world) is not None
-    define_tool(agent_runs.deps, human(), "go", {}, seen_target=seen.version + 1)
+    define_tool(agent_runs.deps, human(), "go", {}, SeenVersions(target=seen.version + 1))
     assert suspended(agent_runs.world) is None
 
 

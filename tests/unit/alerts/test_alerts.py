@@ -16,7 +16,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
-from baton.services.alerts.list_alerts import list_alerts
+from baton.services.alerts.list_alerts import AlertFilter, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.tasks.approve_task import approve_task
@@ -44,7 +44,7 @@ def raised(
 
 
 def found(world: World, state: AlertState | None = None, task_id: str | None = None) -> list[Alert]:
-    return list(list_alerts(world.deps, human(), state, task_id, 100, None).items)
+    return list(list_alerts(world.deps, human(), AlertFilter(state, task_id), 100, None).items)
 
 
 def a_key(by: Principal = AUDITOR, key: str = "key-1", body_hash: str = "hash-1") -> IdempotencyKey:
@@ -355,7 +355,7 @@ def test_alerts_of_a_state_are_listed_newest_first_page_by_page(world: World, st
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = list_alerts(world.deps, human(), state, None, limit, cursor)
+        page = list_alerts(world.deps, human(), AlertFilter(state), limit, cursor)
         assert len(page.items) <= limit
         seen += [alert.id for alert in page.items]
         cursor = page.cursor
@@ -371,7 +371,7 @@ def test_open_alerts_are_found_without_reading_those_that_were_dealt_with(world:
         for _ in range(50):
             world.clock.advance(milliseconds=1)
             resolve_alert(world.deps, ALICE, raised(world, by).id)
-    page = list_alerts(world.deps, human(), AlertState.OPEN, None, 1, None)
+    page = list_alerts(world.deps, human(), AlertFilter(AlertState.OPEN), 1, None)
     assert [alert.id for alert in page.items] == [oldest.id]
 
 

@@ -22,7 +22,7 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.trail import replay
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next, claim_task
@@ -66,7 +66,7 @@ def ready_tasks(world: World, many: int) -> list[str]:
     asked_at = NOON - timedelta(seconds=10)
     for number in range(many):
         new = a_new_task(id=f"task_{number}", kind="transfer", created_at=asked_at, created_by="human:alice")
-        change = create(new, human(), asked_at, an_agent(), SETTINGS)
+        change = create(new, human(), asked_at, Dispatch(an_agent(), SETTINGS))
         world.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {})))
     return [f"task_{number}" for number in range(many)]
 

@@ -22,7 +22,7 @@ import local_model
 from background import StackError
 from baton import bootstrap, config
 from baton.adapters.models.choice import ModelChoice
-from baton.adapters.models.circuit import CIRCUITS, CircuitStore, GuardedModel, circuit_of
+from baton.adapters.models.circuit import CIRCUITS, CircuitStore, GuardedModel, Thresholds, circuit_of
 from baton.adapters.models.keys import SecretKey
 from baton.config import ConfigError, read
 from baton.domain.errors import ModelAway, ModelRefuses
@@ -368,7 +368,11 @@ def circuit(request: pytest.FixtureRequest) -> str:
 
 def guarded(client: Any, model: Fickle, name: str, told: Told | None = None, **settings: Any) -> GuardedModel:
     return GuardedModel(
-        model, name, CircuitStore(client, TABLE), told or Told(), **{"failures": 3, "cached_seconds": 0, **settings}
+        model,
+        name,
+        CircuitStore(client, TABLE),
+        told or Told(),
+        Thresholds(**{"failures": 3, "cached_seconds": 0, **settings}),
     )
 
 

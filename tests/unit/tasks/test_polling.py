@@ -9,7 +9,7 @@ import pytest
 
 from baton.domain.errors import Unknown
 from baton.services.tasks.approve_task import approve_task
-from baton.services.tasks.await_task import await_task, wait_for_events
+from baton.services.tasks.await_task import EventRange, await_task, wait_for_events
 from baton.services.tasks.end_task import cancel_task
 from baton.steps.claims.poll_until import polls
 from support.clock import NOON, FakeClock
@@ -94,7 +94,7 @@ def test_waiting_for_a_state_that_an_ended_task_can_never_reach_ends(timed: tupl
     "wait",
     [
         lambda w, i: await_task(w.deps, human("other"), i, "ended", 25),
-        lambda w, i: wait_for_events(w.deps, human("other"), i, 0, 25),
+        lambda w, i: wait_for_events(w.deps, human("other"), i, EventRange(0), 25),
     ],
 )
 def test_another_workspaces_task_is_unknown_at_once(world: World, wait: Callable[[World, str], object]) -> None:
@@ -109,9 +109,9 @@ def test_another_workspaces_task_is_unknown_at_once(world: World, wait: Callable
 def test_events_that_are_there_are_answered_at_once_from_the_cursor(world: World) -> None:
     task_id = world.ready()
     world.clock.slept.clear()
-    assert [event.seq for event in wait_for_events(world.deps, human(), task_id, 0, 25)] == [1, 2]
-    assert [event.seq for event in wait_for_events(world.deps, human(), task_id, 1, 25)] == [2]
-    assert [event.seq for event in wait_for_events(world.deps, human(), task_id, 0, 25, limit=1)] == [1]
+    assert [event.seq for event in wait_for_events(world.deps, human(), task_id, EventRange(0), 25)] == [1, 2]
+    assert [event.seq for event in wait_for_events(world.deps, human(), task_id, EventRange(1), 25)] == [2]
+    assert [event.seq for event in wait_for_events(world.deps, human(), task_id, EventRange(0, 1), 25)] == [1]
     assert world.clock.slept == []
 
 
@@ -119,13 +119,13 @@ def test_new_events_are_seen_soon_after_they_are_told(timed: tuple[World, Schedu
     world, clock = timed
     task_id = world.needing()
     clock.at[4] = lambda: approve_task(world.deps, human(), task_id, None)
-    assert [event.type for event in wait_for_events(world.deps, human(), task_id, 1, 25)] == ["approved"]
+    assert [event.type for event in wait_for_events(world.deps, human(), task_id, EventRange(1), 25)] == ["approved"]
     assert clock.now() == NOON + timedelta(seconds=4)
 
 
 def test_without_new_events_the_answer_is_empty_when_time_is_up(world: World) -> None:
     task_id = world.needing()
-    assert wait_for_events(world.deps, human(), task_id, 1, 5) == ()
+    assert wait_for_events(world.deps, human(), task_id, EventRange(1), 5) == ()
     assert world.clock.now() == NOON + timedelta(seconds=5)
 
 

@@ -12,7 +12,7 @@ from baton.domain.errors import Unknown
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag, State
 from baton.domain.tasks.task_items import TaskBody
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tasks.wake import notice_interval
 from baton.ports.writes import Insert, OpenEscalation
 from baton.services.access.change_settings import change_settings
@@ -49,7 +49,7 @@ def with_deadline(world: World, seconds: float, *, fail: bool, state: str = "nee
     """A task with a deadline, which markers can't give one."""
     deadline = world.clock.now() + timedelta(seconds=seconds)
     new = a_new_task(deadline=deadline, fail_on_deadline=fail, created_at=world.clock.now())
-    change = create(new, CREATOR, world.clock.now(), world.store.roster(WORKSPACE).get("auditor"), SETTINGS)
+    change = create(new, CREATOR, world.clock.now(), Dispatch(world.store.roster(WORKSPACE).get("auditor"), SETTINGS))
     direction = world.store.marker_inputs(WORKSPACE, ("scout", "auditor"), None)[1]
     assert direction is not None
     world.store.commit(

@@ -17,7 +17,7 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import TaskBody
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import INDEX_SECONDS, UNCLEAR_SECONDS, Sync, opened
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
@@ -85,7 +85,7 @@ def mirrored_tasks(world: NotionWorld, many: int) -> list[str]:
         new = a_new_task(
             id=f"task_{number:026d}", kind="transfer", created_at=asked_at, created_by="human:alice", mirrored=True
         )
-        change = create(new, human(), asked_at, an_agent(), SETTINGS)
+        change = create(new, human(), asked_at, Dispatch(an_agent(), SETTINGS))
         row = opened(change.task, None, 3.0)
         world.store.commit(WORKSPACE, change, Insert(TaskBody(change.task.id, {"text": f"Do {number}"})), Save(row))
     return [f"task_{number:026d}" for number in range(many)]

@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.access.principal import Principal
     from baton.domain.handoffs.workflow import (
         HeldClaim,
         LateResult,
     )
     from baton.domain.idempotency import SavedResponse
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Claim
 
 
 class ClaimStore(Protocol):
     """Claims, live and ended."""
 
-    def renew(
-        self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
-    ) -> Claim:
+    def renew(self, call: WorkerCall, now: datetime, lease_seconds: int | None) -> Claim:
         """Extends the claim's lease by the rule of ``Claim.renewed``, in one write. The task's version rises if the
         claim changed (a repeat within its millisecond may raise it too). Raises ``StaleClaim`` if the claim isn't the
-        current one of ``by``, and ``Unknown``."""
+        current one of its worker, and ``Unknown``."""
 
     def ended_claim(self, workspace: str, task_id: str, claim_id: str) -> SavedResponse | Claim | None:
         """Returns the ``EndedClaim``'s response, or the claim of ``ClaimEndedByOther``."""

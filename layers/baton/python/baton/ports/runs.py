@@ -8,12 +8,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.calls import WorkerCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from baton.domain.access.principal import Principal
     from baton.domain.agents.agent import Agent
+    from baton.domain.idempotency import IdempotencyKey
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Entry
     from baton.ports.details import TaskDetails
@@ -32,6 +34,10 @@ class RunInput:
     by: Principal
     claim_id: str
     time_left: Callable[[], float]
+
+    def call(self, body_hash: str = "", idempotency_key: IdempotencyKey | None = None) -> WorkerCall:
+        """Returns the run's call under its claim."""
+        return WorkerCall(self.by, self.details.task.id, self.claim_id, body_hash, idempotency_key)
 
 
 @dataclass(frozen=True, slots=True)

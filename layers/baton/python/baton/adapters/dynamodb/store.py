@@ -29,10 +29,10 @@ from baton.ports.writes import FinishJob
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.access.principal import Principal
     from baton.domain.escalations.review import Review
     from baton.domain.handoffs.workflow import BackgroundJob
     from baton.domain.idempotency import IdempotencyKey
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Claim
     from baton.ports.writes import Write
 
@@ -51,10 +51,8 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
             if isinstance(write, FinishJob):
                 self._remove_job(workspace, write.job)
 
-    def renew(
-        self, workspace: str, task_id: str, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None
-    ) -> Claim:
-        return renew(self._table, keys.head(workspace, task_id), claim_id, by, now, lease_seconds)
+    def renew(self, call: WorkerCall, now: datetime, lease_seconds: int | None) -> Claim:
+        return renew(self._table, call, now, lease_seconds)
 
     def _remove_job(self, workspace: str, job: BackgroundJob) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.circuit_breaker import (
@@ -52,6 +53,15 @@ class CircuitStore(CircuitBreakerDynamoDBPersistence):
             return True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """When a circuit opens, and for how long."""
+
+    failures: int = FAILURES_IN_A_ROW
+    recovery_seconds: int = RECOVERY_SECONDS
+    cached_seconds: int = 5  # the state's age at most, in this process
+
+
 class GuardedModel:
     """Calls a model through its circuit. Only ``ModelAway`` counts against the provider: a refusal is an answer."""
 
@@ -61,18 +71,16 @@ class GuardedModel:
         name: str,
         store: CircuitBreakerDynamoDBPersistence,
         log: Callable[..., None],
-        *,
-        failures: int = FAILURES_IN_A_ROW,
-        recovery_seconds: int = RECOVERY_SECONDS,
-        cached_seconds: int = 5,
+        thresholds: Thresholds | None = None,
     ) -> None:
-        self._model, self._log, self._recovery_seconds = model, log, recovery_seconds
+        limits = thresholds or Thresholds()
+        self._model, self._log, self._recovery_seconds = model, log, limits.recovery_seconds
         config = CircuitBreakerConfig(
-            failure_threshold=failures,
-            recovery_timeout=recovery_seconds,
+            failure_threshold=limits.failures,
+            recovery_timeout=limits.recovery_seconds,
             success_threshold=1,
             handled_exceptions=ModelAway,
-            local_cache_max_age=cached_seconds,
+            local_cache_max_age=limits.cached_seconds,
         )
         guard = circuit_breaker(name, store, self._is_open, self._log_transition, config)
         self._guarded: Callable[[Request], Reply | ModelRefuses] = guard(self._converse)

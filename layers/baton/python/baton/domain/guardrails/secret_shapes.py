@@ -146,13 +146,14 @@ def maskable(text: str, name: str = "", most: int = sys.maxsize) -> list[FoundSe
     if found:
         borders = [0, *(at for each in found for at in (each.start, each.end)), len(searched)]
         for start, end in zip(borders[::2], borders[1::2], strict=True):
-            _add_beside_masks(searched, start, end, offset, found, most)
+            _add_beside_masks(searched, (start, end), offset, found, most)
     return sorted((FoundSecret(s.name, s.start - offset, s.end - offset) for s in found), key=lambda each: each.start)
 
 
-def _add_beside_masks(searched: str, start: int, end: int, offset: int, found: list[FoundSecret], most: int) -> None:
+def _add_beside_masks(searched: str, piece: tuple[int, int], offset: int, found: list[FoundSecret], most: int) -> None:
     """Adds the secrets at both ends of a piece between two masks, or between a mask and an end of the text: one may
     begin right after a mask or end right before one."""
+    start, end = piece
     while start > 0 and len(found) <= most and (secret := _at_start(searched, start, end)):
         found.append(secret)
         start = secret.end

@@ -92,8 +92,8 @@ class HandoffDraft:
 
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
         """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
-        ancestors, budget = self.lineage.hops, self.budget
-        loop_guard.check(ancestors, self.hop, settings, kind=self.kind, handoffs=handoffs, budget=budget, now=now)
+        attempt = loop_guard.HandoffAttempt(kind=self.kind, handoffs=handoffs, budget=self.budget, now=now)
+        loop_guard.check(self.lineage.hops, self.hop, settings, attempt)
 
     def task(self, workspace: str, task_id: str, created_by: str, settings: Settings, now: datetime) -> Task:
         """Returns the handoff's task, not approved yet."""

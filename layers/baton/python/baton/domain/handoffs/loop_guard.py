@@ -70,22 +70,23 @@ class Budget:
         )
 
 
-def check(
-    ancestors: tuple[Hop, ...],
-    new: Hop,
-    settings: Settings,
-    *,
-    kind: Kind,
-    handoffs: int,
-    budget: Budget,
-    now: datetime,
-) -> None:
-    """Raises ``LoopTripped`` for the first rule that ``new`` breaks. ``handoffs``: how many the workflow has so far. A
-    budget holds even if the guard is off: a caller asked for it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoffAttempt:
+    """What the guard looks at besides the chain."""
+
+    kind: Kind
+    handoffs: int  # how many the workflow has so far
+    budget: Budget
+    now: datetime
+
+
+def check(ancestors: tuple[Hop, ...], new: Hop, settings: Settings, attempt: HandoffAttempt) -> None:
+    """Raises ``LoopTripped`` for the first rule that ``new`` breaks. A budget holds even if the guard is off: a caller
+    asked for it."""
     hops = (*ancestors, new)
     for rule, is_broken, message in (
-        *_budget_rules(handoffs, budget, now),
-        *_rules(hops, settings, kind, handoffs),
+        *_budget_rules(attempt.handoffs, attempt.budget, attempt.now),
+        *_rules(hops, settings, attempt.kind, attempt.handoffs),
     ):
         if is_broken:
             raise LoopTripped(rule, message, agents_of(hops))

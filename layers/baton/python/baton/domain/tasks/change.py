@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.agent import Runtime
 from baton.domain.tasks.task import Flag, State, Task
-from baton.domain.tasks.trail import Event, record
+from baton.domain.tasks.trail import Event, EventCause, record
 from baton.domain.tasks.wake import next_look
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class EventRecorder:
     def record(self, type_: str, data: dict[str, Any] | None = None, **changes: Any) -> None:
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
-        event = record(previous, after, type_, self.by, self.at, data or {})
+        event = record(previous, after, EventCause(type_, self.by, self.at, data or {}))
         self.task = after.changed(seq=event.seq, chain=event.hash)
         self.events.append(event)
 

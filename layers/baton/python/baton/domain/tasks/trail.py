@@ -105,24 +105,34 @@ def chain_hash(entry: dict[str, Any], prev_hash: str) -> str:
     return hashlib.sha256((canonical_json(entry) + prev_hash).encode()).hexdigest()
 
 
-def record(before: Task | None, after: Task, type_: str, by: Principal, at: datetime, data: dict[str, Any]) -> Event:
+@dataclass(frozen=True, slots=True)
+class EventCause:
+    """What an event tells besides the changes."""
+
+    type: str
+    by: Principal
+    at: datetime
+    data: dict[str, Any]  # the request
+
+
+def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     """Returns the event of one change, chained to the trail of ``before``; None begins a trail."""
-    previous = GENESIS if before is None else before.chain
+    by, at, previous = cause.by, cause.at, GENESIS if before is None else before.chain
     was = _IMPLIED if before is None else state_fields(before)
     now = state_fields(after)
     changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
     entry: dict[str, Any] = {
         "seq": 1 if before is None else before.seq + 1,
         "at": rfc3339(at),
-        "type": type_,
+        "type": cause.type,
         "principal": {"kind": str(by.kind), "id": by.id},
         "fence": after.fence,
-        "data": {**{k: v for k, v in data.items() if v is not None}, "changes": changes},
+        "data": {**{k: v for k, v in cause.data.items() if v is not None}, "changes": changes},
     }
     return Event(
         seq=entry["seq"],
         at=at,
-        type=type_,
+        type=cause.type,
         principal_kind=str(by.kind),
         principal_id=by.id,
         fence=after.fence,

@@ -6,7 +6,7 @@ task and its events. The store commits it on the condition that the stored task 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.agents.route import Mode
@@ -42,38 +42,35 @@ LAST_BACKOFF_SECONDS = 300
 MAX_DEFERRAL = seconds(366 * 86_400)
 
 
-def create(
-    new: Task,
-    by: Principal,
-    at: datetime,
-    agent: Agent | None,
-    settings: Settings,
-    *,
-    mode: Mode = Mode.DISPATCH,
-    asked_directly: bool = True,
-    standing: dict[str, Any] | None = None,
-) -> Change:
-    """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
-    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as ``mode`` says.
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """What decides whether a new task is approved at once."""
 
-    ``agent``: the target, None for open work. ``asked_directly``: False if the handoff follows from another action of
-    ``by``: a human's request then approves nothing. ``standing``: a human's standing approval for this route, in the
-    event's shape.
-    """
+    agent: Agent | None  # the target; None for open work
+    settings: Settings
+    mode: Mode = Mode.DISPATCH
+    asked_directly: bool = True  # False if it follows from another action: a human's request then approves nothing
+    standing: dict[str, Any] | None = None  # a human's standing approval for this route, in the event's shape
+
+
+def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change:
+    """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
+    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as its mode says."""
+    agent, settings, standing = dispatch.agent, dispatch.settings, dispatch.standing
     recorder = EventRecorder(None, new, by, at)
     recorder.record("handoff_initiated")
-    if mode is Mode.MANUAL:
+    if dispatch.mode is Mode.MANUAL:
         return recorder.end()
     data: dict[str, Any] | None = None
     undo = seconds(0)
-    if by.is_human and asked_directly:
+    if by.is_human and dispatch.asked_directly:
         data, undo = {"revision": new.revision, "asked_by_human": True}, settings.undo_window
     elif standing is not None:
         data = {"revision": new.revision, "standing_approval": standing}
     elif agent is not None and agent.has_standing_approval:
         approval = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
         data = {"revision": new.revision, "standing_approval": approval}
-    if data is not None and mode is Mode.NEXT:
+    if data is not None and dispatch.mode is Mode.NEXT:
         _set_next(recorder, data)
     elif data is not None:
         _delegate(recorder, data, agent, settings, undo=undo)

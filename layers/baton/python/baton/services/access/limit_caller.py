@@ -18,7 +18,6 @@ from baton.domain.access.metering import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.domain.access.metering import CallerUse
     from baton.domain.access.principal import Principal
     from baton.ports.deps import Deps
 
@@ -36,7 +35,10 @@ def caller_must_have_room(deps: Deps, by: Principal, size: int) -> None:
         return
     limits = _limits(deps, by, now)
     use.take(size, limits)
-    _report(deps, by, use, size, limits, now)
+    counted = _counted(deps, by, size, now)
+    if counted is not None and (counted[0] > limits.requests or counted[1] > limits.bytes):
+        use.shut_until = end_of_minute(now)
+        use.must_be_open(now)
 
 
 def _limits(deps: Deps, by: Principal, now: datetime) -> CallerLimits:
@@ -48,17 +50,16 @@ def _limits(deps: Deps, by: Principal, now: datetime) -> CallerLimits:
     return limits_of(by, known[1])
 
 
-def _report(deps: Deps, by: Principal, use: CallerUse, size: int, limits: CallerLimits, now: datetime) -> None:
-    """Adds to the count of this minute, which all processes share. The process that finds it above the limit refuses
-    the caller until the minute ends. Raises ``RateLimited``. A count that can't be written hinders nobody."""
+def _counted(deps: Deps, by: Principal, size: int, now: datetime) -> tuple[int, int] | None:
+    """Adds to the count of this minute, which all processes share: the process that finds it above the limit refuses
+    the caller until the minute ends. Returns the minute's requests and bytes; None if this request is no sample. A
+    count that can't be written hinders nobody."""
     number = sampled(size)
     if not number:
-        return
+        return None
     try:
         requests, in_all = deps.store.count_use(by, minute_of(now), number, number * size)
     except Exception as exc:  # noqa: BLE001 - any error of a store; this process has its own buckets
         deps.log("use could not be counted", action="use_not_counted", error=type(exc).__name__)
-        return
-    if requests > limits.requests or in_all > limits.bytes:
-        use.shut_until = end_of_minute(now)
-        use.must_be_open(now)
+        return None
+    return requests, in_all

@@ -28,19 +28,26 @@ if TYPE_CHECKING:
     from baton.ports.deps import Deps
 
 
+@dataclass(frozen=True, slots=True)
+class SeenVersions:
+    """The versions that the human has seen; None for any."""
+
+    tool: int | None = None  # 0: it must not exist
+    target: int | None = None
+
+
 def define_tool(
     deps: Deps,
     by: Principal,
     name: str,
     values: dict[str, Any],
-    expected_version: int | None = None,
-    seen_target: int | None = None,
+    seen: SeenVersions | None = None,
 ) -> tuple[Tool, bool]:
     """Returns the tool in its new version, and whether it is new. Fields left out keep their value; a new tool needs
     ``target_agent``. The call approves the target as it is now, and so resumes a suspended tool, unless it only
-    switches the tool off. ``seen_target``: the target's version that the human saw. Raises ``UnknownAgent``,
-    ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if ``seen_target`` or ``expected_version`` (0: must
-    not exist) isn't the present one."""
+    switches the tool off. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if a
+    version of ``seen`` isn't the present one."""
+    expected_version, seen_target = (seen.tool, seen.target) if seen else (None, None)
     by.must_be_human("define a handoff tool")
     check_tool(name, values)
 

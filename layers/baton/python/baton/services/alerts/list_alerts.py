@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.domain.alerts.alert import AlertState
@@ -24,11 +25,18 @@ def find_alert(deps: Deps, by: Principal, alert_id: str) -> Alert:
     return alert
 
 
-def list_alerts(
-    deps: Deps, by: Principal, state: AlertState | None, task_id: str | None, limit: int, cursor: str | None
-) -> Page:
-    """Returns the alerts that the caller may read; ``None`` for any. Unresolved alerts are found without reading the
+@dataclass(frozen=True, slots=True)
+class AlertFilter:
+    """Which alerts to list; None for any."""
+
+    state: AlertState | None = None
+    task_id: str | None = None
+
+
+def list_alerts(deps: Deps, by: Principal, filters: AlertFilter, limit: int, cursor: str | None) -> Page:
+    """Returns the alerts that the caller may read. Unresolved alerts are found without reading the
     others. A page may be shorter than ``limit``."""
+    state, task_id = filters.state, filters.task_id
     store, workspace, rights = deps.store, by.workspace, ReadRights(deps, by)
     unresolved = state if task_id is None and state in {AlertState.OPEN, AlertState.ACKNOWLEDGED} else None
     if unresolved is not None and rights.reads_all:

@@ -33,7 +33,7 @@ from baton.domain.tasks.transitions import transition
 from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
-from baton.steps.claims.poll_until import poll_until
+from baton.steps.claims.poll_until import Poll, poll_until
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
 from baton.steps.idempotency import response_alone, run_idempotently, save_response, saved_so_far
 from baton.steps.tasks.change_task import commit, page_sync_of
@@ -51,8 +51,6 @@ MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
 # Less than one page of the queue, so that shuffling takes no further read.
 SPREAD_OVER = 20
-# Errors because of which an agent doesn't get this task, though it may get another.
-NOT_THIS_ONE = (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def claim_next_waiting(
         return claim_if_any(deps, claimer, idempotency_key, is_contended=True)
 
     found = claim_next(deps, claimer, idempotency_key)
-    claimed = poll_until(deps, claimer.by, timeout_seconds, found, poll, bool, jittered=True)
+    claimed = poll_until(deps, claimer.by, found, Poll(poll, bool, timeout_seconds, jittered=True))
     if claimed is None and timeout_seconds > 0:
         _must_be_eligible(deps, claimer)
     return claimed
@@ -198,7 +196,7 @@ class _Search:
             return _take(self._baton, self._claimer, ready.task_id, self._once)
         except KeyTaken:
             raise
-        except NOT_THIS_ONE:
+        except (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown):
             return None
         except Conflict:
             self._is_contended = True
@@ -223,9 +221,9 @@ def _take(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idempoten
     if agent is None or not agent.active:
         raise InactiveAgent(claimer.agent)
     try:
-        return _claimed(deps, claimer, details, agent, _any_slot(agent), idempotency_key)
+        return _claimed(deps, claimer, (details, agent), _any_slot(agent), idempotency_key)
     except SlotTaken:
-        return _claimed(deps, claimer, details, agent, _free_slot(deps, agent), idempotency_key)
+        return _claimed(deps, claimer, (details, agent), _free_slot(deps, agent), idempotency_key)
 
 
 def _any_slot(agent: Agent) -> int | None:
@@ -245,11 +243,11 @@ def _free_slot(deps: Deps, agent: Agent) -> int:
 def _claimed(
     deps: Deps,
     claimer: Claimer,
-    details: TaskDetails,
-    agent: Agent,
+    found: tuple[TaskDetails, Agent],
     slot: int | None,
     idempotency_key: IdempotencyKey | None,
 ) -> Claimed:
+    details, agent = found
     now, task_id = deps.clock.now(), details.task.id
     command = ClaimTask(
         by=claimer.by,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import Kind
+from baton.domain.tasks.calls import WorkerCall
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 
@@ -22,4 +23,4 @@ def renew_claim(deps: Deps, by: Principal, task_id: str, claim_id: str, lease_se
         if by.kind is not Kind.AGENT and not by.is_own_part:
             task, _ = deps.store.load(by.workspace, task_id)
             must_be_let_act(deps, by, task.current_claim(claim_id, by).agent)
-        return deps.store.renew(by.workspace, task_id, claim_id, by, deps.clock.now(), lease_seconds)
+        return deps.store.renew(WorkerCall(by, task_id, claim_id), deps.clock.now(), lease_seconds)

@@ -123,7 +123,7 @@ def say(
             raise ClaimRequired(by.id)
         if not holder.is_ended:
             raise ConversationBusy(conversation_id, holder.id, str(holder.state))
-        return _continue(deps, by, found, inputs, text, idempotency_key)
+        return _continue(deps, by, found, inputs, _Said(text, idempotency_key))
 
     return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, replay)
 
@@ -151,16 +151,17 @@ def _must_be_a_conversation(deps: Deps, found: FoundConversation, inputs: Handof
         raise Unknown("conversation")
 
 
-def _continue(
-    deps: Deps,
-    by: Principal,
-    found: FoundConversation,
-    inputs: HandoffInputs,
-    text: str,
-    idempotency_key: IdempotencyKey | None,
-) -> TaskDetails:
-    workspace, now = by.workspace, deps.clock.now()
-    message = checked({"message": text}, inputs.settings.guardrails, "")["message"]
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A user's message."""
+
+    text: str
+    idempotency_key: IdempotencyKey | None
+
+
+def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: HandoffInputs, said: _Said) -> TaskDetails:
+    workspace, now, idempotency_key = by.workspace, deps.clock.now(), said.idempotency_key
+    message = checked({"message": said.text}, inputs.settings.guardrails, "")["message"]
     agent = active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
     terms = Terms(
         settings=inputs.settings,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Conflict, InvalidMarker
-from baton.domain.escalations.direction import Capped, Direction, Duplicate
+from baton.domain.escalations.direction import Capped, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.tasks.task_items import Note
@@ -137,11 +137,12 @@ def _escalate(
             answer = MarkerAnswer(handoff_block=marker.block, duplicate_of=task_id, existing_task_url=url)
             extras: list[Write] = [Insert(_note(deps, by, marker, task_id, now))]
         case Capped(review_id, _):
-            review, extras = _record_capped(deps, by, marker, direction, review_id, now)
+            review = _asked_again(deps, by, marker, review_id) if review_id else review_of(deps, by, marker, now)
+            extras = [Save(review), *([] if review_id else [OpenReview(direction, review.id)])]
             answer = MarkerAnswer(handoff_block=marker.block, review_id=review.id)
             extras.append(Insert(_note(deps, by, marker, review.id, now)))
         case _:
-            escalation = open_escalation(deps, by, marker, settings, now, mirror_at_once=True)
+            escalation = open_escalation(deps, by, marker, settings)
             return _create(deps, inputs, escalation, marker, idempotency_key)
     deps.store.commit(by.workspace, *extras, *save_response(idempotency_key, answer.saved_response()))
     return answer
@@ -176,19 +177,13 @@ def _with_page(answer: MarkerAnswer, sent: PageResult) -> MarkerAnswer:
     )
 
 
-def _record_capped(
-    deps: Deps, by: Principal, marker: Marker, direction: Direction, review_id: str | None, now: datetime
-) -> tuple[Review, list[Write]]:
+def _asked_again(deps: Deps, by: Principal, marker: Marker, review_id: str) -> Review:
     """The first capped request in a direction opens a review, the next ones count on it. Raises ``Conflict`` if the
-    review was released since ``direction`` was read: an addition would go unseen."""
-    if review_id is None:
-        review = review_of(deps, by, marker, now)
-        return review, [Save(review), OpenReview(direction, review.id)]
+    review was released since the direction was read: an addition would go unseen."""
     review = deps.store.review(by.workspace, review_id)
     if not review.is_open:
         raise Conflict("manual review")
-    again = review.asked_again(marker.request, by, now)
-    return again, [Save(again)]
+    return review.asked_again(marker.request, by, deps.clock.now())
 
 
 def _note(deps: Deps, by: Principal, marker: Marker, about: str, now: datetime) -> Note:

@@ -78,7 +78,7 @@ def _release(
     now = deps.clock.now()
     request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
     marker = parse_marker(request, deps.store.roster(by.workspace))
-    escalation = open_escalation(deps, by, marker, inputs.settings, now, created_by=review.requested_by)
+    escalation = open_escalation(deps, by, marker, inputs.settings, released=review)
     task = escalation.change.task
     released = review.released(by, now, task.id)
     saved = save_response(idempotency_key, _response(released, task))

@@ -35,8 +35,14 @@ if TYPE_CHECKING:
     from baton.ports.writes import Write
     from baton.steps.handoffs.begin_handoff import NewHandoff
 
-    # The source, its claims, and the items of the decision.
-    _Read = tuple[str, tuple[HeldClaim, ...], HandoffInputs]
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a handoff is decided on."""
+
+    source: str
+    held: tuple[HeldClaim, ...]  # the source's live claims
+    inputs: HandoffInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +83,13 @@ def create_handoff(
         source = source_of(deps, by, asked.source)
         held = _held(deps, by, asked, source)
         inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, held, idempotency_key))
-        return (source, held, inputs), inputs.saved_response
+        return _Read(source, held, inputs), inputs.saved_response
 
     def decide(read: _Read) -> TaskDetails:
-        source, held, inputs = read
-        source = canonical_source(deps, by, inputs.agents, source)
-        must_be_let_act(deps, by, source, inputs.agents)
-        return _hand_off(
-            deps, by, asked, source, held, _routed(deps, by.workspace, asked, source, inputs), idempotency_key
-        )
+        source = canonical_source(deps, by, read.inputs.agents, read.source)
+        must_be_let_act(deps, by, source, read.inputs.agents)
+        inputs = _routed(deps, by.workspace, asked, source, read.inputs)
+        return _hand_off(deps, by, asked, _Read(source, read.held, inputs), idempotency_key)
 
     return run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, by.workspace, first))
 
@@ -126,19 +130,14 @@ def _named_claim(request: CreateHandoff, held: tuple[HeldClaim, ...]) -> HeldCla
 
 
 def _hand_off(
-    deps: Deps,
-    by: Principal,
-    request: CreateHandoff,
-    source: str,
-    held: tuple[HeldClaim, ...],
-    inputs: HandoffInputs,
-    idempotency_key: IdempotencyKey | None,
+    deps: Deps, by: Principal, request: CreateHandoff, read: _Read, idempotency_key: IdempotencyKey | None
 ) -> TaskDetails:
+    source, held, inputs = read.source, read.held, read.inputs
     parent = _parent(by, request, source, held, inputs)
     if parent is None and by.kind is not Who.HUMAN and request.claim_id is None and held:
         raise ClaimRequired(source)
     start = _so_far(deps, by, request, parent, inputs)
-    planned = _planned(deps, by, request, source, parent, inputs)
+    planned = _planned(deps, by, request, read, parent)
     is_agents_root = parent is None and by.kind is not Who.HUMAN
     terms = Terms(
         settings=inputs.settings,
@@ -173,9 +172,8 @@ def _parent(
     return task
 
 
-def _planned(
-    deps: Deps, by: Principal, request: CreateHandoff, source: str, parent: Task | None, inputs: HandoffInputs
-) -> PlannedHandoff:
+def _planned(deps: Deps, by: Principal, request: CreateHandoff, read: _Read, parent: Task | None) -> PlannedHandoff:
+    source, inputs = read.source, read.inputs
     message = checked_message(request.message, inputs.settings.guardrails)
     message.must_be_ahead(deps.clock.now())
     mode, rank = Mode.DISPATCH, None

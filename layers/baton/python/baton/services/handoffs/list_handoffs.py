@@ -61,7 +61,9 @@ def list_handoffs(deps: Deps, by: Principal, criteria: Filter, limit: int, curso
         return criteria.takes(task) and rights.may_read(task)
 
     if criteria.workflow_id is not None:
-        return _of_workflow(deps, workspace, takes, criteria.workflow_id, limit, cursor)
+        ids = [each.task_id for each in deps.store.workflow(workspace, criteria.workflow_id)]
+        left = [each for each in sorted(ids, reverse=True) if cursor is None or each < cursor]
+        return _of_workflow(deps, workspace, left, takes, limit)
     if criteria.target is not None:
         target = criteria.target
         return filtered(
@@ -71,13 +73,19 @@ def list_handoffs(deps: Deps, by: Principal, criteria: Filter, limit: int, curso
             cursor,
             is_past=criteria.is_past,
         )
-    return _by_day(deps, workspace, criteria, takes, limit, cursor)
+    return _by_day(deps, criteria, _Readable(workspace, takes), limit, cursor)
 
 
-def _of_workflow(deps: Deps, workspace: str, takes: Takes, workflow_id: str, limit: int, cursor: str | None) -> Page:
-    """``cursor``: the last task that was looked at; ids rise with time."""
-    ids = [each.task_id for each in deps.store.workflow(workspace, workflow_id)]
-    left = [each for each in sorted(ids, reverse=True) if cursor is None or each < cursor]
+@dataclass(frozen=True, slots=True)
+class _Readable:
+    """The tasks of a workspace that the caller may read, and the filter takes."""
+
+    workspace: str
+    takes: Takes
+
+
+def _of_workflow(deps: Deps, workspace: str, left: list[str], takes: Takes, limit: int) -> Page:
+    """``left``: the ids that weren't looked at yet, newest first. The cursor is the last task that was looked at."""
     found: list[Task] = []
     for start in range(0, len(left), AT_ONCE):
         chunk = left[start : start + AT_ONCE]
@@ -90,8 +98,9 @@ def _of_workflow(deps: Deps, workspace: str, takes: Takes, workflow_id: str, lim
     return Page(tuple(found))
 
 
-def _by_day(deps: Deps, workspace: str, criteria: Filter, takes: Takes, limit: int, cursor: str | None) -> Page:
+def _by_day(deps: Deps, criteria: Filter, readable: _Readable, limit: int, cursor: str | None) -> Page:
     """Walks back from today. ``cursor``: a day, and the position in it."""
+    workspace, takes = readable.workspace, readable.takes
     now = deps.clock.now()
     since = criteria.since or now - timedelta(days=DEFAULT_DAYS)
     if now - since > timedelta(days=MAX_DAYS):

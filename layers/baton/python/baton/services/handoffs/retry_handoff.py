@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from baton.domain.tasks.task import Task
     from baton.ports.deps import Deps
     from baton.ports.handoffs import HandoffInputs
+    from baton.ports.writes import Write
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 # Chains are no deeper (``BOUNDS``), unless the loop guard is off; one transaction checks each.
@@ -69,7 +70,7 @@ def retry_handoff(
         above: list[Require] = [] if by.is_human else _not_cancelled_above(deps, first)
         opened = retry_opened(deps, first)
         whole = deps.store.read(by.workspace, first.id, with_body=True)
-        return _retry(deps, by, whole, opened, above, idempotency_key)
+        return _retry(deps, by, whole, lambda retry_id: [opened(retry_id), *above], idempotency_key)
 
     with refused_as_unknown(deps, by, task_id, "handoff"):
         return run_idempotently(deps, idempotency_key, read, decide, replay)
@@ -131,12 +132,11 @@ def _retry(
     deps: Deps,
     by: Principal,
     whole: TaskDetails,
-    opened: Callable[[str], Replace],
-    above: list[Require],
+    writes: Callable[[str], list[Write]],
     idempotency_key: IdempotencyKey | None,
 ) -> TaskDetails:
-    """Commits the retry. ``opened``: makes the record of the latest retry. ``above``: the tasks that must
-    not be cancelled."""
+    """Commits the retry. ``writes``: those that go with the new task's id: the record of the latest retry, and the
+    ancestors that must not be cancelled."""
     first = whole.task
     names = slugs_among(first.target_agent)
     inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
@@ -162,7 +162,7 @@ def _retry(
     begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
     retry = begun.only.task
     saved = save_response(idempotency_key, snapshot(retry))
-    return commit_handoff(deps, begun, opened(retry.id), *above, *saved)
+    return commit_handoff(deps, begun, *writes(retry.id), *saved)
 
 
 def _message(whole: TaskDetails, now: datetime) -> HandoffMessage:

@@ -11,7 +11,7 @@ from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from baton.domain.access.principal import PROCESS_TASK, Principal, system
+from baton.domain.access.principal import PROCESS_TASK, system
 from baton.domain.errors import (
     AlreadyClaimed,
     AtCapacity,
@@ -24,7 +24,6 @@ from baton.domain.errors import (
     TaskEnded,
     Unknown,
 )
-from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import seconds
@@ -108,7 +107,10 @@ def process_task(deps: Deps, runner: AgentRunner, notice: DispatchNotice, time_b
     )
     if isinstance(claimed, NoticeOutcome):
         return claimed
-    handled = _run(deps, runner, by, agent, claimed, time_budget)
+    run_input = RunInput(
+        details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
+    )
+    handled = _Run(deps, runner, run_input, time_budget).go()
     _notify_forgotten(deps, agent)
     return handled
 
@@ -131,107 +133,94 @@ def _claim(deps: Deps, claimer: Claimer, notice: DispatchNotice) -> Claimed | No
     return NoticeOutcome.NOTHING
 
 
-def _run(
-    deps: Deps, runner: AgentRunner, by: Principal, agent: Agent, claimed: Claimed, time_budget: TimeBudget
-) -> NoticeOutcome:
-    task_id = claimed.details.task.id
-    run_input = RunInput(
-        details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
-    )
-    outcome = _start(deps, runner, run_input, task_id)
-    try:
-        result = _await_result(deps, by, task_id, claimed.claim_id, outcome, time_budget)
-        if isinstance(result, RunSucceeded):
-            _complete(deps, by, task_id, claimed.claim_id, result)
-        elif isinstance(result, RunFailed):
-            _fail(deps, by, task_id, claimed.claim_id, result)
-    except StaleClaim:
-        deps.log("the claim was lost during the run", action="claim_lost", task_id=task_id)
-        return NoticeOutcome.LOST
-    return NoticeOutcome.RAN
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The run of one claimed task."""
 
+    deps: Deps
+    runner: AgentRunner
+    run_input: RunInput
+    time_budget: TimeBudget
 
-def _complete(deps: Deps, by: Principal, task_id: str, claim_id: str, done: RunSucceeded) -> None:
-    """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent can't
-    report a better one."""
-    try:
-        body_hash = _hash([done.output, done.completion])
-        complete_task(
-            deps,
-            WorkerCall(by, task_id, claim_id, body_hash),
-            CompletedWork(output=done.output, completion=done.completion),
-        )
-    except InvalidInput as refusal:
-        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
-        fail_task(deps, WorkerCall(by, task_id, claim_id, _hash(failure)), FailedWork(failure=failure))
+    @property
+    def task_id(self) -> str:
+        return self.run_input.details.task.id
 
-
-def _fail(deps: Deps, by: Principal, task_id: str, claim_id: str, not_done: RunFailed) -> None:
-    """Fails the task, also if the workspace's guardrails refuse the failure's text: the record then holds the refusal
-    instead."""
-    failure, retryable = not_done.failure, not_done.retryable
-    try:
-        fail_task(
-            deps,
-            WorkerCall(by, task_id, claim_id, _hash(failure)),
-            FailedWork(failure=failure, retryable=retryable, extra_writes=not_done.extra_writes),
-        )
-    except InvalidInput as refusal:
-        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
-        fail_task(
-            deps, WorkerCall(by, task_id, claim_id, _hash(failure)), FailedWork(failure=failure, retryable=retryable)
-        )
-
-
-def _start(
-    deps: Deps, runner: AgentRunner, run_input: RunInput, task_id: str
-) -> Future[RunSucceeded | RunFailed | RunExit]:
-    """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
-    outcome: Future[RunSucceeded | RunFailed | RunExit] = Future()
-
-    def run() -> None:
+    def go(self) -> NoticeOutcome:
+        outcome = self._start()
         try:
-            outcome.set_result(_checked(runner.run(run_input)))
-        except StaleClaim as exc:
-            outcome.set_exception(exc)
-        except Exception as exc:  # noqa: BLE001 - a runner's error is a failed attempt, never a lost task
-            deps.log("the runner raised an error", action="runner_raised", task_id=task_id, error=type(exc).__name__)
-            # The error's name is for our log: it means nothing to the reader of the failure.
-            failure = {"type": "error", "description": "The run broke off inside of Baton."}
-            outcome.set_result(RunFailed(failure, retryable=True))
+            result = self._await_result(outcome)
+            if isinstance(result, RunSucceeded):
+                self._complete(result)
+            elif isinstance(result, RunFailed):
+                self._fail(result)
+        except StaleClaim:
+            self.deps.log("the claim was lost during the run", action="claim_lost", task_id=self.task_id)
+            return NoticeOutcome.LOST
+        return NoticeOutcome.RAN
 
-    Thread(target=run, name=f"run {task_id}", daemon=True).start()
-    return outcome
-
-
-def _await_result(
-    deps: Deps,
-    by: Principal,
-    task_id: str,
-    claim_id: str,
-    outcome: Future[RunSucceeded | RunFailed | RunExit],
-    time_budget: TimeBudget,
-) -> RunSucceeded | RunFailed | RunExit:
-    """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
-    ``StaleClaim``."""
-    while True:
-        seconds_left = time_budget.time_left() - time_budget.margin_seconds
-        if seconds_left <= 0:
-            failure = {"type": "timeout", "description": "The function's time ran out before the work was done."}
-            return RunFailed(failure, retryable=True)
+    def _complete(self, done: RunSucceeded) -> None:
+        """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent
+        can't report a better one."""
         try:
-            return outcome.result(timeout=min(time_budget.beat_seconds, seconds_left))
-        except NotYet:
-            _send_heartbeat(deps, by, task_id, claim_id)
+            call = self.run_input.call(_hash([done.output, done.completion]))
+            complete_task(self.deps, call, CompletedWork(output=done.output, completion=done.completion))
+        except InvalidInput as refusal:
+            self._fail_invalid(refusal, retryable=False)
 
+    def _fail(self, not_done: RunFailed) -> None:
+        """Fails the task, also if the workspace's guardrails refuse the failure's text: the record then holds the
+        refusal instead."""
+        work = FailedWork(failure=not_done.failure, retryable=not_done.retryable, extra_writes=not_done.extra_writes)
+        try:
+            fail_task(self.deps, self.run_input.call(_hash(not_done.failure)), work)
+        except InvalidInput as refusal:
+            self._fail_invalid(refusal, retryable=not_done.retryable)
 
-def _send_heartbeat(deps: Deps, by: Principal, task_id: str, claim_id: str) -> None:
-    """Renews the claim. Raises ``StaleClaim``. If the store doesn't answer, another heartbeat is sent before the lease
-    is over."""
-    try:
-        renew_claim(deps, by, task_id, claim_id)
-    except Busy:
-        deps.log("the store was busy at a heartbeat", action="heartbeat_missed", task_id=task_id)
+    def _fail_invalid(self, refusal: InvalidInput, *, retryable: bool) -> None:
+        failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
+        work = FailedWork(failure=failure, retryable=retryable)
+        fail_task(self.deps, self.run_input.call(_hash(failure)), work)
+
+    def _start(self) -> Future[RunSucceeded | RunFailed | RunExit]:
+        """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
+        outcome: Future[RunSucceeded | RunFailed | RunExit] = Future()
+
+        def run() -> None:
+            try:
+                outcome.set_result(_checked(self.runner.run(self.run_input)))
+            except StaleClaim as exc:
+                outcome.set_exception(exc)
+            except Exception as exc:  # noqa: BLE001 - a runner's error is a failed attempt, never a lost task
+                error = type(exc).__name__
+                self.deps.log("the runner raised an error", action="runner_raised", task_id=self.task_id, error=error)
+                # The error's name is for our log: it means nothing to the reader of the failure.
+                failure = {"type": "error", "description": "The run broke off inside of Baton."}
+                outcome.set_result(RunFailed(failure, retryable=True))
+
+        Thread(target=run, name=f"run {self.task_id}", daemon=True).start()
+        return outcome
+
+    def _await_result(self, outcome: Future[RunSucceeded | RunFailed | RunExit]) -> RunSucceeded | RunFailed | RunExit:
+        """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
+        ``StaleClaim``."""
+        while True:
+            seconds_left = self.time_budget.time_left() - self.time_budget.margin_seconds
+            if seconds_left <= 0:
+                failure = {"type": "timeout", "description": "The function's time ran out before the work was done."}
+                return RunFailed(failure, retryable=True)
+            try:
+                return outcome.result(timeout=min(self.time_budget.beat_seconds, seconds_left))
+            except NotYet:
+                self._send_heartbeat()
+
+    def _send_heartbeat(self) -> None:
+        """Renews the claim. Raises ``StaleClaim``. If the store doesn't answer, another heartbeat is sent before the
+        lease is over."""
+        try:
+            renew_claim(self.deps, self.run_input.by, self.task_id, self.run_input.claim_id)
+        except Busy:
+            self.deps.log("the store was busy at a heartbeat", action="heartbeat_missed", task_id=self.task_id)
 
 
 def _checked(result: RunSucceeded | RunFailed | RunExit) -> RunSucceeded | RunFailed | RunExit:

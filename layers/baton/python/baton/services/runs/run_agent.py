@@ -19,7 +19,6 @@ from baton.domain.runs.history import Conversation, conversation_in
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
 from baton.domain.runs.transcript import Entry, Message, MessageType, Transcript, Usage
-from baton.domain.tasks.calls import WorkerCall
 from baton.domain.times import seconds
 from baton.ports.runs import RunExit, StopReason
 from baton.ports.writes import AddUsage
@@ -172,9 +171,7 @@ class _Run:
         again_at = self.deps.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
             self.deps,
-            WorkerCall(
-                self.work.by, self.work.details.task.id, self.work.claim_id, hashlib.sha256(reason.encode()).hexdigest()
-            ),
+            self.work.call(hashlib.sha256(reason.encode()).hexdigest()),
             ReleasedWork(
                 reason=reason[:MAX_REASON],
                 again_at=again_at,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.agents.tool import ToolMode
 from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.built_in_tools import BUILT_IN, COMPLETE_TASK, FAIL_TASK, SAVE_CHECKPOINT, problem_of
+from baton.domain.runs.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.runs.transcript import TaskEntry, result
-from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.trail import canonical_json
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.runs import RunExit
@@ -47,7 +46,6 @@ NOT_NOW = "Not done: the task has ended or been handed on by another call of the
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."
 ROUTE = "tool"
 MAX_SAID = 1_000
-ENDING = frozenset({COMPLETE_TASK, FAIL_TASK})
 
 
 def offered(deps: Deps, work: RunInput, profile: RunProfile, conversation: Conversation) -> Tools:
@@ -114,7 +112,7 @@ class Tools:
         work = self.work
         complete_task(
             self.deps,
-            WorkerCall(work.by, work.details.task.id, work.claim_id, body_hash),
+            work.call(body_hash),
             CompletedWork(output=output, completion=completion, extra_writes=extra_writes),
         )
         return RunExit.ENDED
@@ -128,7 +126,7 @@ class Tools:
         work = self.work
         fail_task(
             self.deps,
-            WorkerCall(work.by, work.details.task.id, work.claim_id, _hash(failure)),
+            work.call(_hash(failure)),
             FailedWork(
                 failure=failure,
                 rollback_request={"questions": questions} if questions else None,
@@ -179,7 +177,7 @@ class Tools:
         try:
             _, checkpoint_id = save_checkpoint(
                 self.deps,
-                WorkerCall(work.by, task_id, work.claim_id, idempotency_key=idempotency_key),
+                work.call(idempotency_key=idempotency_key),
                 arguments["step_name"],
                 arguments["state"],
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baton.steps.access.read_rights import ReadRights, readable_task
-from baton.steps.claims.poll_until import poll_until
+from baton.steps.claims.poll_until import Poll, poll_until
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -38,18 +38,26 @@ def await_task(deps: Deps, by: Principal, task_id: str, state: str, timeout_seco
 
     first = load()
     ReadRights(deps, by).must_read(first)
-    task = poll_until(deps, by, timeout_seconds, first, load, lambda task: holds(task) or task.is_ended)
+    task = poll_until(deps, by, first, Poll(load, lambda task: holds(task) or task.is_ended, timeout_seconds))
     return Awaited(deps.store.read(by.workspace, task_id), timed_out=not holds(task))
 
 
+@dataclass(frozen=True, slots=True)
+class EventRange:
+    """Which events of a trail to read."""
+
+    after: int  # the number above which they begin
+    limit: int = EVENTS_PER_PAGE
+
+
 def wait_for_events(
-    deps: Deps, by: Principal, task_id: str, after: int, timeout_seconds: float, limit: int = EVENTS_PER_PAGE
+    deps: Deps, by: Principal, task_id: str, events: EventRange, timeout_seconds: float
 ) -> tuple[Event, ...]:
-    """Returns the events with a number above ``after``, as soon as there are any. Raises ``Unknown`` and
+    """Returns the events, as soon as there are any. Raises ``Unknown`` and
     ``TooManyPolls``."""
     readable_task(deps, by, task_id)
 
     def read() -> tuple[Event, ...]:
-        return deps.store.events(by.workspace, task_id, after, limit)
+        return deps.store.events(by.workspace, task_id, events.after, events.limit)
 
-    return poll_until(deps, by, timeout_seconds, read(), read, bool)
+    return poll_until(deps, by, read(), Poll(read, bool, timeout_seconds))

@@ -41,12 +41,11 @@ def find_tasks(deps: Deps, by: Principal, filters: TaskFilter, limit: int, curso
     if filters.agent and filters.day:
         raise InvalidInput("day", "can't be combined with agent")
     if filters.agent:
-        page = tasks_of_agent(deps, by, filters.agent, filters.states, limit, cursor)
+        page = tasks_of_agent(deps, by, filters, limit, cursor)
     elif filters.day is None and filters.states == {State.NEEDS}:
         page = tasks_that_need_a_human(deps, by, limit, cursor)
     else:
-        day = filters.day or deps.clock.now().date()
-        page = tasks_of_day(deps, by, day, filters.states, limit, cursor)
+        page = tasks_of_day(deps, by, filters, limit, cursor)
     return _with_page_syncs(deps, by.workspace, page)
 
 
@@ -54,7 +53,8 @@ def list_pending_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor
     """Returns the details of the agent's tasks that wait for approval or for a claim, as ``find_tasks`` does. Raises
     ``Unknown`` for an unknown agent."""
     must_exist(deps, by.workspace, agent)
-    return _with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, agent, PENDING, limit, cursor))
+    filters = TaskFilter(agent=agent, states=PENDING)
+    return _with_page_syncs(deps, by.workspace, tasks_of_agent(deps, by, filters, limit, cursor))
 
 
 def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
@@ -64,18 +64,14 @@ def _with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
     return Page(tuple(details), page.cursor)
 
 
-def tasks_of_agent(
-    deps: Deps, by: Principal, agent: str, states: frozenset[State], limit: int, cursor: str | None
-) -> Page:
-    takes = _takes(ReadRights(deps, by), states)
+def tasks_of_agent(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
+    agent, takes = filters.agent or "", _takes(ReadRights(deps, by), filters.states)
     return filtered(lambda size, at: deps.store.tasks_of_agent(by.workspace, agent, size, at), takes, limit, cursor)
 
 
-def tasks_of_day(
-    deps: Deps, by: Principal, day: date, states: frozenset[State], limit: int, cursor: str | None
-) -> Page:
-    """Returns the tasks created on ``day`` (UTC), newest first."""
-    takes = _takes(ReadRights(deps, by), states)
+def tasks_of_day(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
+    """Returns the tasks created on a day (UTC), by default today, newest first."""
+    day, takes = filters.day or deps.clock.now().date(), _takes(ReadRights(deps, by), filters.states)
     return filtered(lambda size, at: deps.store.tasks_of_day(by.workspace, day, size, at), takes, limit, cursor)
 
 

@@ -51,7 +51,7 @@ def sweep(deps: Deps, may_go_on: Callable[[], bool] = lambda: True) -> SweepRepo
             if job_kind is None:
                 _sweep_task(deps, round_, workspace, task_id)
             else:
-                _run_job(deps, round_, job_kind, workspace, task_id, may_go_on)
+                _run_job(deps, round_, job_kind, (workspace, task_id), may_go_on)
         except Conflict:
             round_.reasons["changed_meanwhile"] += 1
         except Exception as exc:  # noqa: BLE001 - one bad task never stops the rest; it is due again next round
@@ -62,9 +62,10 @@ def sweep(deps: Deps, may_go_on: Callable[[], bool] = lambda: True) -> SweepRepo
 
 
 def _run_job(
-    deps: Deps, round_: SweepReport, job_kind: JobKind, workspace: str, task_id: str, may_go_on: Callable[[], bool]
+    deps: Deps, round_: SweepReport, job_kind: JobKind, of: tuple[str, str], may_go_on: Callable[[], bool]
 ) -> None:
     """Runs a task's background job that a crash or a lack of time left."""
+    workspace, task_id = of
     if job_kind is JobKind.JOIN:
         round_.reasons["joined"] += join_branches(deps, workspace, task_id)
     else:

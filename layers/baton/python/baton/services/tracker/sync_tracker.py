@@ -53,7 +53,7 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
         return synced
     try:
         task_ids = chain([task_id] if task_id else [], deps.store.page_syncs_due(workspace, now))
-        _send(deps, settings, circuit, task_ids, synced, time_left)
+        _send(deps, (settings, circuit), task_ids, synced, time_left)
         if (
             synced.complete
             and circuit.is_reconcile_due(now)
@@ -75,12 +75,12 @@ def _has_tracker(deps: Deps, workspace: str) -> bool:
 
 def _send(
     deps: Deps,
-    settings: TrackerSettings,
-    circuit: TrackerCircuit,
+    tracker: tuple[TrackerSettings, TrackerCircuit],
     task_ids: Iterable[str],
     synced: SyncReport,
     time_left: Callable[[], float],
 ) -> None:
+    settings, circuit = tracker
     workspace, done = circuit.workspace, set[str]()
     for task_id in task_ids:
         if task_id in done:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import random
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from baton.domain.times import seconds
 
@@ -23,24 +24,25 @@ PERMIT_MARGIN_SECONDS = 5
 Value = TypeVar("Value")
 
 
-def poll_until(
-    deps: Deps,
-    by: Principal,
-    timeout_seconds: float,
-    value: Value,
-    again: Callable[[], Value],
-    is_enough: Callable[[Value], bool],
-    *,
-    jittered: bool = False,
-) -> Value:
-    """Returns ``value`` at once if it is enough, else the first value of ``again`` that is, or the last one when time
+@dataclass(frozen=True, slots=True)
+class Poll(Generic[Value]):
+    """What is looked at again and again, and until when."""
+
+    again: Callable[[], Value]
+    is_enough: Callable[[Value], bool]
+    timeout_seconds: float
+    jittered: bool = False
+
+
+def poll_until(deps: Deps, by: Principal, value: Value, poll: Poll[Value]) -> Value:
+    """Returns ``value`` at once if it is enough, else the first value of ``poll`` that is, or the last one when time
     is up. Waiting takes one of the permits of ``by``. Raises ``TooManyPolls``."""
-    if is_enough(value) or timeout_seconds <= 0:
+    if poll.is_enough(value) or poll.timeout_seconds <= 0:
         return value
-    with _permit(deps, by, timeout_seconds):
-        for _ in polls(deps.clock, timeout_seconds, jittered=jittered):
-            value = again()
-            if is_enough(value):
+    with _permit(deps, by, poll.timeout_seconds):
+        for _ in polls(deps.clock, poll.timeout_seconds, jittered=poll.jittered):
+            value = poll.again()
+            if poll.is_enough(value):
                 break
     return value
 

@@ -11,7 +11,7 @@ from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.tracker.page_sync import opened
 from baton.ports.writes import Insert, OpenEscalation, Save
 from baton.steps.tasks.change_task import commit
@@ -48,13 +48,11 @@ def open_escalation(
     by: Principal,
     marker: Marker,
     settings: Settings,
-    now: datetime,
-    *,
-    created_by: str | None = None,
-    mirror_at_once: bool = False,
+    released: Review | None = None,
 ) -> Escalation:
-    """Returns the task of a marker, not committed yet. ``created_by``: the principal that asked, if ``by`` only lets it
-    happen. ``mirror_at_once``: the page synchronisation is held for the caller, if the tracker circuit allows calls."""
+    """Returns the task of a marker, not committed yet. ``released``: the review that a human releases with it; without
+    one, the page synchronisation is held for the caller, if the tracker circuit allows calls."""
+    now = deps.clock.now()
     task_id = deps.ids.new("task", now)
     handoff_id = handoff_id_of(task_id)
     due = next_business_day(now, settings.zone, settings.holidays)
@@ -73,16 +71,16 @@ def open_escalation(
         workflow_id=deps.ids.new("wf", now),
         depth=ROOT_DEPTH,
         created_at=now,
-        created_by=created_by or by.key,
+        created_by=released.requested_by if released else by.key,
         updated_at=now,
         max_attempts=settings.max_attempts,
         mirrored=settings.tracker is not None,
     )
     body = {"handoff_id": handoff_id, "kind": "escalation", "text": marker.text, **marker.request}
-    change = create(new, by, now, marker.target, settings)
+    change = create(new, by, now, Dispatch(marker.target, settings))
     if settings.tracker is None:
         return Escalation(change, body)
-    circuit = deps.store.circuit(by.workspace) if mirror_at_once else None
+    circuit = deps.store.circuit(by.workspace) if released is None else None
     sender = deps.ids.new("send", now) if circuit is not None and circuit.is_open(now) else None
     return Escalation(change, body, opened(change.task, sender, AT_ONCE_SECONDS), circuit)
 

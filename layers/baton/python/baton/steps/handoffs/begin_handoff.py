@@ -13,7 +13,7 @@ from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount
 from baton.domain.tasks.task import Branch, Wait
 from baton.domain.tasks.task_items import TaskBody
-from baton.domain.tasks.transitions import create
+from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import opened
 from baton.ports.details import TaskDetails
@@ -147,16 +147,8 @@ def begin_handoffs(
 def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, terms: Terms) -> NewHandoff:
     draft, settings, now = planned.draft, terms.settings, terms.now
     new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
-    change = create(
-        new,
-        by,
-        now,
-        planned.agent,
-        settings,
-        mode=draft.mode,
-        asked_directly=terms.asked_directly,
-        standing=planned.standing,
-    )
+    dispatch = Dispatch(planned.agent, settings, draft.mode, terms.asked_directly, planned.standing)
+    change = create(new, by, now, dispatch)
     return NewHandoff(change, draft.record(new), opened(change.task, None, 0) if new.mirrored else None)
 
 

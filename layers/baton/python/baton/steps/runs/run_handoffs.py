@@ -71,7 +71,7 @@ class HandoffSource:
 
     def call(self, *call_ids: str) -> WorkerCall:
         body_hash = hashlib.sha256(canonical_json(call_ids).encode()).hexdigest()
-        return WorkerCall(self.work.by, self.work.details.task.id, self.work.claim_id, body_hash)
+        return self.work.call(body_hash)
 
 
 def transfer_by(

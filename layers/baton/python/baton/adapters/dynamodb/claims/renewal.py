@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.adapters.dynamodb import items
+from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.domain.errors import Busy, Unknown
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from baton.adapters.dynamodb.keys import Key
     from baton.adapters.dynamodb.table import Table
-    from baton.domain.access.principal import Principal
+    from baton.domain.tasks.calls import WorkerCall
     from baton.domain.tasks.task import Claim
 
 # The claim is still the current one, and the caller's own.
@@ -40,9 +40,10 @@ _BEAT = "#claim.#from = :now, #claim.#beat = :now, #version = #version + :one"
 _RACES = 5
 
 
-def renew(table: Table, head: Key, claim_id: str, by: Principal, now: datetime, lease_seconds: int | None) -> Claim:
+def renew(table: Table, call: WorkerCall, now: datetime, lease_seconds: int | None) -> Claim:
     """Renews with one write. A second one follows only if the first is refused: for a task with a hard deadline, whose
     leases end with it at the latest, or if the lease would get shorter. Raises ``Busy`` after too many races."""
+    by, claim_id, head = call.by, call.claim_id, keys.head(call.by.workspace, call.task_id)
     now_ms = to_ms(now)
     values: dict[str, Any] = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1}
     if lease_seconds is None:

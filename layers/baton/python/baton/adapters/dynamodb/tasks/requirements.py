@@ -29,28 +29,26 @@ def required(workspace: str, fact: UnderClaim | NotCancelled | VersionUnchanged)
             return _check(workspace, task_id, VERSION_UNCHANGED, {"#version": "version"}, {":seen": version})
 
 
-def _check(
-    workspace: str, task_id: str, condition: str, names: dict[str, str], values: dict[str, Any], what: str = "task"
-) -> ItemWrite:
+def _check(workspace: str, task_id: str, condition: str, names: dict[str, str], values: dict[str, Any]) -> ItemWrite:
     request = {
         "Key": to_wire(keys.head(workspace, task_id)._asdict()),
         "ConditionExpression": condition,
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": to_wire(values),
     }
-    return ItemWrite("ConditionCheck", request, lambda: Conflict(what))
+    return ItemWrite("ConditionCheck", request, lambda: Conflict("task"))
 
 
 def _under_claim(workspace: str, under: UnderClaim) -> ItemWrite:
     """Checks the claim, and counts the bytes kept under it: either way it is one item of the transaction."""
     names, values = {"#claim": "claim", "#id": "claim_id"}, {":id": under.claim_id}
-    check = _check(workspace, under.task_id, CLAIM_IS_CURRENT, names, values, "claim")
+    check = _check(workspace, under.task_id, CLAIM_IS_CURRENT, names, values)
     if not under.kept_bytes:
-        return check
+        return ItemWrite(check.kind, check.request, lambda: Conflict("claim"))
     request = {
         **check.request,
         "UpdateExpression": "SET #claim.#kept = if_not_exists(#claim.#kept, :none) + :more",
         "ExpressionAttributeNames": {**names, "#kept": "kept_bytes"},
         "ExpressionAttributeValues": to_wire({**values, ":none": 0, ":more": under.kept_bytes}),
     }
-    return ItemWrite("Update", request, check.refused)
+    return ItemWrite("Update", request, lambda: Conflict("claim"))

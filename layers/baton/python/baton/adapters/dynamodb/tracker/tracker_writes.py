@@ -19,11 +19,13 @@ def page_due(workspace: str, due: MakePageDue) -> ItemWrite:
     """Makes the page due for synchronisation now, also while another process synchronises it: saving then finds another
     version, and that process reads again. Without a condition: the tracker must not make a task's change fail."""
     if due.shows is None:
-        return _due(workspace, due, "", ", #looks :one", {"#looks": "looks"}, {})
-    return _due(workspace, due, ", #wanted = :wanted", "", {"#wanted": "wanted"}, {":wanted": due.shows})
+        return _due(workspace, due, ("", ", #looks :one"), {"#looks": "looks"}, {})
+    return _due(workspace, due, (", #wanted = :wanted", ""), {"#wanted": "wanted"}, {":wanted": due.shows})
 
 
-def _due(workspace: str, due: MakePageDue, sets: str, adds: str, names: Item, values: Item) -> ItemWrite:
+def _due(workspace: str, due: MakePageDue, updates: tuple[str, str], names: Item, values: Item) -> ItemWrite:
+    """``updates``: what is set, and what is added, besides."""
+    sets, adds = updates
     request = {
         "Key": to_wire(keys.task_item(workspace, due.task_id, keys.MIRROR)._asdict()),
         "UpdateExpression": f"SET #due = :due, #pk = :pk, #sk = :sk{sets} ADD #version :one{adds}",
