@@ -314,11 +314,16 @@ def _without_void(wire: Iterable[Item]) -> Iterator[Item]:
 
 def to_wire(item: Item) -> Item:
     """Converts an item to DynamoDB's format, without the attributes that are None."""
-    return {name: _serializer.serialize(value) for name, value in item.items() if value is not None}
+    return {name: _value_to_wire(value) for name, value in item.items() if value is not None}
 
 
 def from_wire(item: Item) -> Item:
-    return {name: _deserializer.deserialize(value) for name, value in item.items()}
+    return {name: value["S"] if "S" in value else _deserializer.deserialize(value) for name, value in item.items()}
+
+
+def _value_to_wire(value: Any) -> Item:
+    """Most values are texts, and the serializer asks for other types first."""
+    return {"S": value} if type(value) is str else dict(_serializer.serialize(value))
 
 
 def _must_fit(writes: Sequence[ItemWrite]) -> None:

@@ -205,6 +205,8 @@ def _hashed_part(event: Event) -> dict[str, Any]:
 
 
 def _to_json(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):  # most values
+        return value
     if isinstance(value, Claim):
         return {name: _to_json(getattr(value, name)) for name in _CLAIM_FIELDS}
     if isinstance(value, Wait | Branch):
