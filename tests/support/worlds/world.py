@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from baton.adapters.system import RandomIds
@@ -17,7 +18,8 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import Claimed, Claimer, claim_next
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from baton.services.tasks.approve_task import approve_task
-from support.clock import FakeClock
+from support.clock import NOON, FakeClock
+from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeSecrets, FakeTrackerQueue, NoTrackers
 from support.fakes.store import InMemoryStore
 
@@ -75,7 +77,16 @@ class World:
         )
 
     def settle(self, workspace: str = WORKSPACE) -> World:
-        """Registers the agents."""
+        """Registers the agents; in a world like many others by a copy of the table of one where that is done."""
+        is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
+        if is_usual and type(self.store) is InMemoryStore and self.store.dynamo.is_new:
+            self.store.dynamo.take_over(_settled(workspace))
+            self.store.roster(workspace)  # known to this process, as to one that registered them
+        else:
+            self._register(workspace)
+        return self
+
+    def _register(self, workspace: str) -> None:
         agents: dict[str, dict[str, Any]] = {
             "scout": {"name": "Scout"},
             "auditor": {"name": "Client Repo Auditor", "aliases": ("Auditor",)},
@@ -83,7 +94,6 @@ class World:
         }
         for slug, values in agents.items():
             register_agent(self.deps, human(workspace), slug, values)
-        return self
 
     def mark(self, by: Principal | None = None, **changes: Any) -> MarkerAnswer:
         body = marker_body(**changes)
@@ -122,3 +132,11 @@ class World:
         events = self.store.events(workspace, task_id, 0, 1000)
         replay(events)
         return [event.type for event in events]
+
+
+@cache
+def _settled(workspace: str) -> FakeDynamo:
+    """A table with the agents and nothing else. Nobody may write to it."""
+    store = InMemoryStore()
+    World(store)._register(workspace)
+    return store.dynamo

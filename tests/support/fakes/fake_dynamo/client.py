@@ -51,6 +51,11 @@ class FakeDynamo:
     def item(self, key: Key) -> Item | None:
         return self.items.get(key[0], {}).get(key[1])
 
+    @property
+    def is_new(self) -> bool:
+        """Nothing happened to it yet, and nothing out of the ordinary will."""
+        return type(self) is FakeDynamo and type(self.weather) is Calm and self.weather.knows_tokens and not self.items
+
     def contents(self) -> dict[Key, Item]:
         with self._lock:
             return {(pk, sk): item for pk, rows in self.items.items() for sk, item in rows.items()}
@@ -79,6 +84,13 @@ class FakeDynamo:
                 index.restore(kept)
 
         return restore
+
+    def take_over(self, other: FakeDynamo) -> None:
+        """Holds from now on what the other one holds at this moment."""
+        self.items = {pk: dict(rows) for pk, rows in other.items.items()}
+        self._sizes, self._tokens = dict(other._sizes), dict(other._tokens)
+        for name, index in self.indexes.items():
+            index.restore(other.indexes[name].snapshot())
 
     # The client's calls, with DynamoDB's own parameters
 
@@ -123,11 +135,9 @@ class FakeDynamo:
         values = {name: value["S"] for name, value in request["ExpressionAttributeValues"].items()}
         partition, fits = in_range(request["KeyConditionExpression"], values)
         self._reached("query", (partition, index or ""))
-        rows = sorted(
-            (row for row in self._rows(partition, index) if fits(row[0])),
-            key=lambda row: row[:2],
-            reverse=not is_forward,
-        )
+        rows = [row for row in self._rows(partition, index) if fits(row[0])]
+        if len(rows) > 1:
+            rows.sort(key=lambda row: row[:2], reverse=not is_forward)
         if (start := request.get("ExclusiveStartKey")) is not None:
             at = (start[f"{index}_sk" if index else "sk"]["S"], _key(start))
             rows = [row for row in rows if row[:2] != at and (row[:2] > at) == is_forward]

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from support.fakes.fake_dynamo.sizes import MAX_ITEM_BYTES, MAX_TRANSACTION_BYTES, item_bytes
+from support.fakes.fake_dynamo.sizes import MAX_ITEM_BYTES, MAX_TRANSACTION_BYTES, item_bytes, text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -124,23 +124,29 @@ def _check_transaction(request: Item) -> None:
 
 
 def _check_one(request: Item) -> None:
-    _check_expressions(request)
+    names, values = request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
+    texts = tuple((name, request[name]) for name in EXPRESSIONS if name in request)
+    _check_expressions(texts, *(None if given is None else tuple(given) for given in (names, values)))
     if "KeyConditionExpression" in request:
         _check_query(request)
     if "UpdateExpression" in request:
         _check_update(request)
     if "Key" in request:
         _check_key(request["Key"])
-    _check_values(request.get("ExpressionAttributeValues", {}).values())
+    _check_values((values or {}).values())
 
 
-def _check_expressions(request: Item) -> None:
-    used = frozenset[str]().union(*(_placeholders(name, request[name]) for name in EXPRESSIONS if name in request))
-    for field, mark in (("ExpressionAttributeNames", "#"), ("ExpressionAttributeValues", ":")):
-        given = request.get(field, {}).keys()
-        _must(field not in request or bool(given), f"{field} is empty")
-        if given != (wanted := {each for each in used if each[0] == mark}):
-            raise Unlawful(f"{field}: not used {sorted(given - wanted)}, not given {sorted(wanted - given)}")
+@cache
+def _check_expressions(
+    texts: tuple[tuple[str, str], ...], names: Collection[str] | None, values: Collection[str] | None
+) -> None:
+    """``names``, ``values``: the placeholders that the request explains, None if it has no such field. The same few
+    requests come again and again: each is looked at once."""
+    used = frozenset[str]().union(*(_placeholders(name, text) for name, text in texts))
+    for field, mark, given in (("ExpressionAttributeNames", "#", names), ("ExpressionAttributeValues", ":", values)):
+        _must(given is None or len(given) > 0, f"{field} is empty")
+        if (there := set(given or ())) != (wanted := {each for each in used if each[0] == mark}):
+            raise Unlawful(f"{field}: not used {sorted(there - wanted)}, not given {sorted(wanted - there)}")
 
 
 @cache
@@ -159,10 +165,7 @@ def _check_query(request: Item) -> None:
         request["ExpressionAttributeNames"],
         request["ExpressionAttributeValues"],
     )
-    match = _KEY_CONDITION.fullmatch(request["KeyConditionExpression"])
-    _must(match is not None, f"{request['KeyConditionExpression']} isn't a key condition")
-    assert match is not None
-    partition, equals, sort, _, _, low, high = match.groups()
+    partition, equals, sort, low, high = _key_condition(request["KeyConditionExpression"])
     pk, sk = KEYS[index]
     _must(names[partition] == pk and (sort is None or names[sort] == sk), f"{names} aren't the keys of {index}")
     _must(bool(values[equals].get("S")), "an empty partition key")
@@ -172,6 +175,15 @@ def _check_query(request: Item) -> None:
     _must(request.get("Limit", 1) >= 1, "a limit below 1")
     start = request.get("ExclusiveStartKey")
     _must(start is None or set(start) == {"pk", "sk", pk, sk}, f"{start} is no place of {index}")
+
+
+@cache
+def _key_condition(text: str) -> tuple[Any, ...]:
+    match = _KEY_CONDITION.fullmatch(text)
+    _must(match is not None, f"{text} isn't a key condition")
+    assert match is not None
+    partition, equals, sort, _, _, low, high = match.groups()
+    return partition, equals, sort, low, high
 
 
 def _check_update(request: Item) -> None:
@@ -220,7 +232,7 @@ def _check_keys(item: Item) -> None:
             continue
         for name, most in ((pk, 2_048), (sk, 1_024)):
             text = item.get(name, {}).get("S", "")
-            if not 0 < len(text.encode()) <= most:
+            if not 0 < text_bytes(text) <= most:
                 raise Unlawful(f"{name} is {item.get(name)}")
 
 

@@ -15,14 +15,18 @@ MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
 def item_bytes(item: Item) -> int:
     """What an item in wire form takes: names and values."""
-    return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
+    return sum(text_bytes(name) + _value_bytes(value) for name, value in item.items())
+
+
+def text_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _value_bytes(value: Item) -> int:
+    if "S" in value:  # as in most cases
+        return text_bytes(value["S"])
     ((kind, inner),) = value.items()
     match kind:
-        case "S":
-            return len(inner.encode())
         case "N":
             return (len(str(inner).strip("-").replace(".", "").strip("0")) + 1) // 2 + 1
         case "M":
