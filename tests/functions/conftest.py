@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
+import boto3
 import pytest
 
 from baton.bootstrap import forget_all
+from support.fakes.fake_dynamo import FakeDynamo
 from support.gateway import Gateway
 from support.worlds.world import World
 
@@ -23,6 +26,19 @@ def function_environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: 
     forget_all()
     yield
     forget_all()
+
+
+@pytest.fixture
+def dynamo(monkeypatch: pytest.MonkeyPatch) -> FakeDynamo:
+    """What boto3 gives out for DynamoDB. moto plays the other services: its transactions copy the whole table, and the
+    store's contract is held over it anyway."""
+    table, made = FakeDynamo(), boto3.session.Session.client
+
+    def client(session: boto3.session.Session, service: str, **options: Any) -> Any:
+        return table if service == "dynamodb" else made(session, service, **options)
+
+    monkeypatch.setattr(boto3.session.Session, "client", client)
+    return table
 
 
 @pytest.fixture

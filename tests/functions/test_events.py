@@ -46,7 +46,8 @@ from rest.app import App
 from rest.request import Request
 from support.clock import FakeClock
 from support.context import FakeContext
-from support.fakes.dynamo import create_table
+from support.fakes.fake_dynamo import Calm, FakeDynamo
+from support.fakes.fake_dynamo.weather import refusal
 from support.worlds.world import agent, human, marker_body
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -72,9 +73,10 @@ class KnownIds:
 
 @dataclass
 class Account:
-    """A workspace on moto, and what its functions do with an event."""
+    """A workspace, its queues and secrets on moto, and what its functions do with an event."""
 
     deps: Deps
+    dynamo: FakeDynamo
     dead_letters_url: str
     tracker_queue_url: str
 
@@ -97,9 +99,8 @@ def event_of(name: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Account]:
+def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo: FakeDynamo) -> Iterator[Account]:
     with mock_aws():
-        create_table(boto3.client("dynamodb"), "baton-test")
         sqs = boto3.client("sqs")
         urls = [sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("dispatch", "dead", "tracker")]
         monkeypatch.setenv("BATON_QUEUE_URL", urls[0])
@@ -116,7 +117,7 @@ def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iter
         }.items():
             register_agent(deps, human(DEMO), slug, values)
         change_settings(deps, human(DEMO), {"dispatch_delay_seconds": 0})
-        yield Account(deps, *urls[1:])
+        yield Account(deps, dynamo, *urls[1:])
 
 
 def needing(account: Account, target: str = "auditor") -> None:
@@ -417,9 +418,14 @@ def test_other_tokens_are_refused(account: Account, name: str) -> None:
     assert account.invoke(name) == {"isAuthorized": False}
 
 
+class Gone(Calm):
+    def reach(self, operation: str, key: object, *, writes: bool) -> str | None:
+        raise refusal("ResourceNotFoundException", operation)
+
+
 def test_token_is_not_called_wrong_when_the_table_is_gone(account: Account, capsys: pytest.CaptureFixture[str]) -> None:
     with_token(account)
-    boto3.client("dynamodb").delete_table(TableName="baton-test")
+    account.dynamo.weather = Gone()
     with pytest.raises(AuthorizerFailed, match=r"\A\Z"):
         account.invoke("authorize-known_token")
     assert "0000" not in capsys.readouterr().out

@@ -20,7 +20,7 @@ from baton.services.events.publish_events import PublishReport
 from publish_events import handler
 from support.clock import NOON, FakeClock
 from support.context import FakeContext
-from support.fakes.dynamo import create_table
+from support.fakes.fake_dynamo import FakeDynamo
 from support.published import PublishedEvents
 from support.worlds.world import World, agent, human, marker_body
 
@@ -123,10 +123,9 @@ def test_no_event_and_no_title_is_logged(outside: PublishedEvents, capsys: pytes
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Deps]:
-    """moto's table and bus, as a deployment has them."""
+def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo: FakeDynamo) -> Iterator[Deps]:
+    """A table, and moto's bus, as a deployment has them."""
     with mock_aws():
-        create_table(boto3.client("dynamodb"), "baton-test")
         boto3.client("events").create_event_bus(Name="baton-events")
         monkeypatch.setenv("BATON_BUS", "baton-events")
         forget_all()

@@ -28,7 +28,7 @@ from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, t
 from fake_notion import FakeNotion, Fault
 from fake_notion.server import serve
 from support.context import FakeContext
-from support.fakes.dynamo import create_table
+from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeDeadLetters
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, human, marker_body
@@ -274,12 +274,11 @@ class Account:
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch, function_environment: None) -> Iterator[Account]:
+def account(monkeypatch: pytest.MonkeyPatch, function_environment: None, dynamo: FakeDynamo) -> Iterator[Account]:
     """With a task whose row in the outbox was just put back, and a tracker that answers again."""
     notion = FakeNotion(any_token=True)
     database = notion.add_database()
     with mock_aws(), serve(notion) as server:
-        create_table(boto3.client("dynamodb"), "baton-test")
         urls = [boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"] for name in ("tracker", "dead")]
         monkeypatch.setenv("BATON_TRACKER_QUEUE_URL", urls[0])
         monkeypatch.setenv("BATON_TRACKER_DLQ_URL", urls[1])
