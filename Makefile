@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup run stack stop test soak fuzz simulate planted check bench openapi fmt lock deploy clean
+.PHONY: help setup run stack stop test unit coverage soak fuzz simulate planted check bench openapi fmt lock deploy clean
 
 PYTHON ?= python3
 
@@ -76,11 +76,23 @@ bench: setup ## measure: imports, calls and capacity per verb, throughput, CPU, 
 
 # ---- quality ---------------------------------------------------------------------------------------------------------
 
-test: setup ## every test, the deployed stack's included, and the coverage gate
-	@$(bin)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
+# Compiling each test, and what it asserts, takes longer than most tests do: what is compiled is kept.
+unexport PYTHONDONTWRITEBYTECODE
+pytest := $(bin)/python -m pytest
+covered := tests/unit tests/functions tests/contract
+with_sizes := $(covered) tests/faults
+
+test: setup ## every test, the deployed stack's included
+	@$(pytest) -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+unit: setup ## rules and use cases, in less than a minute
+	@$(pytest) tests/unit -m 'not slow' -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+coverage: setup ## the gate: branches that unit, contract and function tests take
+	@$(pytest) $(covered) -m 'not slow' -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
 
 soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
-	@SOAK=1 $(bin)/python -m pytest tests/unit/claims/test_races.py tests/unit/tracker/test_tracker_outage.py -n 2 --timeout=3600 $(PYTEST_ARGS)
+	@SOAK=1 $(pytest) $(with_sizes) -m soak -n 2 --timeout=3600 $(PYTEST_ARGS)
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')

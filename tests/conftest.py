@@ -2,11 +2,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.fakes.fake_dynamo.client import UNLAWFUL
+from support.faults import soak
 from support.worlds.world import World
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test with its tier, the folder that it is in. A test whose module has sizes of ``make soak`` belongs
+    to that, too."""
+    for item in items:
+        item.add_marker(item.path.relative_to(HERE).parts[0])
+        if isinstance(item, pytest.Function) and has_sizes(item):
+            item.add_marker("soak")
+
+
+def has_sizes(item: pytest.Function) -> bool:
+    return any(getattr(item.module, name, None) is getattr(soak, name) for name in ("scaled", "spread"))
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from baton.domain.access.metering import HUMAN_FACTOR, LEAST_BYTES, LEAST_REQUES
 from baton.domain.access.settings import Settings
 from baton.domain.errors import Busy
 from support.fakes.store import InMemoryStore
+from support.faults.soak import scaled
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human, marker_body, service
 
@@ -111,9 +112,12 @@ def test_a_human_approves_whatever_an_agent_asks_for(world: World, gateway: Gate
 
 
 def test_a_human_may_do_five_times_as_much(world: World, gateway: Gateway) -> None:
+    most = scaled(PER_MINUTE)
+    gateway.put(human(name="bob"), "/workspace/settings", {"requests_per_minute": most})
+    world.clock.advance(61)
     world.store.breaks = True  # type: ignore[attr-defined]
-    assert limited(gateway, ALICE) == HUMAN_FACTOR * PER_MINUTE
-    assert limited(gateway, service()) == PER_MINUTE
+    assert limited(gateway, ALICE) == HUMAN_FACTOR * most
+    assert limited(gateway, service()) == most
 
 
 def test_every_function_refuses(world: World, gateway: Gateway) -> None:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
+T = TypeVar("T")
+# What is played in place of each ten.
+TENTH = 10
 IS_WHOLE = bool(os.environ.get("SOAK"))
 
 
 def scaled(whole: int) -> int:
     """Returns ``whole`` under ``make soak``, else a tenth of it."""
-    return whole if IS_WHOLE else whole // 10
+    return whole if IS_WHOLE else whole // TENTH
+
+
+def spread(whole: Sequence[T]) -> list[T]:
+    """Returns all of ``whole`` under ``make soak``, else every tenth, with the first and the last."""
+    return list(whole) if IS_WHOLE else [*whole[:-1:TENTH], whole[-1]]

@@ -22,6 +22,8 @@ from support.faults.threads import at_once, race
 from support.worlds.team import Leg, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
+pytestmark = pytest.mark.slow
+
 A, B, C = "anna", "bert", "carl"
 
 

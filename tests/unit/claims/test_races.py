@@ -38,6 +38,8 @@ from support.faults.threads import StillClock, at_once, race
 from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.world import WORKSPACE, World, agent, human, marker_body
 
+pytestmark = pytest.mark.slow
+
 RUNNERS = 64
 TASKS = scaled(1_000)
 AUDITOR = agent("auditor")

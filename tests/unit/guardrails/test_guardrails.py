@@ -26,6 +26,7 @@ from baton.domain.ids import sortable_id
 from rest.answers import problem
 from support.clock import NOON
 from support.faults.cpu import MOST_SECONDS, least_seconds
+from support.faults.soak import scaled
 from support.worlds.world import WORKSPACE
 
 REFUSING, MASKING, OFF = Guardrails(), Guardrails(secrets="mask"), Guardrails(secrets="off")
@@ -260,7 +261,7 @@ def around(secret: str) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize(("name", "secret"), [(name, secret) for name, secret in SECRETS if name != "private_key"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 @given(data=st.data())
 def test_wherever_it_is_it_is_found_and_never_told(name: str, secret: str, data: st.DataObject) -> None:
     content = data.draw(around(secret))

@@ -21,6 +21,8 @@ from support.faults.threads import at_once, race
 from support.worlds.team import Halt, Leg, Team
 from support.worlds.world import World, agent, human
 
+pytestmark = pytest.mark.slow
+
 A, B, C = "anna", "bert", "carl"
 THREADS = 16
 

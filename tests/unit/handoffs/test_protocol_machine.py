@@ -38,10 +38,13 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.sweep import sweep
+from support.faults.soak import scaled
 from support.models.protocol_model import SLUGS, Expected
 from support.models.protocol_players import VERBS, WORKSPACES, Players, expecting, other_than
 from support.worlds.team import as_told
 from support.worlds.world import agent, human
+
+pytestmark = pytest.mark.slow
 
 numbers = st.integers(0, 10_000)
 slugs_or_open = st.sampled_from([*SLUGS, None])
@@ -326,7 +329,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
 
 TestTheProtocolUnderAnything = ProtocolMachine.TestCase
 TestTheProtocolUnderAnything.settings = settings(
-    max_examples=80,
+    max_examples=scaled(80),
     stateful_step_count=60,
     derandomize=True,
     deadline=None,

@@ -32,6 +32,8 @@ from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.team import as_told
 from support.worlds.world import WORKSPACE, agent, human
 
+pytestmark = pytest.mark.slow
+
 MAX_TURNS = 3
 MAX_HANDOFFS = 8
 OTHER = "globex"

@@ -18,6 +18,7 @@ from baton.domain.runs.transcript import Block, Entry, EntryKind, Message, Messa
 from baton.domain.tasks.trail import canonical_json
 from support.clock import NOON
 from support.fakes.provider_rules import check_history
+from support.faults.soak import scaled
 from support.worlds.agent_runs import AgentRuns, calls, says
 
 SLACK = 500
@@ -131,7 +132,7 @@ def largest(entries: list[Entry]) -> int:
 
 
 @given(conversations(), st.booleans(), st.sampled_from([300, 2_000, 6_000, 20_000, 200_000]))
-@settings(derandomize=True, max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=scaled(500), deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_history_is_one_that_providers_take(made: Any, has_tools: bool, most: int) -> None:
     conversation, earlier, own = made
     before = deepcopy(made)

@@ -30,6 +30,8 @@ from support.faults.threads import race
 from support.worlds.team import Leg, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
+pytestmark = pytest.mark.slow
+
 SLUGS = ("anna", "bert", "carl", "dora", "emil", "finn", "gina", "hugo")
 TOP, OTHER = SLUGS[0], SLUGS[-1]
 FAILURE = {"type": "error", "description": "broke"}

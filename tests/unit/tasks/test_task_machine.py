@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -32,8 +33,11 @@ from baton.services.escalations.release_review import release_review
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
+from support.faults.soak import scaled
 from support.ids import CountingIds
 from support.worlds.world import WORKSPACE, World, agent, human
+
+pytestmark = pytest.mark.slow
 
 SLUGS = ("scout", "auditor", "runner")
 PAIRS = [("scout", "auditor"), ("auditor", "scout"), ("scout", "runner")]
@@ -352,7 +356,7 @@ class expecting:  # noqa: N801 - reads as a statement
 
 TestTasksUnderAnything = TaskMachine.TestCase
 TestTasksUnderAnything.settings = settings(
-    max_examples=100,
+    max_examples=scaled(100),
     stateful_step_count=60,
     derandomize=True,
     deadline=None,

@@ -29,6 +29,8 @@ from support.faults.soak import scaled
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
 
+pytestmark = pytest.mark.slow
+
 HOURS = 72
 AGENTS = 33
 SHOWN = {

@@ -39,6 +39,8 @@ from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human, marker_body
 
+pytestmark = pytest.mark.slow
+
 AUDITOR = agent("auditor")
 SHOWN = {State.NEEDS: "Not started", State.DONE: "Done", State.CANCELLED: "Cancelled"}
 ENDS = {"handoff_completed", "resolved", "cancelled"}

@@ -1,0 +1,51 @@
+"""What the documents and CI call by name is there, and does what they say."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from infra.citations import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+# A target that says what it does is in `make help`.
+TARGETS = dict(re.findall(r"^(\w+):.*?## (.+)\n", MAKEFILE, re.MULTILINE))
+RECIPES = dict(re.findall(r"^(\w+):[^=\n]*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE))
+TIERS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.rglob("test_*.py")))
+
+
+@pytest.mark.parametrize("target", ["test", "unit", "coverage", "soak", "fuzz", "simulate", "planted", "check"])
+def test_target_is_there_and_explained(target: str) -> None:
+    assert target in TARGETS
+    assert re.search(rf"^\.PHONY:.* {target}\b", MAKEFILE, re.MULTILINE)
+
+
+def test_ci_checks_tests_and_covers() -> None:
+    assert re.findall(r"^make (\w+)", CI, re.MULTILINE) == ["check", "test", "coverage"]
+
+
+def test_every_test_is_played_without_coverage_and_the_gate_is_held_apart() -> None:
+    assert "tests/" not in RECIPES["test"]
+    assert " -m " not in RECIPES["test"]
+    assert "--cov" not in RECIPES["test"]
+    assert "--cov " in RECIPES["coverage"]
+
+
+def test_the_gate_counts_branches_of_every_package() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    packages = {path.name for path in (ROOT / "functions").iterdir() if list(path.glob("*.py"))}
+    assert tool["coverage"]["run"] == {"branch": True, "source_pkgs": ["baton", *sorted(packages)]}
+    assert tool["coverage"]["report"]["fail_under"] >= 90
+
+
+def test_every_tier_has_its_marker() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    markers = {each.partition(":")[0] for each in tool["pytest"]["ini_options"]["markers"]}
+    assert markers == {*TIERS, "slow", "soak"}
+
+
+def test_what_is_compiled_is_kept_whatever_the_callers_shell_says() -> None:
+    assert "unexport PYTHONDONTWRITEBYTECODE" in MAKEFILE
