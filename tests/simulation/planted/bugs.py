@@ -184,7 +184,7 @@ REPEATS = (
             "steps/tasks/change_task.py",
             "        commit(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))\n",
             "        commit(deps, change, *extras)\n"
-            "        if idempotency_key:\n            deps.store.commit(workspace, *save_response(idempotency_key, snapshot(change.task)))\n",
+            "        if idempotency_key:\n            deps.store.commit(request.workspace, *save_response(idempotency_key, snapshot(change.task)))\n",
         ),
     ),
     _bug(

@@ -197,7 +197,7 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: 
 
 
 def going_on(found: FoundConversation, new: NewHandoff, asked_by: str) -> list[Write]:
-    """The extra writes for ``new`` as the conversation's next task: they fail if another task has continued it, or if
+    """The writes for ``new`` as the conversation's next task: they fail if another task has continued it, or if
     an open task in it was changed (an approval, say) meanwhile."""
     thread = found.thread
     followed = NextTask(thread.holder.id, thread.followed_by) if thread.followed_by else None

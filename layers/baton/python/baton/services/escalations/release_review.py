@@ -129,7 +129,7 @@ def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffD
 
 
 def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[Write]:
-    """The extra writes for a released user's message: the message, and its place in the conversation. Raises
+    """The writes for a released user's message: the message, and its place in the conversation. Raises
     ``ConversationBusy``."""
     if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.message) is None:
         return []

@@ -53,7 +53,7 @@ class CreateHandoff:
     kind: Kind = Kind.TRANSFER
     claim_id: str | None = None  # of the claim that it is made under; None for a root
     work_type: str | None = None  # decides the route if no target is named
-    extra_writes: Callable[[NewHandoff], tuple[Write, ...]] = lambda _: ()  # extra writes for the new task
+    extra_writes: Callable[[NewHandoff], tuple[Write, ...]] = lambda _: ()  # writes for the new task
 
     @property
     def source(self) -> str:

@@ -46,7 +46,7 @@ class EndClaimRequest:
     call: WorkerCall
     verb: str
     payload: dict[str, Any] = field(default_factory=dict)  # the part that is kept if the request comes too late
-    extra_writes: tuple[Write, ...] = ()  # extra writes, committed with whatever the outcome is
+    extra_writes: tuple[Write, ...] = ()  # writes, committed with whatever the outcome is
     while_off: bool = False  # also accepted from an agent that is switched off
 
     @property

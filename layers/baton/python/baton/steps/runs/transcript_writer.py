@@ -76,7 +76,7 @@ class TranscriptWriter:
         return self._entry(EntryKind.RESULTS, reply.turn, tuple(blocks), more_messages)
 
     def failed(self, type: str, description: str, *, retryable: bool = False, **more_messages: Any) -> RunFailed:  # noqa: A002 - the field's word
-        """The end of this attempt, with the message for readers of the conversation as an extra write of the same
+        """The end of this attempt, with the message for readers of the conversation as a write of the same
         transaction."""
         messages = (Message(MessageType.ERROR, description, {"type": type}),)
         note = self._entry(EntryKind.NOTE, self.transcript.turns, (), messages)
@@ -104,7 +104,7 @@ class TranscriptWriter:
         return None
 
     def under_claim(self, *extras: Write) -> None:
-        """Commits the extra writes if the claim is still the current one. Raises ``StaleClaim``, and ``Conflict`` if
+        """Commits the writes if the claim is still the current one. Raises ``StaleClaim``, and ``Conflict`` if
         another condition fails."""
         try:
             self.deps.store.commit(self.task.workspace, Require(UnderClaim(self.task.id, self.work.claim_id)), *extras)

@@ -45,7 +45,7 @@ class TaskItems:
     """The items that a change of a task brings along."""
 
     output: Any = None  # the caller's, and part of the answer
-    also: Sequence[Write] = ()  # extra writes for the same transaction
+    also: Sequence[Write] = ()  # writes for the same transaction
 
 
 def change_task(

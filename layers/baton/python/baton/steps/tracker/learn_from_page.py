@@ -49,7 +49,7 @@ def flag_closed_by_bot(deps: Deps, task: Task, news: Ended | PageChange) -> None
 
 
 def _direction_freed(task: Task) -> list[Write]:
-    """The extra write that frees the direction of an escalation with a target."""
+    """The write that frees the direction of an escalation with a target."""
     if not task.is_escalation or task.target_agent is None:
         return []
     return [CloseEscalation(task.source_agent, task.target_agent, task.id)]

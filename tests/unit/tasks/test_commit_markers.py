@@ -1,0 +1,75 @@
+"""The item by which a commit is recognised afterwards, and the one that fences it off: both follow from its writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import KeyBar, MarkerBar, VersionBar, bar_of, marker_of
+from baton.adapters.dynamodb.writes import item_writes, transaction
+from baton.domain.alerts.alert import AlertCount
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.task import State
+from baton.ports.writes import Add, AddUsage, CloseEscalation, Insert, Put, Save, SaveResponse
+from support.clock import NOON
+from support.values.changes import a_claim, looked_at, new, then
+from support.values.records import a_note, an_alert
+from support.values.task_items import a_job, a_message
+from support.worlds.world import WORKSPACE, human
+
+ONCE = IdempotencyKey(human(), "/x", "key", "hash")
+TASK = new(state=State.CLAIMED, claim=a_claim()).task
+CHANGE = then(TASK, title="x")
+RESPONSE = keys.idempotency_key(WORKSPACE, ONCE.digest)
+NOTE = keys.Key(keys.notes(WORKSPACE, "task_1"), "note_01")
+LISTED = keys.Key(keys.alerts_of_task(WORKSPACE, "task_1"), an_alert(1, task_id="task_1").id)
+EVENT = keys.event(WORKSPACE, "task_1", CHANGE.events[0].seq)
+HEAD = keys.head(WORKSPACE, "task_1")
+DAY = keys.Key(keys.tasks_of_day(WORKSPACE, NOON.date()), "task_2")
+
+
+@pytest.mark.parametrize(
+    ("writes", "marker", "bar"),
+    [
+        ([CHANGE], EVENT, VersionBar(HEAD, TASK.version)),
+        ([looked_at(TASK)], HEAD, VersionBar(HEAD, TASK.version)),
+        ([Put(a_job()), Insert(a_note()), SaveResponse(ONCE, {}), CHANGE], EVENT, VersionBar(HEAD, TASK.version)),
+        ([new("task_2")], keys.event(WORKSPACE, "task_2", 1), KeyBar(DAY)),
+        ([CHANGE, new("task_2")], EVENT, VersionBar(HEAD, TASK.version)),
+        ([Insert(a_note())], NOTE, KeyBar(NOTE)),
+        ([Insert(a_note()), SaveResponse(ONCE, {})], RESPONSE, None),
+        ([Put(a_job()), Insert(a_note())], NOTE, KeyBar(NOTE)),
+        ([Save(an_alert(1, task_id="task_1"))], LISTED, KeyBar(LISTED)),
+        ([Save(an_alert(1, task_id="task_1", version=2))], keys.alert(WORKSPACE, an_alert(1).id), None),
+        ([Put(a_message())], keys.Key(keys.inbox(WORKSPACE, "scout"), "inb_001"), None),
+        (
+            [AddUsage("wf_1", "task_1", Usage(1, 2, 3))],
+            keys.usage_of_task(WORKSPACE, "task_1"),
+            MarkerBar(keys.usage_of_task(WORKSPACE, "task_1")),
+        ),
+    ],
+)
+def test_marker_and_bar_follow_from_the_writes(writes: list[Any], marker: keys.Key, bar: object) -> None:
+    items = transaction(WORKSPACE, writes)
+    assert (marker_of(items), bar_of(items)) == (marker, bar)
+
+
+def test_the_token_is_in_the_marker() -> None:
+    for writes in ([CHANGE], [looked_at(TASK)], [Insert(a_note())]):
+        items = transaction(WORKSPACE, writes)
+        (marked,) = [item.stamped("token") for item in items if item.key == marker_of(items)]
+        assert marked.request["Item"]["written_by"] == {"S": "token"}
+
+
+@pytest.mark.parametrize("writes", [[CloseEscalation("a", "b", "task_0")], [Add(AlertCount("human:x", NOON), 1, 60)]])
+def test_a_commit_that_could_not_be_recognised_is_none(writes: list[Any]) -> None:
+    with pytest.raises(ValueError, match="recognised"):
+        marker_of(transaction(WORKSPACE, writes))
+
+
+def test_a_value_without_a_row_is_not_stored() -> None:
+    with pytest.raises(TypeError, match="Usage has no row"):
+        item_writes(WORKSPACE, Put(Usage()))
