@@ -110,7 +110,7 @@ def process_task(deps: Deps, runner: AgentRunner, notice: DispatchNotice, time_b
     run_input = RunInput(
         details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
     )
-    handled = _Run(deps, runner, run_input, time_budget).go()
+    handled = _ClaimedRun(deps, runner, run_input, time_budget).go()
     _notify_forgotten(deps, agent)
     return handled
 
@@ -134,7 +134,7 @@ def _claim(deps: Deps, claimer: Claimer, notice: DispatchNotice) -> Claimed | No
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _ClaimedRun:
     """The run of one claimed task."""
 
     deps: Deps

@@ -23,13 +23,13 @@ from baton.domain.times import seconds
 from baton.ports.runs import RunExit, StopReason
 from baton.ports.writes import AddUsage
 from baton.services.claims.release_task import ReleasedWork, release_task
-from baton.services.runs.run_tools import Tools, offered
+from baton.services.runs.run_tools import RunTools, offered
 from baton.steps.agents.kill_switch import is_off
 from baton.steps.runs.model_client import ModelClient
+from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
 
 if TYPE_CHECKING:
-    from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Block
     from baton.domain.tasks.task import Task
     from baton.ports.deps import Deps
@@ -59,25 +59,17 @@ class AgentLoop:
         profile = store.profile(task.workspace, work.agent.slug)
         record = work.details.message
         conversation = conversation_in(record) or Conversation(ask_in(record), History.NONE, (), _source(task))
-        tools = offered(self.deps, work, profile, conversation)
-        transcript_writer = TranscriptWriter(self.deps, work, Transcript(store.transcript(task.workspace, task.id)))
-        model_client = ModelClient(
-            deps=self.deps,
-            models=self.models,
-            transcript_writer=transcript_writer,
-            profile=profile,
-            conversation=conversation,
-            tools=tools.specs,
-        )
-        return _Run(self.deps, work, profile, tools, transcript_writer, model_client).go()
+        run = RunContext(self.deps, work, profile, conversation)
+        tools = offered(run)
+        transcript_writer = TranscriptWriter(run, Transcript(store.transcript(task.workspace, task.id)))
+        model_client = ModelClient(run=run, models=self.models, transcript_writer=transcript_writer, tools=tools.specs)
+        return _AgentRun(run, tools, transcript_writer, model_client).go()
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    deps: Deps
-    work: RunInput
-    profile: RunProfile
-    tools: Tools
+class _AgentRun:
+    run: RunContext
+    tools: RunTools
     transcript_writer: TranscriptWriter
     model_client: ModelClient
 
@@ -93,7 +85,7 @@ class _Run:
                 return outcome
 
     def _next_reply(self) -> Entry | RunFailed | RunExit:
-        most = self.profile.max_turns
+        most = self.run.profile.max_turns
         if self.transcript_writer.transcript.turns >= most:
             return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
         if self._is_off():
@@ -105,7 +97,7 @@ class _Run:
         try:
             reply = self.model_client.ask()
         except ModelAway as away:
-            task = self.work.details.task
+            task = self.run.task
             # There was no reply: an outage, however long, uses no budget of calls.
             unspent = AddUsage(task.workflow_id, task.id, Usage(model_calls=-1))
             return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
@@ -121,14 +113,14 @@ class _Run:
             return self.transcript_writer.failed("blocker", f"The model's provider stopped the reply: {stop}.")
         if stop is StopReason.CONTEXT_WINDOW_EXCEEDED:
             return self._shorten(reply)
-        if problem := _broken_rule(reply, stop, self.profile.max_reply_tokens):
+        if problem := _broken_rule(reply, stop, self.run.profile.max_reply_tokens):
             return self._repair(reply, problem)
         return self._run_tools(reply) if reply.calls else self._complete(reply)
 
     def _is_off(self) -> bool:
         """True if the agent is switched off. A reply that came meanwhile is saved, and handled once the agent is on
         again."""
-        return is_off(self.deps, self.work.details.task.workspace, self.work.agent.slug)
+        return is_off(self.run.deps, self.run.task.workspace, self.run.work.agent.slug)
 
     def _run_tools(self, reply: Entry) -> RunExit | None:
         outcome = self.tools.act(
@@ -168,10 +160,10 @@ class _Run:
         return None
 
     def _give_back(self, reason: str, after_seconds: float, *extras: Write) -> RunExit:
-        again_at = self.deps.clock.now() + seconds(after_seconds) if after_seconds else None
+        again_at = self.run.deps.clock.now() + seconds(after_seconds) if after_seconds else None
         release_task(
-            self.deps,
-            self.work.call(hashlib.sha256(reason.encode()).hexdigest()),
+            self.run.deps,
+            self.run.work.call(hashlib.sha256(reason.encode()).hexdigest()),
             ReleasedWork(
                 reason=reason[:MAX_REASON],
                 again_at=again_at,

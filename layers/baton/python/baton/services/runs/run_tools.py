@@ -34,13 +34,10 @@ if TYPE_CHECKING:
 
     from baton.domain.agents.agent import Agent
     from baton.domain.agents.tool import Tool
-    from baton.domain.runs.history import Conversation
-    from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Block, Entry, Message
     from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.runs import RunInput
     from baton.ports.writes import Write
+    from baton.steps.runs.run_context import RunContext
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."
@@ -48,10 +45,10 @@ ROUTE = "tool"
 MAX_SAID = 1_000
 
 
-def offered(deps: Deps, work: RunInput, profile: RunProfile, conversation: Conversation) -> Tools:
+def offered(run: RunContext) -> RunTools:
     """Returns the agent's tools as they are now. A tool isn't offered if its target is switched off, or if a service
     changed the target agent since a human looked at the tool (docs/spec/tools.md §1)."""
-    workspace = work.details.task.workspace
+    deps, profile, workspace = run.deps, run.profile, run.task.workspace
     names = [name for name in profile.tools if name not in BUILT_IN]
     found = deps.store.tools(workspace, names) if names else {}
     targets = frozenset(tool.target_agent for tool in found.values())
@@ -62,7 +59,7 @@ def offered(deps: Deps, work: RunInput, profile: RunProfile, conversation: Conve
         if name in found and _is_offered(found[name], agents.get(found[name].target_agent))
     }
     built_in = [name for name in profile.tools if name in BUILT_IN]
-    return Tools(deps, work, profile, conversation, handoffs, tuple(built_in))
+    return RunTools(run, handoffs, tuple(built_in))
 
 
 def _is_offered(tool: Tool, target: Agent | None) -> bool:
@@ -70,11 +67,8 @@ def _is_offered(tool: Tool, target: Agent | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    deps: Deps
-    work: RunInput
-    profile: RunProfile
-    conversation: Conversation
+class RunTools:
+    run: RunContext
     handoffs: Mapping[str, Tool]
     built_in: tuple[str, ...]
 
@@ -109,9 +103,9 @@ class Tools:
         """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
         result."""
         body_hash = _hash([output, completion])
-        work = self.work
+        work = self.run.work
         complete_task(
-            self.deps,
+            self.run.deps,
             work.call(body_hash),
             CompletedWork(output=output, completion=completion, extra_writes=extra_writes),
         )
@@ -123,9 +117,9 @@ class Tools:
         if blockers:
             failure["blockers"] = blockers
         questions = list(arguments.get("questions", ()))
-        work = self.work
+        work = self.run.work
         fail_task(
-            self.deps,
+            self.run.deps,
             work.call(_hash(failure)),
             FailedWork(
                 failure=failure,
@@ -141,8 +135,8 @@ class Tools:
         called = {call["name"] for call in calls} & set(self.handoffs)
         if not called:
             return self.handoffs
-        store, workspace = self.deps.store, self.work.details.task.workspace
-        given = store.profile(workspace, self.work.agent.slug).tools
+        store, workspace = self.run.deps.store, self.run.task.workspace
+        given = store.profile(workspace, self.run.work.agent.slug).tools
         now = store.tools(workspace, called)
         return {
             name: now.get(name, tool)
@@ -171,12 +165,12 @@ class Tools:
 
     def _checkpoint(self, call: Block) -> Block:
         """Saves the checkpoint once per call, however often the call is run."""
-        arguments, work = call["input"], self.work
+        arguments, work = call["input"], self.run.work
         task_id = work.details.task.id
         idempotency_key = IdempotencyKey(work.by, f"/{ROUTE}/{task_id}", call["toolUseId"], _hash(arguments))
         try:
             _, checkpoint_id = save_checkpoint(
-                self.deps,
+                self.run.deps,
                 work.call(idempotency_key=idempotency_key),
                 arguments["step_name"],
                 arguments["state"],
@@ -189,7 +183,7 @@ class Tools:
         """The results of delegations that the task has waited for."""
         calls = {call["toolUseId"] for call in reply.calls}
         found: dict[str, list[dict[str, Any]]] = {}
-        for each in (self.work.details.resume_payload or {}).get("results", ()):
+        for each in (self.run.work.details.resume_payload or {}).get("results", ()):
             if each.get("call_id") in calls:
                 found.setdefault(each["call_id"], []).append(each)
         return {call_id: _branch_result(call_id, outcomes) for call_id, outcomes in found.items()}
@@ -200,7 +194,7 @@ class _Plan:
     """Orders one reply's calls. Calls that can be done at once have their result in ``results`` already. Of the calls
     that end the task, the first is done (docs/spec/tools.md §4)."""
 
-    tools: Tools
+    tools: RunTools
     reply: Entry
     results: dict[str, Block]
     entry: Any
@@ -237,7 +231,7 @@ class _Plan:
             transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
             return RunExit.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
-        extras = (Insert(TaskEntry(tools.work.details.task.id, self._entry())),)
+        extras = (Insert(TaskEntry(tools.run.task.id, self._entry())),)
         if call["name"] == FAIL_TASK:
             return tools.fail(arguments, extras)
         return tools.complete(arguments["output"], _completion(arguments), extras)
@@ -247,11 +241,11 @@ class _Plan:
             return self._entry(*(delegation_message(*each) for each in begun))
 
         # The targets see the messages before this reply: its calls have no results yet.
-        delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.profile, transcript_entry)
+        delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.run.profile, transcript_entry)
         return RunExit.WAITS
 
     def _handing(self, turns: int) -> HandoffSource:
-        return HandoffSource(self.tools.deps, self.tools.work, self.tools.conversation, turns)
+        return HandoffSource(self.tools.run, turns)
 
     def _transfer_entry(self, call: HandoffCall, task: Task, agent: Agent) -> Entry:
         self.results[call.call_id] = result(call.call_id, routed_text(agent))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import ModelAway
 from baton.domain.guardrails.guardrails import OFF
-from baton.domain.runs.history import MAX_HISTORY_BYTES, Conversation, composed
+from baton.domain.runs.history import MAX_HISTORY_BYTES, composed
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import Usage, masked
 from baton.domain.tasks.trail import canonical_json
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baton.domain.runs.history import EarlierTask
-    from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Entry
-    from baton.ports.deps import Deps
     from baton.ports.runs import Models, Reply
+    from baton.steps.runs.run_context import RunContext
     from baton.steps.runs.transcript_writer import TranscriptWriter
 
 # With less time than that, the model isn't asked any more.
@@ -38,27 +37,25 @@ FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 1.0, 10.0
 class ModelClient:
     """Asks the model for one run."""
 
-    deps: Deps
+    run: RunContext
     models: Models
     transcript_writer: TranscriptWriter
-    profile: RunProfile
-    conversation: Conversation
     tools: list[dict[str, Any]]  # in the shape that the model gets
     earlier: list[tuple[EarlierTask, Sequence[Entry]]] | None = field(default=None)
 
     def has_time(self) -> bool:
-        return self.transcript_writer.work.time_left() >= MIN_TURN_SECONDS
+        return self.run.work.time_left() >= MIN_TURN_SECONDS
 
     def begun(self) -> str | None:
         """Counts the call before it is made, so that concurrent runs can't exceed a budget. Returns the exhausted
         budget as text, or None. Raises ``StaleClaim``."""
-        task, budget = self.transcript_writer.task, self.transcript_writer.work.details.message.budget.limits
+        task, budget = self.run.task, self.run.work.details.message.budget.limits
         spent = AddUsage(task.workflow_id, task.id, Usage(model_calls=1), budget.max_model_calls, budget.max_tokens)
 
         def attempt() -> str | None:
-            mine, total = self.deps.store.usage(task.workspace, task.workflow_id, task.id)
-            if mine.tokens >= self.profile.max_tokens:
-                return f"The agent has used up its {self.profile.max_tokens} tokens."
+            mine, total = self.run.deps.store.usage(task.workspace, task.workflow_id, task.id)
+            if mine.tokens >= self.run.profile.max_tokens:
+                return f"The agent has used up its {self.run.profile.max_tokens} tokens."
             if budget.max_model_calls is not None and total.model_calls >= budget.max_model_calls:
                 return f"The workflow's budget is {budget.max_model_calls} model calls, and it has had them."
             if budget.max_tokens is not None and total.tokens >= budget.max_tokens:
@@ -66,11 +63,11 @@ class ModelClient:
             self.transcript_writer.under_claim(spent)
             return None
 
-        return retry_on_conflict(self.deps.clock, attempt)
+        return retry_on_conflict(self.run.deps.clock, attempt)
 
     def ask(self) -> Reply:
         """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, and ``ModelRefuses``."""
-        provider, model_id, model = self.models.of(self.profile.model)
+        provider, model_id, model = self.models.of(self.run.profile.model)
         tried = 0
         while True:
             tried += 1
@@ -88,20 +85,22 @@ class ModelClient:
         """Sleeps before the next try. False if the pause is too long."""
         pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
         pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
-        if pause > LAST_PAUSE_SECONDS or pause + MIN_TURN_SECONDS > self.transcript_writer.work.time_left():
+        if pause > LAST_PAUSE_SECONDS or pause + MIN_TURN_SECONDS > self.run.work.time_left():
             return False
-        self.deps.clock.sleep(pause)
+        self.run.deps.clock.sleep(pause)
         return True
 
     def _request(self, model_id: str) -> Request:
-        work, conversation = self.transcript_writer.work, self.conversation
+        work, conversation = self.run.work, self.run.conversation
         task, context = work.details.task, work.details.message.context.json
         return Request(
-            system=system_prompt(self.profile.system_prompt, context, conversation.source, conversation.instructions),
+            system=system_prompt(
+                self.run.profile.system_prompt, context, conversation.source, conversation.instructions
+            ),
             messages=self._history(),
             tools=self.tools,
             model=model_id,
-            max_tokens=self.profile.max_reply_tokens,
+            max_tokens=self.run.profile.max_reply_tokens,
             seconds=max(work.time_left(), MIN_TURN_SECONDS),
             workspace=task.workspace,
             agent=work.agent.slug,
@@ -117,7 +116,7 @@ class ModelClient:
         entries = self.transcript_writer.transcript.entries
         too_long = sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
         return composed(
-            self.conversation,
+            self.run.conversation,
             self.earlier,
             entries,
             has_tools=bool(self.tools),
@@ -128,12 +127,12 @@ class ModelClient:
         """The newest tasks that fit. Secrets are masked, as in everything between agents, unless the workspace turned
         that off."""
         found: list[tuple[EarlierTask, Sequence[Entry]]] = []
-        if not self.conversation.earlier:
+        if not self.run.conversation.earlier:
             return found
-        size, workspace = 0, self.transcript_writer.task.workspace
-        is_open = self.deps.store.settings(workspace).guardrails.secrets == OFF
-        for seen in reversed(self.conversation.earlier):
-            entries: Sequence[Entry] = self.deps.store.transcript(workspace, seen.task_id)
+        size, workspace = 0, self.run.task.workspace
+        is_open = self.run.deps.store.settings(workspace).guardrails.secrets == OFF
+        for seen in reversed(self.run.conversation.earlier):
+            entries: Sequence[Entry] = self.run.deps.store.transcript(workspace, seen.task_id)
             entries = entries if is_open else [masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
             size += sum(len(canonical_json(entry.blocks)) for entry in entries)
@@ -142,10 +141,10 @@ class ModelClient:
         return found
 
     def _log(self, reply: Reply, provider: str, model_id: str) -> None:
-        self.deps.log(
+        self.run.deps.log(
             "a model replied",
             action="model_replied",
-            task_id=self.transcript_writer.task.id,
+            task_id=self.run.task.id,
             provider=provider,
             model=model_id,
             stop_reason=str(reply.stop_reason),

@@ -39,14 +39,12 @@ if TYPE_CHECKING:
 
     from baton.domain.agents.agent import Agent
     from baton.domain.agents.tool import Tool
-    from baton.domain.runs.history import Conversation
     from baton.domain.runs.run_profile import RunProfile
     from baton.domain.runs.transcript import Entry
     from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
     from baton.ports.details import TaskDetails
     from baton.ports.handoffs import HandoffInputs
-    from baton.ports.runs import RunInput
+    from baton.steps.runs.run_context import RunContext
 
 MAX_CALLS = MAX_BRANCHES
 
@@ -64,14 +62,11 @@ class HandoffCall:
 class HandoffSource:
     """The run that hands off."""
 
-    deps: Deps
-    work: RunInput
-    conversation: Conversation
+    run: RunContext
     turns: int  # the turns of its transcript that a target may see
 
     def call(self, *call_ids: str) -> WorkerCall:
-        body_hash = hashlib.sha256(canonical_json(call_ids).encode()).hexdigest()
-        return self.work.call(body_hash)
+        return self.run.work.call(hashlib.sha256(canonical_json(call_ids).encode()).hexdigest())
 
 
 def transfer_by(
@@ -80,14 +75,14 @@ def transfer_by(
     """Transfers the conversation to the tool's target. ``entry`` makes the transcript's entry from the call as it was
     permitted (with its secrets masked if the workspace says so), the new task and its agent. Raises ``TargetInactive``,
     ``LoopTripped`` and other ``InvalidInput``, which leave the task as it was, and ``StaleClaim``."""
-    deps, by, worker_call = handing.deps, handing.work.by, handing.call(call.call_id)
+    deps, by, worker_call = handing.run.deps, handing.run.work.by, handing.call(call.call_id)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned, agent, permitted = _planned(handing, call, inputs, Kind.TRANSFER)
         begun = begin_children(deps, worker_call, [planned], inputs, now)
         task = begun.only.task
-        command = Transfer(by=by, claim_id=handing.work.claim_id, successor=task.id, target=agent.slug)
-        extra = Insert(TaskEntry(handing.work.details.task.id, entry(permitted, task, agent)))
+        command = Transfer(by=by, claim_id=handing.run.work.claim_id, successor=task.id, target=agent.slug)
+        extra = Insert(TaskEntry(handing.run.task.id, entry(permitted, task, agent)))
         return ClaimOutcome(
             verb=command,
             output=transfer_output(begun.only),
@@ -110,18 +105,18 @@ def delegate_by(
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(handing, call, inputs, Kind.DELEGATION) for call in calls]
-        begun = begin_children(handing.deps, worker_call, [each for each, _, _ in planned], inputs, now)
+        begun = begin_children(handing.run.deps, worker_call, [each for each, _, _ in planned], inputs, now)
         quorum = min(profile.quorum or 1, len(calls)) if profile.join is Policy.QUORUM else None
         wait = wait_for(_task(inputs), begun.handoffs, JoinRule(profile.join, quorum), inputs.settings, now)
         pairs = zip(planned, begun.handoffs, strict=True)
         transcript_entry = entry([(call, child.task, agent) for (_, agent, call), child in pairs])
         return ClaimOutcome(
-            verb=WaitFor(by=handing.work.by, claim_id=handing.work.claim_id, wait=wait),
+            verb=WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
             children=begun.handoffs,
-            extras=(Insert(TaskEntry(handing.work.details.task.id, transcript_entry)), *begun.extras),
+            extras=(Insert(TaskEntry(handing.run.task.id, transcript_entry)), *begun.extras),
         )
 
-    return end_claim(handing.deps, EndClaimRequest(call=worker_call, verb=WaitFor.name), decide, _wanted(calls))
+    return end_claim(handing.run.deps, EndClaimRequest(call=worker_call, verb=WaitFor.name), decide, _wanted(calls))
 
 
 def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
@@ -162,8 +157,8 @@ def _planned(
 ) -> tuple[PlannedHandoff, Agent, HandoffCall]:
     task, tool = _task(inputs), call.tool
     record = inputs.parent.message if inputs.parent else HandoffMessage()
-    source = task.claim.agent if task.claim else task.target_agent or handing.work.by.id
-    agent = active_agent(handing.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent")
+    source = task.claim.agent if task.claim else task.target_agent or handing.run.work.by.id
+    agent = active_agent(handing.run.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent")
     # Read with the task in this very attempt: a change during the model's reply counts.
     if suspension := tool.suspended_by(agent):
         raise ToolSuspended(tool.name, suspension.reason)
@@ -181,7 +176,7 @@ def _planned(
         rollback=RollbackPart({"on_failure": None}) if is_transfer else RollbackPart(),
         metadata=MetadataPart({"priority": str(task.priority)}),
     )
-    conversation = handing.conversation.handed_on(
+    conversation = handing.run.conversation.handed_on(
         tool.history, task.id, handing.turns, source, tool.handoff_instructions
     )
     draft = HandoffDraft(

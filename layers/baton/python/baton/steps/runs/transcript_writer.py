@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from baton.domain.runs.transcript import Block
     from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.runs import RunInput
     from baton.ports.writes import Write
+    from baton.steps.runs.run_context import RunContext
 
 # A reply that was paid for isn't given up as long as there is time.
 SAVING_PAUSES = (1.0, 4.0, 10.0)
@@ -31,14 +30,13 @@ SAVING_PAUSES = (1.0, 4.0, 10.0)
 class TranscriptWriter:
     """Writes the transcript of one run."""
 
-    deps: Deps
-    work: RunInput
+    run: RunContext
     transcript: Transcript  # as it is by now
     has_progressed: bool = False  # since this run began
 
     @property
     def task(self) -> Task:
-        return self.work.details.task
+        return self.run.task
 
     def replied(self, reply: Reply) -> Entry:
         """Saves the reply with its cost, before any of its calls is run. A reply that can't be stored is saved as
@@ -64,10 +62,10 @@ class TranscriptWriter:
 
     def _count_without_claim(self, spent: AddUsage, turn: int) -> None:
         """Counts the cost of a reply that is useless without the claim; once, even if an attempt arrives late."""
-        idempotency_key = IdempotencyKey(self.work.by, "cost of a reply", f"{self.work.claim_id} {turn}", "")
+        idempotency_key = IdempotencyKey(self.run.work.by, "cost of a reply", f"{self.run.work.claim_id} {turn}", "")
 
         def count() -> None:
-            apply_once(self.deps, idempotency_key, [spent])
+            apply_once(self.run.deps, idempotency_key, [spent])
 
         self._persistently(count)
 
@@ -96,28 +94,30 @@ class TranscriptWriter:
         """Tries again as long as there is time."""
         for pause in (*SAVING_PAUSES, None):
             try:
-                return retry_on_conflict(self.deps.clock, write)
+                return retry_on_conflict(self.run.deps.clock, write)
             except Busy:
-                if pause is None or self.work.time_left() < pause:
+                if pause is None or self.run.work.time_left() < pause:
                     raise
-                self.deps.clock.sleep(pause)
+                self.run.deps.clock.sleep(pause)
         return None
 
     def under_claim(self, *extras: Write) -> None:
         """Commits the writes if the claim is still the current one. Raises ``StaleClaim``, and ``Conflict`` if
         another condition fails."""
         try:
-            self.deps.store.commit(self.task.workspace, Require(UnderClaim(self.task.id, self.work.claim_id)), *extras)
+            self.run.deps.store.commit(
+                self.task.workspace, Require(UnderClaim(self.task.id, self.run.work.claim_id)), *extras
+            )
         except Conflict:
-            task, _ = self.deps.store.load(self.task.workspace, self.task.id)
-            task.current_claim(self.work.claim_id, self.work.by)
+            task, _ = self.run.deps.store.load(self.task.workspace, self.task.id)
+            task.current_claim(self.run.work.claim_id, self.run.work.by)
             raise
 
     def _keep_once(self, entry: Entry, extras: Sequence[Write]) -> None:
         try:
             self.under_claim(Insert(TaskEntry(self.task.id, entry)), *extras)
         except Conflict:
-            stored = self.deps.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
+            stored = self.run.deps.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
             if entry not in stored:  # else an earlier try was applied and its reply was lost
                 raise
 
@@ -127,8 +127,8 @@ class TranscriptWriter:
         return Entry(
             first=self.transcript.next,
             kind=kind,
-            agent=self.work.agent.slug,
-            at=self.deps.clock.now(),
+            agent=self.run.work.agent.slug,
+            at=self.run.deps.clock.now(),
             turn=turn,
             blocks=blocks,
             more_messages=more_messages,
