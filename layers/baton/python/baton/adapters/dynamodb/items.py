@@ -30,7 +30,7 @@ from baton.domain.tracker.tracker_settings import from_public
 if TYPE_CHECKING:
     from datetime import datetime
 
-Item = dict[str, Any]
+    from baton.adapters.dynamodb.item_writes import Item
 
 
 def head_item(task: Task) -> Item:

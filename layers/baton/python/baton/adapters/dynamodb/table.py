@@ -26,6 +26,7 @@ from botocore.exceptions import (
 
 from baton.adapters.dynamodb.item_writes import (
     Bar,
+    Item,
     ItemWrite,
     KeyBar,
     MarkerBar,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-Item = dict[str, Any]
 ATTEMPTS = 3
 _FAILURES = (ClientError, ConnectionError, HTTPClientError)
 _UNCLEAR_CODES = frozenset(

@@ -18,7 +18,7 @@ from baton.ports.access import PollPermit
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from baton.adapters.dynamodb.table import Item
+    from baton.adapters.dynamodb.item_writes import Item
     from baton.domain.access.principal import Principal
 
 # The slot is free or expired, or we hold it: an attempt whose reply was lost is repeated.

@@ -12,8 +12,9 @@ from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.domain.errors import Conflict
 
 if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import Item
     from baton.adapters.dynamodb.keys import Key
-    from baton.adapters.dynamodb.table import Item, Table
+    from baton.adapters.dynamodb.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

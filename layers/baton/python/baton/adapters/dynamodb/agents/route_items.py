@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
 from baton.domain.agents.route import Mode, Route
 from baton.domain.times import parse_rfc3339, rfc3339
 
-Item = dict[str, Any]
+if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import Item
 
 
 def route_item(route: Route) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baton.adapters.dynamodb import keys
 from baton.domain.agents.tool import History, Tool, ToolMode, ToolType, Variable, VariableType
@@ -11,7 +11,8 @@ from baton.domain.numbers import loads
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import parse_rfc3339, rfc3339
 
-Item = dict[str, Any]
+if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import Item
 
 
 def tool_item(tool: Tool) -> Item:

@@ -3,15 +3,14 @@ accepted it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys
 from baton.domain.events.bus_events import OutboxEvent
 
 if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import Item
     from baton.domain.tasks.task import Task
-
-Item = dict[str, Any]
 
 
 def outbox_event_item(task: Task, outbox_event: OutboxEvent) -> Item:

@@ -20,10 +20,9 @@ from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.ports.queues import Skills
 
 if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import Item
     from baton.domain.idempotency import SavedResponse
     from baton.domain.tasks.task import Claim, Task
-
-Item = dict[str, Any]
 
 
 def held_item(task: Task, claim: Claim) -> Item:

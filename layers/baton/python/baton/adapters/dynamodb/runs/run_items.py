@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys
 from baton.domain.runs.run_profile import RunProfile
@@ -11,7 +11,8 @@ from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType,
 from baton.domain.tasks.task import Policy
 from baton.domain.times import parse_rfc3339, rfc3339
 
-Item = dict[str, Any]
+if TYPE_CHECKING:
+    from baton.adapters.dynamodb.item_writes import Item
 
 
 def profile_item(profile: RunProfile) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
@@ -14,7 +14,8 @@ from baton.domain.tracker.webhook import Webhook
 if TYPE_CHECKING:
     from datetime import datetime
 
-Item = dict[str, Any]
+    from baton.adapters.dynamodb.item_writes import Item
+
 _MIRROR_COUNTS = ("wanted", "shown", "looks", "looked", "attempts", "failures", "version")
 
 
