@@ -12,10 +12,10 @@ from baton.domain.times import rfc3339
 SourceT = TypeVar("SourceT")
 ViewT = TypeVar("ViewT")
 
-SHAPES: list[Shape[Any, Any]] = []
+SHAPES: list[ViewShape[Any, Any]] = []
 
 
-class Shape(Generic[SourceT, ViewT]):
+class ViewShape(Generic[SourceT, ViewT]):
     """``view``: a TypedDict, the table of the fields. ``odd``: its fields that the caller gives. A test holds the types
     of all other fields to those of the attributes (tests/functions/test_shapes.py)."""
 

@@ -14,7 +14,7 @@ import pytest
 
 import api.handler
 import wait.handler
-from rest.shape import SHAPES, Shape
+from rest.shape import SHAPES, ViewShape
 
 LOADED = (api.handler, wait.handler)  # whose modules have all views
 TEXT = {datetime: str, date: str}
@@ -64,12 +64,12 @@ def admits(shown: Any, made: Any) -> bool:
     return shown is Any or made is Any or bool(shown == made)
 
 
-def label(shape: Shape[Any, Any]) -> str:
+def label(shape: ViewShape[Any, Any]) -> str:
     return f"{shape.view.__name__} of {shape.source.__name__}"
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=label)
-def test_a_views_fields_have_the_types_of_their_attributes(shape: Shape[Any, Any]) -> None:
+def test_a_views_fields_have_the_types_of_their_attributes(shape: ViewShape[Any, Any]) -> None:
     shown = typing.get_type_hints(shape.view)
     assert shape.odd <= set(shown), "an odd field that the view doesn't have"
     wrong = {

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from api.tracker.views import TrackerSettingsView
 from baton.domain.access.settings import SETTING_NAMES
 from baton.domain.access.token import Token
-from rest.shape import Shape
+from rest.shape import ViewShape
 
 if TYPE_CHECKING:
     from baton.domain.access.settings import Settings
@@ -96,11 +96,11 @@ def settings_view(settings: Settings, *, with_guardrails: bool = True) -> Settin
     return view
 
 
-_NEW_TOKEN = Shape(NewToken, Token, "token")
+_NEW_TOKEN = ViewShape(NewToken, Token, "token")
 
 
 def new_token(token: Token, text: str) -> NewToken:
     return _NEW_TOKEN(token, token=text)
 
 
-token_view = Shape(TokenView, Token)
+token_view = ViewShape(TokenView, Token)

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.agents.tool import Suspension, Tool, Variable
 from rest.answers import FieldError
-from rest.shape import Shape
+from rest.shape import ViewShape
 
 if TYPE_CHECKING:
     from baton.domain.agents.tool import Suspension, Variable
@@ -89,10 +89,10 @@ class DryRunView(TypedDict):
     context: dict[str, Any] | None
 
 
-_TOOL = Shape(ToolView, Tool, "config suspended")
-_CONFIG = Shape(ToolConfigView, Tool, "context_variables")
-_VARIABLE = Shape(VariableView, Variable)
-_SUSPENSION = Shape(SuspensionView, Suspension, "reason")
+_TOOL = ViewShape(ToolView, Tool, "config suspended")
+_CONFIG = ViewShape(ToolConfigView, Tool, "context_variables")
+_VARIABLE = ViewShape(VariableView, Variable)
+_SUSPENSION = ViewShape(SuspensionView, Suspension, "reason")
 
 
 def tool_view(details: ToolDetails) -> ToolView:

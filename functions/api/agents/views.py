@@ -10,7 +10,7 @@ from baton.domain.agents.agent import Agent
 from baton.domain.runs.run_profile import RunProfile
 from baton.services.agents.discover_agents import MatchingAgent
 from baton.services.agents.import_agents import ImportedAgent
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.views import when
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class ImportedAgents(TypedDict):
     items: list[ImportedAgentView]
 
 
-agent_view = Shape(AgentView, Agent)
+agent_view = ViewShape(AgentView, Agent)
 
 
 def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
@@ -124,11 +124,11 @@ def saved_agent_view(agent: Agent, profile: RunProfile | None) -> SavedAgentView
     return {**agent_view(agent), **profile_view(profile)}
 
 
-_PROFILE = Shape(ProfileView, RunProfile)
+_PROFILE = ViewShape(ProfileView, RunProfile)
 
 
 def profile_view(profile: RunProfile | None) -> ProfileView:
     return {} if profile is None else _PROFILE(profile)
 
 
-imported_agent_view = Shape(ImportedAgentView, ImportedAgent)
+imported_agent_view = ViewShape(ImportedAgentView, ImportedAgent)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from typing_extensions import TypedDict
 
 from baton.domain.agents.route import Route
-from rest.shape import Shape
+from rest.shape import ViewShape
 
 if TYPE_CHECKING:
     from baton.domain.agents.route import Route
@@ -28,4 +28,4 @@ class RouteList(TypedDict):
     next_cursor: str | None
 
 
-route_view = Shape(RouteView, Route)
+route_view = ViewShape(RouteView, Route)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from typing_extensions import TypedDict
 
 from baton.domain.alerts.alert import Alert
-from rest.shape import Shape
+from rest.shape import ViewShape
 
 if TYPE_CHECKING:
     from baton.domain.alerts.alert import Alert
@@ -40,7 +40,7 @@ class AlertPage(TypedDict):
     next_cursor: str | None
 
 
-_ALERT = Shape(AlertView, Alert, "task_url")
+_ALERT = ViewShape(AlertView, Alert, "task_url")
 
 
 def alert_view(deps: Deps, alert: Alert) -> AlertView:

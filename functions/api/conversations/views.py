@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.tasks.task import Kind, Task
 from baton.domain.times import rfc3339
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.views import ChangedTask, KindName, StateName, UsageView, changed_task, usage_view
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class MessagePage(TypedDict):
     after: str
 
 
-_TASK = Shape(ConversationTask, Task, "kind")
+_TASK = ViewShape(ConversationTask, Task, "kind")
 
 
 def asked_view(deps: Deps, details: TaskDetails) -> AskedView:

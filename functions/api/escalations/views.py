@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain.escalations.review import Review
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.trail_views import NoteView
 from rest.tasks.views import ChangedTask
 
@@ -61,7 +61,7 @@ class ReviewPage(TypedDict):
     next_cursor: str | None
 
 
-_REVIEW = Shape(ReviewView, Review, "state reason task_url")
+_REVIEW = ViewShape(ReviewView, Review, "state reason task_url")
 
 
 def review_view(deps: Deps, review: Review) -> ReviewView:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypedDict
 
 from baton.domain.handoffs.workflow import Checkpoint
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.views import ChangedTask
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class CheckpointPage(TypedDict):
     next_cursor: str | None
 
 
-_CHECKPOINT = Shape(CheckpointView, Checkpoint, "checkpoint_id")
+_CHECKPOINT = ViewShape(CheckpointView, Checkpoint, "checkpoint_id")
 
 
 def checkpoint_view(checkpoint: Checkpoint) -> CheckpointView:

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from baton.domain.handoffs.handoff import status_of
 from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.times import rfc3339
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.outcome_views import CompletionView, FailureRecordView, FailureView, failure_view
 from rest.tasks.views import ChangedTask, KindName, StateName, changed_task
 
@@ -145,7 +145,7 @@ _ORIGINS = ("retries", "continues", "part_of")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
-_LISTED = Shape(ListedHandoff, Task, "task_id kind status url")
+_LISTED = ViewShape(ListedHandoff, Task, "task_id kind status url")
 
 
 def listed_handoff(deps: Deps, task: Task) -> ListedHandoff:

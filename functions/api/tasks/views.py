@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import TypedDict
 
 from baton.services.tasks.verify_trail import TrailFindings
-from rest.shape import Shape
+from rest.shape import ViewShape
 
 if TYPE_CHECKING:
     from baton.services.tasks.verify_trail import TrailFindings
@@ -27,4 +27,4 @@ class TrailVerdict(TypedDict):
     matches_task: bool
 
 
-trail_verdict = Shape(TrailVerdict, TrailFindings)
+trail_verdict = ViewShape(TrailVerdict, TrailFindings)

@@ -11,7 +11,7 @@ from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.webhook import HANDSHAKE, Webhook
 from baton.ports.tracker import TrackerProblem
 from baton.services.tracker.retry_tracker import Retried
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.views import when
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def health_view(health: TrackerReport, now: datetime) -> TrackerHealth:
     }
 
 
-_PROBLEM = Shape(ProblemView, TrackerProblem, "severity")
+_PROBLEM = ViewShape(ProblemView, TrackerProblem, "severity")
 
 
 def check_view(problems: Iterable[TrackerProblem]) -> TrackerCheck:
@@ -192,7 +192,7 @@ def check_view(problems: Iterable[TrackerProblem]) -> TrackerCheck:
     return {"ok": all(each["severity"] != "error" for each in found), "problems": found}
 
 
-retried_view = Shape(RetriedView, Retried)
+retried_view = ViewShape(RetriedView, Retried)
 
 
 def imported_view(imported: Imported) -> ImportedView:
@@ -209,7 +209,7 @@ def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
     }
 
 
-_WEBHOOK = Shape(WebhookView, Webhook, "state expires_at verification_token")
+_WEBHOOK = ViewShape(WebhookView, Webhook, "state expires_at verification_token")
 
 
 def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
@@ -221,7 +221,7 @@ def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
     )
 
 
-_DEAD_PAGE = Shape(DeadPage, PageSync, "status url")
+_DEAD_PAGE = ViewShape(DeadPage, PageSync, "status url")
 
 
 def _dead_page(sync: PageSync) -> DeadPage:

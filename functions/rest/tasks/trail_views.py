@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from baton.domain.handoffs.workflow import LateResult
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import rfc3339
-from rest.shape import Shape
+from rest.shape import ViewShape
 
 if TYPE_CHECKING:
     from baton.domain.handoffs.workflow import LateResult
@@ -73,7 +73,7 @@ class LateResults(TypedDict):
     next_cursor: str | None
 
 
-_LATE_RESULT = Shape(LateResultView, LateResult, "fence")
+_LATE_RESULT = ViewShape(LateResultView, LateResult, "fence")
 
 
 def late_result_view(result: LateResult) -> LateResultView:

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, State, Task, Wait
 from baton.domain.times import rfc3339
-from rest.shape import Shape
+from rest.shape import ViewShape
 from rest.tasks.outcome_views import CompletionView, FailureView, FollowUpView
 
 if TYPE_CHECKING:
@@ -178,12 +178,12 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
-_LISTED = Shape(ListedTask, Task, "kind wait claim tracker url")
-_WAIT = Shape(WaitView, Wait, "for policy branches")
-_BRANCH = Shape(BranchView, Branch)
-_RECOVERY = Shape(RecoveryView, Recovery)
-claim_view = Shape(ClaimView, Claim)
-usage_view = Shape(UsageView, Usage)
+_LISTED = ViewShape(ListedTask, Task, "kind wait claim tracker url")
+_WAIT = ViewShape(WaitView, Wait, "for policy branches")
+_BRANCH = ViewShape(BranchView, Branch)
+_RECOVERY = ViewShape(RecoveryView, Recovery)
+claim_view = ViewShape(ClaimView, Claim)
+usage_view = ViewShape(UsageView, Usage)
 
 
 def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
