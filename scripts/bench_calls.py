@@ -16,11 +16,11 @@ from bench_office import (
     APPROVE,
     AUTHORIZE,
     BEAT,
-    BELL,
     CLAIM,
     COMPLETE,
     IN_NOTION,
     MARK,
+    NOTICE,
     RUN_APPROVE,
     SENDS,
     SWEEP,
@@ -77,12 +77,12 @@ def show_calls(stack: Stack) -> None:
     measured["one swept task, lease over"] = Measured(_beside_the_due_page(measured.pop(SWEEP.name).plain), None)
     table(
         "Calls and consumed capacity per verb, in a workspace of 5 agents",
-        ("", "reads", "writes", "table WU", "index WU", "RU", "bells", "with key: WU", "RU"),
+        ("", "reads", "writes", "table WU", "index WU", "RU", "notices", "with key: WU", "RU"),
         [_row(name, each) for name, each in measured.items()],
         "Write units (WU) of the table and its indexes: the local engine's ReturnConsumedCapacity, which follows the\n"
         "documented rules. Read units (RU): computed from the items' sizes, as the engine doesn't tell. In a\n"
-        "transaction every started KB of an item is 2 WU. With key: the same call with an Idempotency-Key. A bell is\n"
-        "one SendMessage.",
+        "transaction every started KB of an item is 2 WU. With key: the same call with an Idempotency-Key. A notice\n"
+        "is one SendMessage.",
     )
     _show_items(measured)
     _show_tracker(stack, measured)
@@ -96,9 +96,9 @@ def show_calls(stack: Stack) -> None:
     )
     _show_thinking(usage)
     _show_cost(
-        "Cost of a million handoffs whose agent is run: create and approve over HTTP, one bell, one heartbeat",
+        "Cost of a million handoffs whose agent is run: create and approve over HTTP, one notice, one heartbeat",
         [usage[MARK.name], usage[RUN_APPROVE.name]],
-        [usage[BELL.name], usage[BEAT.name]],
+        [usage[NOTICE.name], usage[BEAT.name]],
         usage[AUTHORIZE.name],
         (1, usage[SWITCH.name]),
     )
@@ -109,9 +109,9 @@ def _show_tracker(stack: Stack, measured: dict[str, Measured]) -> None:
     verbs = {verb.name: Measured(_usage(stack, verb, None), None) for verb in (*IN_NOTION, *SENDS)}
     table(
         "Calls and consumed capacity with Notion as the tracker",
-        ("", "reads", "writes", "table WU", "index WU", "RU", "bells", "", ""),
+        ("", "reads", "writes", "table WU", "index WU", "RU", "notices", "", ""),
         [_row(name, each) for name, each in verbs.items()],
-        "Bells include those for sync-tracker. A tracker that answers at once stands in for Notion.",
+        "Notices include those for sync-tracker. A tracker that answers at once stands in for Notion.",
     )
     plain = [measured[verb.name].plain for verb in (MARK, APPROVE, CLAIM, COMPLETE)]
     with_it = [each.plain for each in verbs.values()]
@@ -139,7 +139,7 @@ def _show_tracker(stack: Stack, measured: dict[str, Measured]) -> None:
 
 def _show_thinking(usage: dict[str, Usage]) -> None:
     """What a model's replies cost in Baton, beside what its provider asks for them."""
-    none, idempotency_key, twice = (usage[verb.name] for verb in (BELL, *THOUGHT))
+    none, idempotency_key, twice = (usage[verb.name] for verb in (NOTICE, *THOUGHT))
     rows = []
     for what, more, less in (
         ("the first reply", idempotency_key, none),

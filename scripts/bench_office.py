@@ -233,7 +233,7 @@ def get_task(processes: Office, _once: IdempotencyKey | None = None) -> None:
     processes.store.read(processes.workspace, processes.task_id)
 
 
-def answer_bell(processes: Office, _once: IdempotencyKey | None = None) -> None:
+def answer_notice(processes: Office, _once: IdempotencyKey | None = None) -> None:
     notice = DispatchNotice(workspace=processes.workspace, agent=processes.target, task_id=processes.task_id)
     process_task(processes.deps, processes.runner, notice, TimeBudget(lease_seconds=150, time_left=lambda: 100.0))
 
@@ -302,9 +302,9 @@ AUTHORIZE = Verb("authorizer", (get_token,), authorize)
 SWITCH = Verb("kill switch, of an agent's request", (), ask_switch)
 IDLE_SWEEP = Verb("sweep, nothing due", CLAIMED, look)
 SWEEP = Verb("sweep, a claim is lost", (*CLAIMED, outlive), look)
-BELL = Verb("process-task, one bell", (mark, approve, wait), answer_bell, runtime=Runtime.RUN)
+NOTICE = Verb("process-task, one notice", (mark, approve, wait), answer_notice, runtime=Runtime.RUN)
 THOUGHT = tuple(
-    Verb(f"the same, the model replies {often}", (mark, approve, wait, think), answer_bell, runtime=Runtime.RUN)
+    Verb(f"the same, the model replies {often}", (mark, approve, wait, think), answer_notice, runtime=Runtime.RUN)
     for often, think in (("once", think_once), ("twice", think_twice))
 )
 RUN_APPROVE = Verb("approve, agent is run", (mark,), approve, runtime=Runtime.RUN)
@@ -351,7 +351,7 @@ VERBS = (
     IDLE_SWEEP,
     SWEEP,
     RUN_APPROVE,
-    BELL,
+    NOTICE,
     *THOUGHT,
 )
 

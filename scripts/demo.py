@@ -85,7 +85,7 @@ def _scene_a_handoff(player: Player) -> str:
 
 
 def _scene_approval_and_work(player: Player, task_id: str) -> None:
-    heading("3. A human approves, process-task does the work", "The queue rings once the undo window of 3 s is over.")
+    heading("3. A human approves, process-task does the work", "The notice comes once the undo window of 3 s is over.")
     player.send("human", "POST", f"/tasks/{task_id}/approve", {"revision": 1}, show=("state", "ready_at"))
     player.send(
         "human",

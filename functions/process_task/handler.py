@@ -34,13 +34,13 @@ class DispatchNoticeHandler:
     metrics: Metrics
 
     def __call__(self, body: str) -> None:
-        notice = bell_of(body)
+        notice = notice_of(body)
         handled = process_task(self.deps, self.runner, notice, self.time_budget)
         ids = {"workspace": notice.workspace, "agent": notice.agent, "task_id": notice.task_id}
         logger().info("dispatch notice handled", extra={"action": "bell_handled", "handled": handled.value, **ids})
 
 
-def bell_of(body: str) -> DispatchNotice:
+def notice_of(body: str) -> DispatchNotice:
     """Raises ``MalformedMessage`` unless the body is exactly ``{workspace, agent, task_id}``, each a valid id."""
     message = fields_of(body, FIELDS)
     if not all(isinstance(value, str) and is_id(value) for value in message.values()) or not is_slug(message["agent"]):

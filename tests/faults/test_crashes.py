@@ -185,7 +185,7 @@ def test_process_task_that_dies_anywhere(waiting: Act, delivery: str) -> None:
     survive(Scene(waiting, Processes.deliver), DELIVERIES[delivery], promise, reads=delivery == FIRST)
 
 
-# Sweeping: a lease that ran out, a bell that was lost, work that nobody took.
+# Sweeping: a lease that ran out, a notice that was lost, work that nobody took.
 
 
 def lease_ran_out(processes: Processes) -> None:
@@ -196,7 +196,7 @@ def lease_ran_out(processes: Processes) -> None:
     after_a_lease(processes)
 
 
-def bell_was_lost(processes: Processes) -> None:
+def notice_was_lost(processes: Processes) -> None:
     create(processes)
     processes.queue.messages.clear()
     processes.clock.advance(61)
@@ -223,7 +223,7 @@ SWEEPS: dict[str, Act] = {
 }
 
 
-ALONE = [(due, again) for due in (lease_ran_out, bell_was_lost, nobody_took_it) for again in SWEEPS]
+ALONE = [(due, again) for due in (lease_ran_out, notice_was_lost, nobody_took_it) for again in SWEEPS]
 
 
 @pytest.mark.parametrize(("due", "again"), [*ALONE, (all_of_it, FIRST)])
@@ -239,7 +239,7 @@ def test_a_sweep_that_dies_anywhere(due: Act, again: str) -> None:
 
 
 def test_the_points_come_from_the_run() -> None:
-    """Creating reads three times in a new process, writes and rings; the queue's call is one of them."""
+    """Creating reads three times in a new process, writes and notifies; the queue's call is one of them."""
     points = Scene(nothing, create).points()
     assert [operation for _, fault, operation in points if fault == "crash_before"] == [
         "get_item",

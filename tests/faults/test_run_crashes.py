@@ -148,8 +148,8 @@ STORIES = {
 
 
 class Scene:
-    """A story up to the moment at which its bells are answered; ``again`` goes back there, or tells it anew where that
-    costs nothing."""
+    """A story up to the moment at which its notices are answered; ``again`` goes back there, or tells it anew where
+    that costs nothing."""
 
     def __init__(self, story: Story, rig: Rig | None = None) -> None:
         self.story, self.rig = story, rig

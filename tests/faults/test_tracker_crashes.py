@@ -135,20 +135,20 @@ class Stage:
 
     # Time
 
-    def answer_bells(self) -> None:
+    def answer_notices(self) -> None:
         for _ in range(20):
             notices, self.world.tracker_queue.notices[:] = list(self.world.tracker_queue.notices), []
             for workspace, task_id, _delay in notices:
                 sync_tracker(self.deps, workspace, task_id, lambda: 120.0)
             if not notices:
                 return
-        raise AssertionError("the bells never end")
+        raise AssertionError("the notices never end")
 
     def quiet(self) -> None:
         for _ in range(STEPS):
             self.world.clock.advance(STEP_SECONDS)
             assert sweep(self.deps).failed == 0
-            self.answer_bells()
+            self.answer_notices()
 
     # What is there
 
@@ -201,7 +201,7 @@ def survive(
     everywhere: bool = False,
     every: int = 1,
 ) -> int:
-    """Dies at points of ``act``, does what comes ``then``, and goes on. Bells that were rung before are lost, unless
+    """Dies at points of ``act``, does what comes ``then``, and goes on. Notices that were sent before are lost, unless
     they are answered ``then``. Answers how many points there were."""
     first = build()
     act(first)
@@ -254,9 +254,9 @@ def mark_whose_reply_is_lost(stage: Stage) -> None:
 
 
 def sync(stage: Stage) -> None:
-    """Of the task if there is one, and then whatever that rings for."""
+    """Of the task if there is one, and then what that notifies of."""
     sync_tracker(stage.deps, WORKSPACE, stage.task_id or None, lambda: 120.0)
-    stage.answer_bells()
+    stage.answer_notices()
 
 
 def made(stage: Stage) -> None:
@@ -320,7 +320,7 @@ def at_most_one_task(stage: Stage, where: str) -> None:
     shows_its_state(stage, where)
     stage.world.tracker_queue.notices.clear()
     mark(stage)
-    stage.answer_bells()
+    stage.answer_notices()
     assert [task.id for task in stage.tasks()] == [stage.task_id], where
     check(stage, where)
 
@@ -397,7 +397,7 @@ def ring_for_everything(stage: Stage) -> None:
     """At the very moment at which the other one died; what that had asked for may not be found yet."""
     for task in stage.tasks():
         stage.world.tracker_queue.notify(WORKSPACE, task.id)
-    stage.answer_bells()
+    stage.answer_notices()
 
 
 @pytest.mark.parametrize("name", STORIES)
@@ -444,7 +444,7 @@ def test_a_page_whose_reply_was_lost_is_found_as_soon_as_the_index_shows_it() ->
         assert stage.world.row(stage.task_id).page is None
         stage.world.clock.advance(60)
         sweep(stage.deps)
-        stage.answer_bells()
+        stage.answer_notices()
     check(stage, "two minutes later")
 
 

@@ -368,7 +368,7 @@ def test_token_is_kept_under_the_workspaces_name(account: Account) -> None:
 
 
 @pytest.mark.parametrize("name", ["process_task-bell", "process_task-bell_twice"])
-def test_bell_runs_its_task_once(account: Account, name: str) -> None:
+def test_notice_runs_its_task_once(account: Account, name: str) -> None:
     of_runner(account)
     assert account.invoke(name) == {"batchItemFailures": []}
     task = account.task()

@@ -107,11 +107,11 @@ class Play:
         return self._invoked("publish_events", {"Records": records}, shown={"records": len(records)})
 
     def ring(self, *bodies: str) -> Any:
-        """What waits in the queue of bells; or else these messages."""
+        """What waits in the queue of notices; or else these messages."""
         return self._received("process_task", "BATON_QUEUE_URL", bodies)
 
     def ring_until_quiet(self) -> None:
-        """Each bell at its time."""
+        """Each notice at its time."""
         while waiting := self.stage.queues.waiting:
             self.wait(max(each.get("DelaySeconds", 0) for each in waiting))
             self.ring()

@@ -149,7 +149,7 @@ def the_tracker_is_asked_by_few_at_once(template: Template) -> Problems:
         yield "more than two callers share the tracker's 3 requests per second by default"
     for function, event in events(template, "SQS"):
         if function == "SyncTracker" and event.get("BatchSize") != 1:
-            yield "a bell of one workspace waits for the tracker of another"
+            yield "a notice of one workspace waits for the tracker of another"
 
 
 @check

@@ -87,7 +87,7 @@ def functions_know_their_table_and_name(template: Template) -> Problems:
         if (variables.get("BATON_QUEUE_URL") == {"Ref": "DispatchQueue"}) is (name in GIVING_OUT_NO_WORK):
             yield f"{name} must know the queue, unless it never gives out work"
         if (variables.get("BATON_TRACKER_QUEUE_URL") == {"Ref": "TrackerQueue"}) is not (name in RINGING_THE_TRACKER):
-            yield f"{name} must know the tracker's queue exactly if it rings there"
+            yield f"{name} must know the tracker's queue exactly if it notifies there"
         if (variables.get("BATON_BUS") == {"Ref": "Bus"}) is not (name == "PublishEvents"):
             yield f"{name} must know the bus exactly if it tells the outside"
 

@@ -59,8 +59,8 @@ TABLE = {"Fn::GetAtt": ["Table", "Arn"]}
 QUEUE = {"Fn::GetAtt": ["DispatchQueue", "Arn"]}
 TRACKER_QUEUE = {"Fn::GetAtt": ["TrackerQueue", "Arn"]}
 SECRETS = {"Fn::Sub": data_checks.SECRETS}
-DOORBELL = "ProcessTask/Events/Doorbell/Properties"
-TRACKER_BELL = "SyncTracker/Events/Doorbell/Properties"
+DISPATCH_QUEUE = "ProcessTask/Events/Doorbell/Properties"
+TRACKER_QUEUE = "SyncTracker/Events/Doorbell/Properties"
 TICK = "SweepStaleClaims/Events/EveryMinute/Properties"
 NEWS = "PublishEvents/Events/NewEvents/Properties"
 STREAM = {"Fn::GetAtt": ["Table", "StreamArn"]}
@@ -89,17 +89,21 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.visibility_covers_six_timeouts, "one second less", put("DispatchQueue/VisibilityTimeout", 719)),
     (data_checks.visibility_covers_six_timeouts, "longer function", put("ProcessTask/Timeout", 121)),
     (data_checks.visibility_covers_six_timeouts, "longer sending", put("SyncTracker/Timeout", 121)),
-    (data_checks.batches_fail_in_part, "as a whole", drop(f"{DOORBELL}/FunctionResponseTypes")),
-    (data_checks.batches_fail_in_part, "the tracker's as a whole", drop(f"{TRACKER_BELL}/FunctionResponseTypes")),
-    (data_checks.batches_are_small, "default size", drop(f"{DOORBELL}/BatchSize")),
-    (data_checks.batches_are_small, "one behind the other", put(f"{DOORBELL}/BatchSize", 5)),
-    (data_checks.batches_are_small, "a window", put(f"{DOORBELL}/MaximumBatchingWindowInSeconds", 5)),
-    (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DOORBELL}/ScalingConfig")),
-    (data_checks.concurrency_of_the_queue_is_bounded, "the tracker's unbounded", drop(f"{TRACKER_BELL}/ScalingConfig")),
+    (data_checks.batches_fail_in_part, "as a whole", drop(f"{DISPATCH_QUEUE}/FunctionResponseTypes")),
+    (data_checks.batches_fail_in_part, "the tracker's as a whole", drop(f"{TRACKER_QUEUE}/FunctionResponseTypes")),
+    (data_checks.batches_are_small, "default size", drop(f"{DISPATCH_QUEUE}/BatchSize")),
+    (data_checks.batches_are_small, "one behind the other", put(f"{DISPATCH_QUEUE}/BatchSize", 5)),
+    (data_checks.batches_are_small, "a window", put(f"{DISPATCH_QUEUE}/MaximumBatchingWindowInSeconds", 5)),
+    (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DISPATCH_QUEUE}/ScalingConfig")),
+    (
+        data_checks.concurrency_of_the_queue_is_bounded,
+        "the tracker's unbounded",
+        drop(f"{TRACKER_QUEUE}/ScalingConfig"),
+    ),
     (
         data_checks.concurrency_of_the_queue_is_bounded,
         "another's bound",
-        put(f"{TRACKER_BELL}/ScalingConfig/MaximumConcurrency/Fn::If/2", {"Ref": "MaximumConcurrency"}),
+        put(f"{TRACKER_QUEUE}/ScalingConfig/MaximumConcurrency/Fn::If/2", {"Ref": "MaximumConcurrency"}),
     ),
     (
         data_checks.the_tracker_is_asked_by_few_at_once,
@@ -114,11 +118,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (
         data_checks.the_tracker_is_asked_by_few_at_once,
         "several workspaces at once",
-        put(f"{TRACKER_BELL}/BatchSize", 5),
+        put(f"{TRACKER_QUEUE}/BatchSize", 5),
     ),
     (data_checks.each_queue_has_one_that_answers, "nobody listens", drop("ProcessTask/Events")),
     (data_checks.each_queue_has_one_that_answers, "nobody sends", drop("SyncTracker/Events")),
-    (data_checks.each_queue_has_one_that_answers, "the other's queue", put(f"{TRACKER_BELL}/Queue", QUEUE)),
+    (data_checks.each_queue_has_one_that_answers, "the other's queue", put(f"{TRACKER_QUEUE}/Queue", QUEUE)),
     (
         data_checks.each_function_has_a_role_of_its_own,
         "shared",
@@ -180,7 +184,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (data_checks.nothing_scans_or_destroys, "scan", grant("Api", "dynamodb:Scan", TABLE)),
     (data_checks.nothing_scans_or_destroys, "delete", grant("SweepStaleClaims", "dynamodb:DeleteTable", TABLE)),
-    (data_checks.rights_stay_with_those_who_need_them, "waiting rings", grant("Wait", "sqs:SendMessage", QUEUE)),
+    (data_checks.rights_stay_with_those_who_need_them, "waiting notifies", grant("Wait", "sqs:SendMessage", QUEUE)),
     (data_checks.rights_stay_with_those_who_need_them, "api takes messages", grant("Api", "sqs:ReceiveMessage", QUEUE)),
     (
         data_checks.rights_stay_with_those_who_need_them,
@@ -279,7 +283,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     ),
     (
         data_checks.those_who_need_a_right_have_it,
-        "nobody rings the tracker",
+        "nobody notifies the tracker",
         put("WaitRole/Policies/0/PolicyDocument/Statement", []),
     ),
     (
@@ -551,7 +555,7 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (service_checks.outputs_name_everything, "no bus", drop("/Outputs/EventBusName")),
     (service_checks.silence_of_those_who_look_is_an_alarm, "never below", put("SweeperMissingAlarm/Threshold", 0)),
     (service_checks.a_dead_letter_alarms_at_once, "only many", put("DeadLettersAlarm/Threshold", 10)),
-    (service_checks.a_dead_letter_alarms_at_once, "only many bells", put("TrackerDeadLettersAlarm/Threshold", 10)),
+    (service_checks.a_dead_letter_alarms_at_once, "only many notices", put("TrackerDeadLettersAlarm/Threshold", 10)),
     (service_checks.waiting_messages_alarm_in_time, "a day", put("TrackerOldestMessageAlarm/Threshold", 86400)),
     (service_checks.waiting_messages_alarm_in_time, "an hour", put("OldestMessageAlarm/Threshold", 3600)),
     (service_checks.alarms_reach_somebody, "nobody", drop("UndispatchedAlarm/AlarmActions")),

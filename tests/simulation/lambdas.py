@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
     from simulation.simulation import Simulation
 
-REQUEST_MS, SCHEDULE_MS, BELL_MS = 25_000, 50_000, 120_000
+REQUEST_MS, SCHEDULE_MS, NOTICE_MS = 25_000, 50_000, 120_000
 LEASE_SECONDS = 150
 MAX_RECEIVES = 5
 VISIBILITY_MS = 720_000
@@ -97,7 +97,7 @@ class Lambdas:
         """A message comes again until it was handled, five times at most."""
         sim = self._sim
         for _ in range(MAX_RECEIVES):
-            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(BELL_MS)
+            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(NOTICE_MS)
             process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
             process.began_at = sim.steps
             try:
@@ -115,7 +115,7 @@ class Lambdas:
         """The outbox to the tracker is sent; the message comes again until it was."""
         sim = self._sim
         for _ in range(MAX_RECEIVES):
-            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(BELL_MS)
+            deadline_ms = FOREVER if sim.weather.is_calm else self._deadline(NOTICE_MS)
             process = sim.current.process = Process(sim.weather.skew_ms(), deadline_ms)
             try:
                 sync_tracker(sim.deps, WORKSPACE, task_id, self._shift(deadline_ms).time_left)

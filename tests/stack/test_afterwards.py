@@ -78,7 +78,7 @@ def test_the_schedule_runs_the_sweeper_every_minute(deployed: Deployed) -> None:
         deployed.schedule("DISABLED")
 
 
-def test_no_bell_is_left_and_none_was_given_up(deployed: Deployed) -> None:
+def test_no_notice_is_left_and_none_was_given_up(deployed: Deployed) -> None:
     deployed.await_silence()
     for queue in (deployed.stack.dlq_url, deployed.stack.tracker_dlq_url):
         asked = deployed.aws("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["ApproximateNumberOfMessages"])

@@ -175,7 +175,7 @@ def test_a_failed_handoff_is_retried_from_its_last_checkpoint(tenant: Tenant) ->
 
 
 def test_a_waiting_parent_goes_on_once_with_what_its_branches_came_to(tenant: Tenant) -> None:
-    """The bell of the last branch runs the join; nobody sweeps."""
+    """The notice of the last branch runs the join; nobody sweeps."""
     relay = hired(tenant)
     made = asked(tenant, "architect", "Design and build")
     parent = made["task"]["id"]

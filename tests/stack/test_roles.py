@@ -114,7 +114,7 @@ def test_each_index_is_read_by_those_that_work_with_it(deployed: Deployed, roles
     assert those_that_may(roles, "dynamodb", "query", **query(table, "wake")) == ["PublishEvents", "SweepStaleClaims"]
 
 
-def test_only_process_task_takes_bells_and_gives_them_up(deployed: Deployed, roles: dict[str, Role]) -> None:
+def test_only_process_task_takes_notices_and_gives_them_up(deployed: Deployed, roles: dict[str, Role]) -> None:
     queue, dead_letters = deployed.stack.queue_url, deployed.stack.dlq_url
     assert those_that_may(roles, "sqs", "receive_message", QueueUrl=queue) == ["ProcessTask"]
     assert those_that_may(roles, "sqs", "get_queue_attributes", QueueUrl=queue) == ["ProcessTask"]
@@ -125,7 +125,7 @@ def test_only_process_task_takes_bells_and_gives_them_up(deployed: Deployed, rol
     deployed.empty_dead_letters()
 
 
-def test_only_sync_tracker_takes_the_trackers_bells_and_gives_them_up(
+def test_only_sync_tracker_takes_the_trackers_notices_and_gives_them_up(
     deployed: Deployed, roles: dict[str, Role]
 ) -> None:
     queue, dead_letters = deployed.stack.tracker_queue_url, deployed.stack.tracker_dlq_url

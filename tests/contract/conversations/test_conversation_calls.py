@@ -1,4 +1,4 @@
-"""What talking and reading along cost: the calls at the choke point, and the bells."""
+"""What talking and reading along cost: the calls at the choke point, and the notices."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ OPENING = Opening(agent="runner", message="Is it ready?", context={})
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
-    """Calls to the table, then bells."""
+    """Calls to the table, then notices."""
     notices = len(rig.world.dispatch_queue.notices)
     calls = rig.count(act)
-    return calls + ["ring"] * (len(rig.world.dispatch_queue.notices) - notices)
+    return calls + ["notify"] * (len(rig.world.dispatch_queue.notices) - notices)
 
 
 def idempotency_key(path: str) -> IdempotencyKey:
@@ -42,7 +42,7 @@ def test_a_conversation_begins_as_cheaply_as_a_handoff(rig: Rig) -> None:
     def begin() -> Any:
         return start_conversation(rig.world.deps, human(), OPENING, idempotency_key("/conversations"))
 
-    assert spent(rig, begin) == [MANY, WRITE, "ring"]
+    assert spent(rig, begin) == [MANY, WRITE, "notify"]
     assert spent(rig, begin) == [MANY, MANY]
 
 
@@ -52,7 +52,7 @@ def test_saying_more_takes_six(rig: Rig) -> None:
     def more() -> Any:
         return say(rig.world.deps, human(), conversation_id, "And now?", idempotency_key("/messages"))
 
-    assert spent(rig, more) == [ONE, READ, MANY, MANY, WRITE, "ring"]
+    assert spent(rig, more) == [ONE, READ, MANY, MANY, WRITE, "notify"]
     assert spent(rig, more) == [ONE]
 
 

@@ -95,7 +95,7 @@ def test_a_task_without_a_body_has_none(store: Store) -> None:
     assert store.bodies(WORKSPACE, ["task_1"]) == {}
 
 
-def test_a_bell_finds_its_task_and_its_agent_or_neither(store: Store) -> None:
+def test_a_notice_finds_its_task_and_its_agent_or_neither(store: Store) -> None:
     task = stored(store)
     store.save_agent(an_agent(), store.roster(WORKSPACE))
     assert store.read_for_dispatch(WORKSPACE, "task_1", "auditor") == (task, an_agent())

@@ -1,4 +1,4 @@
-"""What the verbs of the handoff protocol cost: the calls at the choke point, and the bells."""
+"""What the verbs of the handoff protocol cost: the calls at the choke point, and the notices."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ ONE, READ, MANY, WRITE = "get_item", "query", "batch_get_item", "transact_write_
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
-    """Calls to the table, then bells."""
+    """Calls to the table, then notices."""
     for slug in ("auditor", "scout", "runner"):
         rig.store.mark_contact(WORKSPACE, slug, rig.clock.now())
     notices = len(rig.world.dispatch_queue.notices)
     calls = rig.count(act)
-    return calls + ["ring"] * (len(rig.world.dispatch_queue.notices) - notices)
+    return calls + ["notify"] * (len(rig.world.dispatch_queue.notices) - notices)
 
 
 def asked(source: str, target: str | None, *, claim: Claimed | None = None, **more: Any) -> CreateHandoff:
@@ -69,13 +69,13 @@ def test_a_handoff_to_a_named_agent_takes_at_most_four(rig: Rig) -> None:
         rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "auditor"), idempotency_key(agent("scout")))
     )
     assert root == [READ, MANY, WRITE]
-    rung = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
-    assert rung == [READ, MANY, WRITE, "ring"]
+    notified = spent(rig, lambda: create(rig.world.deps, agent("scout"), asked("scout", "runner")))
+    assert notified == [READ, MANY, WRITE, "notify"]
     assert spent(rig, lambda: create(rig.world.deps, human(), asked("alice", "auditor"))) == [MANY, ONE, WRITE]
     for_it = spent(
         rig, lambda: create(rig.world.deps, service(), asked("auditor", "runner"), idempotency_key(service()))
     )
-    assert for_it == [READ, MANY, WRITE, "ring"]
+    assert for_it == [READ, MANY, WRITE, "notify"]
 
 
 def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
@@ -85,7 +85,7 @@ def test_a_child_under_a_claim_takes_no_more(rig: Rig) -> None:
         READ,
         MANY,
         WRITE,
-        "ring",
+        "notify",
     ]
 
 
@@ -95,7 +95,7 @@ def test_a_handoff_by_its_work_type_takes_at_most_five(rig: Rig) -> None:
     routed = asked("scout", None, work_type="audit")
     calls = spent(rig, lambda: create_handoff(rig.world.deps, agent("scout"), routed, idempotency_key(agent("scout"))))
     assert len(calls) <= 5, calls
-    assert calls[-2:] == [WRITE, "ring"]
+    assert calls[-2:] == [WRITE, "notify"]
 
 
 def test_an_open_handoff_reads_the_roster_too(rig: Rig) -> None:
@@ -162,7 +162,7 @@ def test_a_completion_with_evidence_takes_two_and_one_that_goes_on_four(rig: Rig
     assert made.task.id == claim.details.task.id
     assert spent(rig, complete(claim, report)) == [MANY, WRITE]
     going_on = complete(held(rig), {"continuation": {"suggested_next": "runner", "reason": "Go on"}})
-    assert spent(rig, going_on) == [MANY, MANY, WRITE, "ring"]
+    assert spent(rig, going_on) == [MANY, MANY, WRITE, "notify"]
 
 
 def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
@@ -182,7 +182,7 @@ def test_a_failure_that_is_rolled_back_takes_at_most_four(rig: Rig) -> None:
                 FailedWork(failure=failure, rollback_request=request),
             )
 
-        assert spent(rig, act) == [MANY, MANY, WRITE, "ring"]
+        assert spent(rig, act) == [MANY, MANY, WRITE, "notify"]
 
 
 def test_a_transfer_takes_four_and_ten_branches_no_more(rig: Rig) -> None:

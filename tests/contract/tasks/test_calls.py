@@ -1,4 +1,4 @@
-"""What each verb costs: the calls at the choke point, and the bells."""
+"""What each verb costs: the calls at the choke point, and the notices."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def idempotency_key(route: str = "/x", key: str = "key") -> IdempotencyKey:
 
 
 def spent(rig: Rig, act: Callable[[], Any]) -> list[str]:
-    """Calls to the table, then bells, in a process that heard of the auditor within the minute: the first claim of a
+    """Calls to the table, then notices, in a process that heard of the auditor within the minute: the first claim of a
     minute takes one more, as is said below."""
     rig.store.mark_contact(WORKSPACE, "auditor", rig.clock.now())
     notices = len(rig.world.dispatch_queue.notices)
     calls = rig.count(act)
-    return calls + ["ring"] * (len(rig.world.dispatch_queue.notices) - notices)
+    return calls + ["notify"] * (len(rig.world.dispatch_queue.notices) - notices)
 
 
 def marked(rig: Rig, **changes: Any) -> Callable[[], Any]:
@@ -75,13 +75,13 @@ def test_a_process_reads_the_agents_once_and_again_after_any_of_them_has_changed
     assert spent(rig, marked(rig)) == ["batch_get_item"]
 
 
-def test_a_marker_for_an_agent_that_is_run_takes_three_with_its_bell(rig: Rig) -> None:
+def test_a_marker_for_an_agent_that_is_run_takes_three_with_its_notice(rig: Rig) -> None:
     def standing() -> Any:
         return create_handoff_marker(
             rig.world.deps, agent("scout"), marker_body(target_agent="runner"), idempotency_key()
         )
 
-    assert spent(rig, standing) == ["batch_get_item", "transact_write_items", "ring"]
+    assert spent(rig, standing) == ["batch_get_item", "transact_write_items", "notify"]
 
 
 def test_a_prevented_duplicate_takes_two(rig: Rig) -> None:
@@ -113,7 +113,7 @@ def test_a_capped_marker_takes_two_and_the_next_knocks_three(rig: Rig) -> None:
     assert knock == ["batch_get_item", "get_item", "transact_write_items"]
 
 
-def test_a_released_review_takes_five_with_its_bell(rig: Rig) -> None:
+def test_a_released_review_takes_five_with_its_notice(rig: Rig) -> None:
     capped(rig)
     review_id = rig.world.mark().review_id
     assert review_id
@@ -122,12 +122,14 @@ def test_a_released_review_takes_five_with_its_bell(rig: Rig) -> None:
 
 @pytest.mark.parametrize("key", [None, idempotency_key()])
 @pytest.mark.parametrize(("runtime", "most"), [(Runtime.PULL, 3), (Runtime.RUN, 4)])
-def test_an_approval_takes_three_and_a_bell(rig: Rig, key: IdempotencyKey | None, runtime: Runtime, most: int) -> None:
+def test_an_approval_takes_three_and_a_notice(
+    rig: Rig, key: IdempotencyKey | None, runtime: Runtime, most: int
+) -> None:
     register_agent(rig.world.deps, human(), "auditor", {"runtime": runtime})
     task_id = rig.world.needing()
     calls = spent(rig, lambda: approve_task(rig.world.deps, human(), task_id, 1, key))
     assert len(calls) == most
-    assert ("ring" in calls) == (runtime is Runtime.RUN)
+    assert ("notify" in calls) == (runtime is Runtime.RUN)
 
 
 @pytest.mark.parametrize("key", [None, idempotency_key()])
@@ -236,7 +238,7 @@ def test_a_swept_task_takes_four_beside_the_page(rig: Rig) -> None:
     rig.clock.advance(61)
     base = page(rig)
     calls = spent(rig, lambda: sweep(rig.world.deps))
-    assert calls[-1] == "ring"
+    assert calls[-1] == "notify"
     assert len(calls) - base <= 4
 
 
@@ -258,7 +260,7 @@ EVERYTHING = HandoffQuery(
 ONE_READING: dict[str, Callable[[Store], Any]] = {
     "a task and the first answer": lambda store: store.load(WORKSPACE, "task_1", idempotency_key()),
     "what a handoff is decided on": lambda store: store.handoff_inputs(WORKSPACE, EVERYTHING),
-    "a bell": lambda store: store.read_for_dispatch(WORKSPACE, "task_1", "auditor"),
+    "a notice": lambda store: store.read_for_dispatch(WORKSPACE, "task_1", "auditor"),
     "a claim": lambda store: store.read_for_claim(WORKSPACE, "task_1", "auditor"),
     "claims held": lambda store: store.held(WORKSPACE, "auditor"),
     "skills and work": lambda store: list(store.ready(WORKSPACE, "auditor", NOON)[1]),

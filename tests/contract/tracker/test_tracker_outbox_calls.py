@@ -47,7 +47,7 @@ class Office(NotionWorld):
         self.notion.clear_requests()
 
     def spent(self, act: Callable[[], Any]) -> tuple[list[str], list[str], int]:
-        """Calls to the table, requests to Notion, and bells for the tracker."""
+        """Calls to the table, requests to Notion, and notices for the tracker."""
         self.quiet()
         self.rig.store.mark_contact(WORKSPACE, "auditor", self.clock.now())
         calls = self.rig.count(act)
@@ -140,7 +140,7 @@ def steps(world: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def test_a_change_of_a_task_takes_no_write_more_and_a_bell() -> None:
+def test_a_change_of_a_task_takes_no_write_more_and_a_notice() -> None:
     """What goes to the tracker is in the transaction of the change. The answer tells of the row, so that is read."""
     bare = Rig().settle()
     bare.world.mark(agent("scout"))
@@ -227,7 +227,7 @@ def test_a_sync_with_nothing_to_send_reads_three_times(processes: Office) -> Non
     assert processes.spent(lambda: processes.sent(None)) == (["get_item", "get_item", "query"], [], 0)
 
 
-def test_a_bell_for_a_row_that_was_sent_reads_it_and_leaves_it(processes: Office) -> None:
+def test_a_notice_for_a_row_that_was_sent_reads_it_and_leaves_it(processes: Office) -> None:
     task_id = processes.needing()
     processes.rested()
     assert processes.spent(lambda: processes.sent(task_id)) == (["get_item", "get_item", "query", "query"], [], 0)
@@ -264,7 +264,7 @@ def test_a_sweep_rings_for_three_trackers_without_a_call_more() -> None:
     assert processes.spent(lambda: sweep(processes.deps)) == (without, [], 3)
 
 
-def test_a_delivery_of_the_webhook_takes_three_calls_and_a_bell(processes: Office) -> None:
+def test_a_delivery_of_the_webhook_takes_three_calls_and_a_notice(processes: Office) -> None:
     """The webhook, whose page it is, and the report. The first one is noted besides."""
     task_id = processes.needing()
     hook = processes.hook()

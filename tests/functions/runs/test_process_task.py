@@ -1,4 +1,4 @@
-"""The doorbell's function: partial batches, malformed messages, duplicates."""
+"""The dispatch queue's function: partial batches, malformed messages, duplicates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from baton.ports.deps import Deps
 from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import TimeBudget
-from process_task.handler import DispatchNoticeHandler, MalformedMessage, answer_all, bell_of
+from process_task.handler import DispatchNoticeHandler, MalformedMessage, answer_all, notice_of
 from support.context import FakeContext
 from support.fakes.ports import FakeDeadLetters
 from support.faults.soak import spread
@@ -51,7 +51,7 @@ class Flaky:
 
 @dataclass
 class Floor:
-    """Where bells are answered."""
+    """Where notices are answered."""
 
     world: World
     runner: Echo
@@ -109,24 +109,24 @@ def batch(bodies: list[str]) -> dict[str, Any]:
     }
 
 
-def test_bell_runs_the_task_to_its_end(floor: Floor) -> None:
+def test_notice_runs_the_task_to_its_end(floor: Floor) -> None:
     task_id = floor.task("runner-0")
     assert floor.answer([notice("runner-0", task_id)]) == []
     assert floor.world.task(task_id).state == "done"
     assert floor.world.trail(task_id)[-2:] == ["handoff_received", "handoff_completed"]
 
 
-def test_bell_that_comes_twice_runs_its_task_once(floor: Floor) -> None:
+def test_notice_that_comes_twice_runs_its_task_once(floor: Floor) -> None:
     task_id = floor.task("runner-0")
     assert floor.answer([notice("runner-0", task_id)] * 3) == []
     assert floor.runner.ran == [task_id]
 
 
-def test_bell_of_nothing_is_acknowledged(floor: Floor) -> None:
+def test_notice_of_nothing_is_acknowledged(floor: Floor) -> None:
     assert floor.answer([notice("runner-0"), notice("nobody"), notice("runner-0", workspace="other")]) == []
 
 
-def test_other_workspaces_bell_touches_nothing(floor: Floor) -> None:
+def test_other_workspaces_notice_touches_nothing(floor: Floor) -> None:
     floor.world.settle("other")
     task_id = floor.task("runner-0")
     assert floor.answer([notice("runner-0", task_id, "other"), notice("runner", task_id, "other")]) == []
@@ -174,7 +174,7 @@ MALFORMED = [
 @pytest.mark.parametrize("body", MALFORMED)
 def test_malformed_message_is_refused(body: str) -> None:
     with pytest.raises(MalformedMessage):
-        bell_of(body)
+        notice_of(body)
 
 
 def test_malformed_message_is_given_up_visibly_and_stops_nothing(

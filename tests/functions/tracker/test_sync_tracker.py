@@ -1,4 +1,4 @@
-"""The tracker's function: what a bell sends, what is told of it, and what comes again."""
+"""The tracker's function: what a notice sends, what is told of it, and what comes again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Silent:
 
 @dataclass
 class Desk:
-    """Where the tracker's bells are answered."""
+    """Where the tracker's notices are answered."""
 
     world: NotionWorld = field(default_factory=lambda: NotionWorld().settle())
     dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
@@ -124,7 +124,7 @@ def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
     return {each["Name"]: sum(blob[each["Name"]]) for each in blob["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
 
 
-def test_bell_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notice_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     task_id = http_agents.waiting()
     assert http_agents.answer([notice(task_id)]) == []
     assert http_agents.world.page(task_id).task_id == task_id
@@ -135,20 +135,20 @@ def test_bell_of_a_task_sends_its_page(http_agents: Desk, capsys: pytest.Capture
     assert metrics(logged) == {"TrackerSent": 1, "TrackerFailed": 0, "TrackerGateClosed": 0}
 
 
-def test_bell_of_no_task_sends_whatever_waits(http_agents: Desk) -> None:
+def test_notice_of_no_task_sends_whatever_waits(http_agents: Desk) -> None:
     task_id = http_agents.waiting()
     assert http_agents.answer([notice()]) == []
     assert http_agents.world.page(task_id).task_id == task_id
 
 
-def test_bell_that_comes_twice_makes_one_page(http_agents: Desk) -> None:
+def test_notice_that_comes_twice_makes_one_page(http_agents: Desk) -> None:
     task_id = http_agents.waiting()
     assert http_agents.answer([notice(task_id), notice(task_id)]) == []
     assert http_agents.answer([notice(task_id)]) == []
     assert http_agents.world.page(task_id).task_id == task_id
 
 
-def test_bell_of_a_workspace_without_a_tracker_is_acknowledged(http_agents: Desk) -> None:
+def test_notice_of_a_workspace_without_a_tracker_is_acknowledged(http_agents: Desk) -> None:
     assert http_agents.answer([notice(workspace="other"), notice("task_none", "other")]) == []
 
 
@@ -217,7 +217,7 @@ def test_malformed_message_is_refused(body: str) -> None:
         notice_of(body)
 
 
-def test_a_bell_names_a_workspace_and_maybe_a_task() -> None:
+def test_a_notice_names_a_workspace_and_maybe_a_task() -> None:
     assert notice_of(notice("task_1")) == TrackerNotice(workspace=WORKSPACE, task_id="task_1")
     assert notice_of(notice()) == TrackerNotice(workspace=WORKSPACE, task_id=None)
 
@@ -305,7 +305,7 @@ def forget_connections() -> None:
 
 
 @pytest.mark.parametrize("name", ["bell", "bell_of_no_task"])
-def test_event_of_a_bell_sends_the_page(account: Account, name: str) -> None:
+def test_event_of_a_notice_sends_the_page(account: Account, name: str) -> None:
     assert account.notion.pages == {}
     assert account.handle(name) == {"batchItemFailures": []}
     (page,) = account.notion.pages.values()

@@ -25,7 +25,7 @@ def lost_leases(play: Play) -> None:
 
 
 def unclaimed_work(play: Play) -> None:
-    """An alarm once; what is run is rung for again."""
+    """An alarm once; what is run is notified of again."""
     play.crew("scout", "auditor", "runner", unclaimed_alert_seconds=600)
     handed(play)
     handed(play, "runner", summary="Run it")

@@ -26,7 +26,7 @@ def _track(play: Play) -> str:
 
 
 def _later(play: Play, seconds: float = 61) -> None:
-    """What is due is rung for and sent."""
+    """What is due is notified of and sent."""
     play.wait(seconds)
     play.sweep()
     play.sync()

@@ -56,8 +56,8 @@ class Quiet:
             is_told = flags & {"unclaimed_too_long", "undeliverable"}
             must(is_told, "{}: nobody takes it, and nobody is told", about)
             agent = self._ledger.standing("agent", head.get("target_agent"))
-            is_rung = agent.get("active") and agent["runtime"] == "run"
-            must(not is_rung, "{}: its agent is there, and nobody rings", about)
+            is_notified = agent.get("active") and agent["runtime"] == "run"
+            must(not is_notified, "{}: its agent is there, and nobody notifies it", about)
         if state == "waiting":
             leaves = [leaf for each in head["wait"]["branches"] for leaf in self._ledger.leaves(each["task_id"])]
             is_waiting = any(leaf["state"] not in ENDED for leaf in leaves)

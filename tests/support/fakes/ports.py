@@ -11,7 +11,7 @@ from baton.ports.tracker import Tracker
 
 
 class FakeDispatchQueue:
-    """Keeps its bells for a test to look at or deliver."""
+    """Keeps its notices for a test to look at or deliver."""
 
     def __init__(self) -> None:
         self.notices: list[tuple[str, str, str, int]] = []
@@ -36,7 +36,7 @@ class FakeCallbackKey:
 
 
 class FakeTrackerQueue:
-    """Keeps its bells for a test to look at or deliver."""
+    """Keeps its notices for a test to look at or deliver."""
 
     def __init__(self) -> None:
         self.notices: list[tuple[str, str | None, int]] = []

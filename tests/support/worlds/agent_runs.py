@@ -1,4 +1,4 @@
-"""Agents that are run, with a model that does as a test tells it: bells are answered until none rings any more."""
+"""Agents that are run, with a model that does as a test tells it: notices are answered until none is left."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class AgentRuns:
         return self.task(task.id)
 
     def run(self, rounds: int = 50) -> list[NoticeOutcome]:
-        """Until no bell rings; undo windows and backoffs pass."""
+        """Until no notice is left; undo windows and backoffs pass."""
         handled = []
         for _ in range(rounds):
             notices, self.world.dispatch_queue.notices[:] = list(self.world.dispatch_queue.notices), []
@@ -107,7 +107,7 @@ class AgentRuns:
                 return handled
             self.world.clock.advance(max(notice[3] for notice in notices) if len(notices[0]) > 3 else 3)
             handled += [self.notify(workspace, agent, task_id) for workspace, agent, task_id, *_ in notices]
-        raise AssertionError("the bells don't stop ringing")
+        raise AssertionError("the notices never end")
 
     def notify(self, workspace: str, agent: str, task_id: str) -> NoticeOutcome:
         time_budget = TimeBudget(lease_seconds=150, time_left=lambda: self.time_left)

@@ -182,7 +182,7 @@ class Deployed:
 
     @cached_property
     def deps(self) -> Deps:
-        """The use cases on the stack's table, in this process, with a bell that nobody hears."""
+        """The use cases on the stack's table, in this process, with notices that nobody takes."""
         clock = SystemClock()
         return Deps(
             store=DynamoStore(Table(self.dynamo, self.stack.table, clock.sleep)),
@@ -269,7 +269,7 @@ class Deployed:
         for start in range(0, len(shuffled), 10):
             self.notify(*shuffled[start : start + 10])
 
-    def lose_bells(self) -> None:
+    def lose_notices(self) -> None:
         """Every message in the queue is gone."""
         self.aws("sqs").purge_queue(QueueUrl=self.stack.queue_url)
 
@@ -283,7 +283,7 @@ class Deployed:
         return sum(int(number) for number in asked["Attributes"].values())
 
     def await_silence(self) -> None:
-        """Every bell has been answered."""
+        """Every notice has been answered."""
         until(lambda: self.notices() == 0)
 
     def take_dead_letters(self, count: int) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A world whose workspace keeps its tasks in Notion: the stand-in in process, and bells that are answered."""
+"""A world whose workspace keeps its tasks in Notion: the stand-in in process, and notices that are answered."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class NotionWorld(World):
         return self
 
     def sync(self, rounds: int = 20) -> list[SyncReport]:
-        """Answers every bell that is due, and those that this rings, as sync-tracker does."""
+        """Answers every notice that is due, and those that this sends, as sync-tracker does."""
         done: list[SyncReport] = []
         for _ in range(rounds):
             due = [notice for notice in self.tracker_queue.notices if notice[2] <= 0]
@@ -66,7 +66,7 @@ class NotionWorld(World):
         return done
 
     def minutes(self, count: int = 1) -> None:
-        """Time passes: delayed bells come due, the sweeper goes round, and what it rings for is answered."""
+        """Time passes: delayed notices come due, the sweeper goes round, and what it notifies of is answered."""
         for _ in range(count):
             self.clock.advance(60)
             self.tracker_queue.notices[:] = [(w, t, max(0, delay - 60)) for w, t, delay in self.tracker_queue.notices]

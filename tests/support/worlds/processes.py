@@ -77,7 +77,7 @@ class Processes:
             store=DynamoStore(Table(self._wrapped(rig.raw), rig.table, rig.clock.sleep)), clock=rig.clock
         )
         dispatch_queue = SqsDispatchQueue(self._wrapped(self.queue), "queue", self.world.deps.log)
-        self.world.dispatch_queue = dispatch_queue  # type: ignore[assignment] - a bell that can be lost, instead of one that is kept
+        self.world.dispatch_queue = dispatch_queue  # type: ignore[assignment] - a notice that can be lost, instead of one that is kept
         self.world.__post_init__()
 
     def _wrapped(self, client: Any) -> Choked:

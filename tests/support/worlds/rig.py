@@ -49,7 +49,7 @@ class Rig:
             self.raw.put(to_wire(items.head_item(change.task)))
 
     def keep(self) -> Callable[[], None]:
-        """What brings table, time and bells back to this moment: cheaper than living through the same story again."""
+        """What brings table, time and notices back to this moment: cheaper than living through the same story again."""
         restore_table, now, notices = self.raw.snapshot(), self.clock.time, list(self.world.dispatch_queue.notices)
 
         def restore() -> None:

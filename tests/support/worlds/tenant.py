@@ -93,7 +93,7 @@ class Tenant:
         task = replay(map(event_of, self.events(task_id)))
         return {"state": str(task.state), "fence": task.fence, "attempt": task.attempt}
 
-    # In this process, on the stack's table: no bell is rung
+    # In this process, on the stack's table: no notice is sent
 
     def principal(self, kind: Kind, name: str) -> Principal:
         return Principal(self.name, kind, name, frozenset() if kind is Kind.AGENT else frozenset({ACT_AS}))

@@ -231,7 +231,7 @@ def test_losing_a_race_for_the_only_one_means_nothing_not_an_error() -> None:
 
 
 def test_losing_a_race_against_the_sweepers_bookkeeping_doesnt_cost_the_task() -> None:
-    """The bell of a task would be gone, and the task left until the sweeper's next."""
+    """The notice of a task would be gone, and the task left until the sweeper's next."""
     store = HookedStore()
     world = World(store=store).settle()
     task_id = world.ready()

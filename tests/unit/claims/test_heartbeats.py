@@ -227,7 +227,7 @@ def test_many_heartbeats_keep_a_task_for_as_long_as_they_come(working: Working) 
     assert working.claim is None
 
 
-def test_a_heartbeat_writes_no_event_and_rings_no_bell(working: Working) -> None:
+def test_a_heartbeat_writes_no_event_and_sends_no_notice(working: Working) -> None:
     trail = working.world.trail(working.task_id)
     working.world.clock.advance(5)
     working.beat()

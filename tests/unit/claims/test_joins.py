@@ -218,7 +218,7 @@ def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
 
 
 def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() -> None:
-    """Each then does what its bell says; no sweeper is needed."""
+    """Each then does what its notice says; no sweeper is needed."""
     for _ in range(60):
         team = Team(A, B, C)
         task, legs = waiting(team, B, C)

@@ -146,7 +146,7 @@ def test_work_whose_last_taker_has_gone_is_flagged_and_taken_once_somebody_can()
     assert team.take(C).task.flags == frozenset()
 
 
-def test_open_work_is_never_rung_for() -> None:
+def test_open_work_is_never_announced() -> None:
     team = Team()
     team.register(A, runtime="run")
     team.ask(None)

@@ -128,7 +128,9 @@ ENDS: dict[str, Callable[[Team, Leg], object]] = {
 
 @pytest.mark.parametrize("runtime", Runtime)
 @pytest.mark.parametrize("way", ENDS)
-def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_rung(way: str, runtime: Runtime) -> None:
+def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_notified(
+    way: str, runtime: Runtime
+) -> None:
     team = Team(B, C)
     team.register(A, max_concurrent=1, runtime=runtime)
     expectations = {"deadline": rfc3339(team.world.clock.now() + timedelta(seconds=200)), "fail_on_deadline": True}
@@ -139,8 +141,8 @@ def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_run
         team.taken(A, second)
     team.world.dispatch_queue.notices.clear()
     ENDS[way](team, leg)
-    rung = [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
-    assert (A in rung) is (runtime is Runtime.RUN)
+    notified = [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
+    assert (A in notified) is (runtime is Runtime.RUN)
     assert team.take(A, second).task.id == second
     with pytest.raises(AtCapacity):
         team.taken(A, team.ask(A, "third").task.id)

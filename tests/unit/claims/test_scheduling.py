@@ -225,10 +225,10 @@ def test_next_is_never_offered_and_taken_by_its_id() -> None:
     assert team.take(A, task.id).task.origin == "next"
 
 
-# The sweeper's bells
+# The sweeper's notices
 
 
-def test_bells_are_rung_by_rank_one_per_agent_and_a_route_may_say_another() -> None:
+def test_notices_are_sent_by_rank_one_per_agent_and_a_route_may_say_another() -> None:
     team = Team()
     for slug, rank in ((A, 300), (B, 100), (C, 200)):
         team.register(slug, runtime=Runtime.RUN, dispatch_rank=rank)
@@ -237,12 +237,12 @@ def test_bells_are_rung_by_rank_one_per_agent_and_a_route_may_say_another() -> N
         for number in range(3):
             team.ask(slug, f"work {number}")
 
-    def rung() -> list[str]:
+    def notified() -> list[str]:
         team.later(3_700)
         team.world.dispatch_queue.notices.clear()
         sweep(team.deps)
         return [slug for _, slug, _, _ in team.world.dispatch_queue.notices]
 
-    assert rung() == [B, C, A]
+    assert notified() == [B, C, A]
     team.ask(None, work_type="urgent")
-    assert rung() == [A, B, C]
+    assert notified() == [A, B, C]

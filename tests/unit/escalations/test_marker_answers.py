@@ -1,5 +1,4 @@
-"""Who approves what is asked, what rings, and what a repeated asking gets (invariants 5 and 8; docs/spec/marker.md §5,
-§6)."""
+"""Who approves an escalation, who is notified, and what a repeat gets (invariants 5, 8; docs/spec/marker.md §5, §6)."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def test_what_agents_and_services_ask_for_needs_a_human_and_rings_nobody(world: 
     assert world.dispatch_queue.notices == []
 
 
-def test_what_a_human_asks_for_is_delegated_rung_for_after_the_undo_window_and_may_be_undone(world: World) -> None:
+def test_what_a_human_asks_for_is_delegated_announced_after_the_undo_window_and_may_be_undone(world: World) -> None:
     register_agent(world.deps, human(), "runner", {"approval": Approval.MANUAL})
     answer = world.mark(human(), target_agent="runner")
     assert answer.task_id
@@ -52,7 +51,7 @@ def test_what_a_human_asks_for_is_delegated_rung_for_after_the_undo_window_and_m
     assert world.trail(answer.task_id) == ["handoff_initiated", "approved", "approval_undone"]
 
 
-def test_under_a_standing_approval_work_is_rung_for_at_once_and_the_event_says_whose_word_it_was(world: World) -> None:
+def test_under_a_standing_approval_work_is_announced_at_once_and_the_event_says_whose_word_it_was(world: World) -> None:
     answer = world.mark(agent("scout"), target_agent="runner")
     assert answer.task_id
     assert world.dispatch_queue.notices == [(WORKSPACE, "runner", answer.task_id, 0)]

@@ -252,7 +252,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
             task.give_back(self.now)
 
     @rule(number=numbers)
-    def a_bell_brings_a_join(self, number: int) -> None:
+    def a_notice_brings_a_join(self, number: int) -> None:
         task = self.pick(number)
         assert join_branches(self.deps, task.workspace, task.id) == self.model.join(task, self.now)
 

@@ -266,7 +266,7 @@ def test_a_parent_whose_model_is_away_when_it_goes_on_keeps_its_results() -> Non
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_two_last_children_at_once(lost: bool) -> None:
-    """However they end, the one that waits goes on once, with both results; also if their bells are lost."""
+    """However they end, the one that waits goes on once, with both results; also if their notices are lost."""
     for _ in range(10):
         agent_runs = processes(calls(("ask_bert", {}), ("ask_carl", {})), says("Done."))
         root = agent_runs.start("anna", until_quiet=False)
@@ -283,7 +283,7 @@ def test_two_last_children_at_once(lost: bool) -> None:
             agent_runs.world.dispatch_queue.notices.clear()
             agent_runs.world.clock.advance(61)
             assert sweep(agent_runs.deps).failed == 0
-        else:  # each child's end rings once: both are answered at once
+        else:  # each child's end notifies once: both are answered at once
             notices = [notice[:3] for notice in agent_runs.world.dispatch_queue.notices if notice[2] == root.id]
             assert len(notices) == 2
             agent_runs.world.dispatch_queue.notices.clear()

@@ -1,4 +1,4 @@
-"""A bell rings: work is claimed, run and ended, and no loss, repeat or order of bells changes more than time."""
+"""A notice comes: work is claimed, run and ended, and no loss, repeat or order of notices changes more than time."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def work_for_runner(world: World, source: str = "scout", priority: str = "low") 
     return answer.task_id
 
 
-# Bells and tasks
+# Notices and tasks
 
 
-def test_a_bell_claims_runs_and_completes(world: World) -> None:
+def test_a_notice_claims_runs_and_completes(world: World) -> None:
     task_id = work_for_runner(world)
     runner = Recorder(RunSucceeded({"answer": 42}))
     assert notify(world, task_id, runner) is NoticeOutcome.RAN
@@ -68,7 +68,7 @@ def test_a_bell_claims_runs_and_completes(world: World) -> None:
     assert world.trail(task_id) == ["handoff_initiated", "approved", "handoff_received", "handoff_completed"]
 
 
-def test_two_bells_two_tasks_the_second_more_urgent_and_both_run_without_the_sweeper(world: World) -> None:
+def test_two_notices_two_tasks_the_second_more_urgent_and_both_run_without_the_sweeper(world: World) -> None:
     first = work_for_runner(world)
     second = work_for_runner(world, "auditor", "high")
     runner = Recorder()
@@ -80,7 +80,7 @@ def test_two_bells_two_tasks_the_second_more_urgent_and_both_run_without_the_swe
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_twenty_bells_for_twenty_tasks_in_any_order_and_doubled_run_each_once(world: World, seed: int) -> None:
+def test_twenty_notices_for_twenty_tasks_in_any_order_and_doubled_run_each_once(world: World, seed: int) -> None:
     tasks = [work_for_runner(world, source, "high" if n % 3 else "low") for n, source in enumerate(sources(world, 20))]
     notices = tasks * 2
     random.Random(seed).shuffle(notices)
@@ -92,7 +92,7 @@ def test_twenty_bells_for_twenty_tasks_in_any_order_and_doubled_run_each_once(wo
     assert {world.task(task_id).fence for task_id in tasks} == {1}
 
 
-def test_a_bell_whose_task_was_taken_by_another_bell_still_runs_what_is_left(world: World) -> None:
+def test_a_notice_whose_task_was_taken_by_another_notice_still_runs_what_is_left(world: World) -> None:
     first, second = work_for_runner(world), work_for_runner(world, "auditor")
     runner = Recorder()
     for _ in range(2):
@@ -150,11 +150,11 @@ def test_inactive_agents_and_those_that_pull_are_not_run(world: World, values: d
 
 
 @pytest.mark.parametrize(("slug", "task_id"), [("nobody", "task_x"), ("runner", "task_x")])
-def test_bells_for_agents_and_tasks_that_do_not_exist_may_go(world: World, slug: str, task_id: str) -> None:
+def test_notices_for_agents_and_tasks_that_do_not_exist_may_go(world: World, slug: str, task_id: str) -> None:
     assert notify(world, task_id, Recorder(), slug=slug) is NoticeOutcome.NOTHING
 
 
-def test_a_bell_of_another_workspace_runs_nothing_here(world: World) -> None:
+def test_a_notice_of_another_workspace_runs_nothing_here(world: World) -> None:
     world.settle("other")
     task_id = work_for_runner(world)
     runner = Recorder()
@@ -163,7 +163,7 @@ def test_a_bell_of_another_workspace_runs_nothing_here(world: World) -> None:
     assert runner.works == []
 
 
-def test_a_bell_for_an_ended_task_is_only_acknowledged(world: World) -> None:
+def test_a_notice_for_an_ended_task_is_only_acknowledged(world: World) -> None:
     task_id = work_for_runner(world)
     cancel_task(world.deps, human(), task_id, None)
     runner = Recorder()
@@ -171,7 +171,7 @@ def test_a_bell_for_an_ended_task_is_only_acknowledged(world: World) -> None:
     assert runner.works == []
 
 
-def test_a_bell_that_comes_too_early_is_rung_again_for_when_the_task_is_due(world: World) -> None:
+def test_a_notice_that_comes_too_early_is_sent_again_for_when_the_task_is_due(world: World) -> None:
     change_settings(world.deps, human(), {"dispatch_delay_seconds": 60})
     register_agent(world.deps, human(), "runner", {"approval": Approval.MANUAL})
     task_id = work_for_runner(world)
@@ -185,13 +185,13 @@ def test_a_bell_that_comes_too_early_is_rung_again_for_when_the_task_is_due(worl
     assert notify(world, task_id, runner) is NoticeOutcome.RAN
 
 
-def test_forgotten_work_is_passed_on_with_one_bell(world: World) -> None:
+def test_forgotten_work_is_passed_on_with_one_notice(world: World) -> None:
     urgent = work_for_runner(world, priority="high")
     forgotten = [work_for_runner(world, source) for source in sources(world, 3)]
     world.clock.advance(29)
     world.dispatch_queue.notices.clear()
     notify(world, urgent, Recorder())
-    assert world.dispatch_queue.notices == [], "their own bells may still come"
+    assert world.dispatch_queue.notices == [], "their own notices may still come"
     world.clock.advance(2)
     notify(world, forgotten[0], Recorder())
     assert world.dispatch_queue.notices == [(WORKSPACE, "runner", forgotten[1], 0)]
@@ -212,7 +212,7 @@ def test_a_runners_failure_is_the_tasks(world: World) -> None:
     assert (details.task.state, details.why) == ("failed", failure)
 
 
-def test_a_retryable_failure_is_tried_again_after_its_backoff_by_its_own_bell(world: World) -> None:
+def test_a_retryable_failure_is_tried_again_after_its_backoff_by_its_own_notice(world: World) -> None:
     task_id = work_for_runner(world)
     world.dispatch_queue.notices.clear()
     runner = Recorder(RunFailed({"type": "timeout", "description": "slow"}, retryable=True))
@@ -319,7 +319,7 @@ def test_heartbeats_keep_the_claim_while_the_runner_works() -> None:
     assert world.task(task_id).version >= 5
 
 
-def test_a_claim_lost_while_working_changes_nothing_and_the_bell_may_go() -> None:
+def test_a_claim_lost_while_working_changes_nothing_and_the_notice_may_go() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     task_id = work_for_runner(world)
@@ -384,7 +384,7 @@ def test_a_function_with_too_little_time_left_claims_nothing_and_rings_again(wor
     assert notify(world, task_id, runner, at=time_budget(time_left=lambda: 40.0)) is NoticeOutcome.RAN
 
 
-def test_a_store_that_does_not_answer_brings_the_bell_back() -> None:
+def test_a_store_that_does_not_answer_brings_the_notice_back() -> None:
     store = HookedStore()
     world = World(store=store).settle()
     task_id = work_for_runner(world)

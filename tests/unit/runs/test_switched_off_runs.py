@@ -94,7 +94,7 @@ def test_the_next_call_of_its_model_is_not_made() -> None:
     assert agent_runs.task(task.id).releases == 0, "something was done"
 
 
-def test_no_bell_is_answered_with_another_while_it_is_off() -> None:
+def test_no_notice_is_answered_with_another_while_it_is_off() -> None:
     agent_runs = studio_of(then_off(says("Done.")))
     task = agent_runs.start("anna", until_quiet=False)
     handled = agent_runs.run()
@@ -110,7 +110,7 @@ def test_no_bell_is_answered_with_another_while_it_is_off() -> None:
     assert "undeliverable" in {str(flag) for flag in agent_runs.task(task.id).flags}
 
 
-def test_a_bell_for_a_task_that_is_not_due_yet_is_not_rung_again_while_it_is_off() -> None:
+def test_a_notice_for_a_task_that_is_not_due_yet_is_not_sent_again_while_it_is_off() -> None:
     agent_runs = studio_of(says("Done."))
     task = agent_runs.start("anna", until_quiet=False)
     switch(agent_runs, on=False)

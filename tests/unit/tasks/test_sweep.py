@@ -126,7 +126,7 @@ def test_a_claim_that_is_alive_is_moved_on_without_an_event(world: World) -> Non
 # Not taken
 
 
-def test_work_of_an_agent_that_baton_runs_is_rung_again_ever_more_rarely(world: World) -> None:
+def test_work_of_an_agent_that_baton_runs_is_announced_again_ever_more_rarely(world: World) -> None:
     change_settings(world.deps, human(), {"unclaimed_alert_seconds": 7 * DAY})
     task_id = work_for_runner(world)
     world.dispatch_queue.notices.clear()
@@ -159,7 +159,7 @@ def test_a_claim_starts_the_ringing_afresh(world: World) -> None:
     assert run(world).reasons == {"not_taken": 1}
 
 
-def test_one_bell_per_agent_and_round(world: World) -> None:
+def test_one_notice_per_agent_and_round(world: World) -> None:
     tasks = [work_for_runner(world, f"s{n}") for n in range(5)]
     register_agent(world.deps, human(), "second", {"runtime": Runtime.RUN, "approval": Approval.AUTO})
     world.mark(agent("scout"), target_agent="second")
@@ -170,7 +170,7 @@ def test_one_bell_per_agent_and_round(world: World) -> None:
     assert next(notice[2] for notice in world.dispatch_queue.notices if notice[1] == "runner") in tasks
 
 
-def test_the_same_agent_name_in_two_workspaces_gets_a_bell_in_each(world: World) -> None:
+def test_the_same_agent_name_in_two_workspaces_gets_a_notice_in_each(world: World) -> None:
     world.settle("other")
     work_for_runner(world)
     world.mark(agent("scout", "other"), target_agent="runner")
@@ -205,7 +205,7 @@ def test_a_claim_answers_the_alert_and_it_may_be_raised_again(world: World) -> N
     assert run(world).reasons == {"unclaimed_too_long": 1}
 
 
-def test_work_that_baton_runs_raises_the_alert_once_and_is_rung_for_all_the_same(world: World) -> None:
+def test_work_that_baton_runs_raises_the_alert_once_and_is_announced_all_the_same(world: World) -> None:
     change_settings(world.deps, human(), {"unclaimed_alert_seconds": 90})
     task_id = work_for_runner(world)
     alerts = 0
@@ -240,7 +240,7 @@ def test_work_whose_agent_was_switched_off_is_flagged_and_not_rung(world: World)
     assert world.task(task_id).flags == {Flag.UNDELIVERABLE, Flag.UNCLAIMED}
 
 
-def test_an_agent_that_is_back_is_rung_again(world: World) -> None:
+def test_an_agent_that_is_back_is_notified_again(world: World) -> None:
     task_id = work_for_runner(world)
     register_agent(world.deps, human(), "runner", {"active": False})
     world.clock.advance(60)
@@ -426,8 +426,8 @@ def test_every_workspace_is_swept(world: World) -> None:
     assert world.task(made or "", "other").state == "delegated"
 
 
-def test_after_any_loss_of_bells_everything_accepted_still_runs(world: World) -> None:
-    """Invariant 12: with every bell lost, the sweeper's alone bring all work to its end."""
+def test_after_any_loss_of_notices_everything_accepted_still_runs(world: World) -> None:
+    """Invariant 12: with every notice lost, the sweeper's alone bring all work to its end."""
     tasks = [work_for_runner(world, f"s{n}") for n in range(8)]
     world.dispatch_queue.notices.clear()
     runner = Recorder()

@@ -147,14 +147,14 @@ def test_approving_for_an_inactive_or_missing_agent_raises_an_alert_and_rings_no
     assert [event.type for event in change.events] == ["approved", "alert_raised"]
 
 
-def test_only_agents_that_baton_runs_are_rung() -> None:
-    for runtime, rung in ((Runtime.RUN, True), (Runtime.PULL, False)):
+def test_only_agents_that_baton_runs_are_notified() -> None:
+    for runtime, notified in ((Runtime.RUN, True), (Runtime.PULL, False)):
         life = Life()
         life.agent = an_agent(runtime=runtime)
-        assert life.approve().notifies is rung
+        assert life.approve().notifies is notified
 
 
-def test_next_is_never_in_a_queue_and_never_rung() -> None:
+def test_next_is_never_in_a_queue_and_never_notified() -> None:
     life = Life()
     life.agent = an_agent(runtime=Runtime.RUN)
     assert not life.approve_next().notifies

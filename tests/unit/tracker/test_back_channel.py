@@ -450,7 +450,7 @@ def test_a_change_that_came_while_its_page_was_being_made_is_shown_at_once(world
             (task,) = world.store.tasks_of_agent(WORKSPACE, "auditor", 1, None).items
             cancelled.append(task.id)
             cancel_task(world.deps, human(), task.id, None)
-            world.sync()  # its bell finds the row held
+            world.sync()  # its notice finds the row held
         return None
 
     world.notion.fault = meanwhile

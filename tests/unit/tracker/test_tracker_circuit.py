@@ -21,7 +21,7 @@ GATE = TrackerCircuit(workspace=WORKSPACE)
 def pause(circuit: TrackerCircuit, trouble: TrackerTrouble) -> float:
     after = circuit.closed(trouble, NOON)
     assert after.closed_until is not None
-    assert after.wake_at == after.closed_until, "the sweeper rings when it may be tried again"
+    assert after.wake_at == after.closed_until, "the sweeper notifies when it may be tried again"
     return (after.closed_until - NOON).total_seconds()
 
 

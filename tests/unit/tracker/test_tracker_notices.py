@@ -1,4 +1,4 @@
-"""The tracker's bell on SQS: what it sends, and that it never raises."""
+"""The tracker's notice on SQS: what it sends, and that it never raises."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Queue:
 
 
 @pytest.mark.parametrize("task_id", ["task_1", None])
-def test_a_bell_names_its_workspace_and_maybe_a_task(task_id: str | None) -> None:
+def test_a_notice_names_its_workspace_and_maybe_a_task(task_id: str | None) -> None:
     queue = Queue()
     queue.notice().notify("acme", task_id)
     (sent,) = queue.sent
@@ -38,7 +38,7 @@ def test_a_bell_names_its_workspace_and_maybe_a_task(task_id: str | None) -> Non
 
 
 @pytest.mark.parametrize(("asked", "sent"), [(0, 0), (899, 899), (900, 900), (901, 900), (3_600, 900)])
-def test_a_bell_rings_no_later_than_sqs_can(asked: int, sent: int) -> None:
+def test_a_notice_comes_no_later_than_sqs_can(asked: int, sent: int) -> None:
     queue = Queue()
     queue.notice().notify("acme", delay_seconds=asked)
     assert queue.sent[0]["DelaySeconds"] == sent
@@ -53,7 +53,7 @@ def test_a_bell_rings_no_later_than_sqs_can(asked: int, sent: int) -> None:
     ],
     ids=["refused", "unreachable", "other"],
 )
-def test_a_lost_bell_is_told_and_raises_nothing(trouble: Exception) -> None:
+def test_a_lost_notice_is_told_and_raises_nothing(trouble: Exception) -> None:
     queue = Queue(trouble)
     queue.notice().notify("acme", "task_1")
     (line,) = queue.logged
@@ -61,7 +61,7 @@ def test_a_lost_bell_is_told_and_raises_nothing(trouble: Exception) -> None:
     assert line["error"] == type(trouble).__name__
 
 
-def test_without_a_queue_nobody_is_rung_for() -> None:
+def test_without_a_queue_nobody_is_announced() -> None:
     queue = Queue()
     queue.notice("").notify("acme", "task_1")
     assert (queue.sent, queue.logged) == ([], [])

@@ -264,10 +264,10 @@ def test_what_one_workspace_has_learnt_of_notion_is_not_known_to_another(world: 
     assert (trouble["status"], len(world.notion.pages)) == ("denied", made)
 
 
-# The gate, and when the sweeper rings
+# The gate, and when the sweeper notifies
 
 
-def test_with_the_gate_closed_a_bell_asks_nobody(world: NotionWorld) -> None:
+def test_with_the_gate_closed_a_notice_asks_nobody(world: NotionWorld) -> None:
     trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=300))
     task_id = world.needing()
     before = len(world.notion.requests)
@@ -291,7 +291,7 @@ def test_once_the_tracker_answers_its_next_trouble_is_a_new_one(world: NotionWor
     assert (circuit.failures, circuit.status, circuit.message, circuit.closed_until) == (0, Sync.OK, "", None)
 
 
-def test_what_one_run_has_no_time_for_is_rung_for_and_sent_by_the_next(world: NotionWorld) -> None:
+def test_what_one_run_has_no_time_for_is_announced_and_sent_by_the_next(world: NotionWorld) -> None:
     trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=30))
     tasks = [world.needing(), world.needing(by=agent("auditor"), source_agent="auditor", target_agent="scout")]
     world.clock.advance(60)
@@ -334,7 +334,7 @@ def test_nobody_is_woken_for_a_workspace_without_a_tracker(world: NotionWorld) -
 
 
 def test_who_rests_does_not_wake_a_gate_that_another_sender_has_closed_meanwhile(world: NotionWorld) -> None:
-    """Its bell would be answered in vain, minute after minute, for as long as the tracker asked to be left alone."""
+    """Its notice would be answered in vain, minute after minute, for as long as the tracker asked to be left alone."""
     world.needing()
     world.clock.advance(700)
     until: list[Any] = []
@@ -349,7 +349,7 @@ def test_who_rests_does_not_wake_a_gate_that_another_sender_has_closed_meanwhile
     assert (circuit.closed_until, circuit.wake_at) == (until[0], until[0])
 
 
-def test_one_trouble_that_several_meet_at_once_counts_once_and_is_rung_for(world: NotionWorld) -> None:
+def test_one_trouble_that_several_meet_at_once_counts_once_and_is_announced(world: NotionWorld) -> None:
     world.tracker_queue.notices.clear()
     for _ in range(5):
         trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away."))
@@ -367,10 +367,10 @@ def test_trouble_while_reconciling_closes_the_gate_like_any_other(world: NotionW
     assert circuit.status is Sync.PENDING
 
 
-# Bells
+# Notices
 
 
-def test_a_bells_own_row_is_sent_though_the_index_does_not_show_it_yet(world: NotionWorld) -> None:
+def test_a_notices_own_row_is_sent_though_the_index_does_not_show_it_yet(world: NotionWorld) -> None:
     trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1))
     task_id = world.needing()
     world.clock.advance(2)
@@ -379,7 +379,7 @@ def test_a_bells_own_row_is_sent_though_the_index_does_not_show_it_yet(world: No
     assert world.page(task_id).status == "Not started"
 
 
-def test_an_edit_that_reconciling_comes_upon_is_rung_for(world: NotionWorld) -> None:
+def test_an_edit_that_reconciling_comes_upon_is_announced(world: NotionWorld) -> None:
     task_id = world.needing()
     world.clock.advance(700)
     world.notion.edit(world.page(task_id).id, by=world.notion.person, title="Renamed")
@@ -388,7 +388,7 @@ def test_an_edit_that_reconciling_comes_upon_is_rung_for(world: NotionWorld) -> 
     assert world.tracker_queue.notices == [(WORKSPACE, task_id, 0)]
 
 
-def test_a_task_that_nobody_tries_at_once_is_rung_for(world: NotionWorld) -> None:
+def test_a_task_that_nobody_tries_at_once_is_announced(world: NotionWorld) -> None:
     for _ in range(2):
         cancel_task(world.deps, human(), world.needing(), None)
     review_id = world.mark(agent("scout")).review_id

@@ -1,4 +1,4 @@
-"""The queue is only a doorbell: bells are doubled, shuffled, malformed or lost, and every task runs once."""
+"""The queue only says that there is work: notices are doubled, shuffled, malformed or lost, and each task runs once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.worlds.tenant import Tenant, Workspaces
 ONCE = ["handoff_initiated", "approved", "handoff_received", "handoff_completed"]
 
 
-def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: Deployed, tenant: Tenant) -> None:
+def test_twenty_notices_in_any_order_and_doubled_run_twenty_tasks_once(deployed: Deployed, tenant: Tenant) -> None:
     task_ids = tenant.unrung(20, "runner")
     deployed.ring_often([tenant.notice(task_id) for task_id in task_ids])
     for task_id in task_ids:
@@ -23,8 +23,8 @@ def test_twenty_bells_in_any_order_and_doubled_run_twenty_tasks_once(deployed: D
     assert [tenant.replayed(task_id)["fence"] for task_id in task_ids] == [1] * 20
 
 
-def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deployed, tenant: Tenant) -> None:
-    """The first bell takes the urgent task; the second finds it done, and must not end without the other one."""
+def test_two_notices_run_both_tasks_when_the_second_is_more_urgent(deployed: Deployed, tenant: Tenant) -> None:
+    """The first notice takes the urgent task; the second finds it done, and must not end without the other one."""
     (usual,), (urgent,) = tenant.unrung(1, "runner", Priority.P2), tenant.unrung(1, "runner", Priority.P0)
     deployed.notify(tenant.notice(usual), tenant.notice(urgent))
     assert {tenant.awaited(task_id)["state"] for task_id in (usual, urgent)} == {"done"}
@@ -33,12 +33,12 @@ def test_two_bells_run_both_tasks_when_the_second_is_more_urgent(deployed: Deplo
     assert [tenant.trail(task_id) for task_id in (usual, urgent)] == [ONCE] * 2
 
 
-def test_a_lost_bell_is_rung_again_by_the_sweeper(deployed: Deployed, workspace: Workspaces) -> None:
-    tenant = workspace(dispatch_delay_seconds=600)  # so long is the bell on its way
+def test_a_lost_notice_is_sent_again_by_the_sweeper(deployed: Deployed, workspace: Workspaces) -> None:
+    tenant = workspace(dispatch_delay_seconds=600)  # so long is the notice on its way
     deployed.await_silence()
     task_id = tenant.approved("runner")
     assert deployed.notices() == 1
-    deployed.lose_bells()
+    deployed.lose_notices()
     assert deployed.notices() == 0
     tenant.age(task_id, 661)
     deployed.sweep()
@@ -46,7 +46,7 @@ def test_a_lost_bell_is_rung_again_by_the_sweeper(deployed: Deployed, workspace:
     assert tenant.trail(task_id) == ONCE
 
 
-def test_a_bell_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deployed, tenant: Tenant) -> None:
+def test_a_notice_for_work_that_nobody_may_take_yet_does_no_harm(deployed: Deployed, tenant: Tenant) -> None:
     task_id = tenant.needing("runner")
     pulled = tenant.approved("reviewer")
     deployed.notify(tenant.notice(task_id), tenant.notice(pulled, "reviewer"), tenant.notice("task_none"))
