@@ -59,8 +59,8 @@ TABLE = {"Fn::GetAtt": ["Table", "Arn"]}
 QUEUE = {"Fn::GetAtt": ["DispatchQueue", "Arn"]}
 TRACKER_QUEUE = {"Fn::GetAtt": ["TrackerQueue", "Arn"]}
 SECRETS = {"Fn::Sub": data_checks.SECRETS}
-DISPATCH_QUEUE = "ProcessTask/Events/Doorbell/Properties"
-TRACKER_QUEUE = "SyncTracker/Events/Doorbell/Properties"
+DISPATCH_NOTICES = "ProcessTask/Events/Doorbell/Properties"
+TRACKER_NOTICES = "SyncTracker/Events/Doorbell/Properties"
 TICK = "SweepStaleClaims/Events/EveryMinute/Properties"
 NEWS = "PublishEvents/Events/NewEvents/Properties"
 STREAM = {"Fn::GetAtt": ["Table", "StreamArn"]}
@@ -89,21 +89,21 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (data_checks.visibility_covers_six_timeouts, "one second less", put("DispatchQueue/VisibilityTimeout", 719)),
     (data_checks.visibility_covers_six_timeouts, "longer function", put("ProcessTask/Timeout", 121)),
     (data_checks.visibility_covers_six_timeouts, "longer sending", put("SyncTracker/Timeout", 121)),
-    (data_checks.batches_fail_in_part, "as a whole", drop(f"{DISPATCH_QUEUE}/FunctionResponseTypes")),
-    (data_checks.batches_fail_in_part, "the tracker's as a whole", drop(f"{TRACKER_QUEUE}/FunctionResponseTypes")),
-    (data_checks.batches_are_small, "default size", drop(f"{DISPATCH_QUEUE}/BatchSize")),
-    (data_checks.batches_are_small, "one behind the other", put(f"{DISPATCH_QUEUE}/BatchSize", 5)),
-    (data_checks.batches_are_small, "a window", put(f"{DISPATCH_QUEUE}/MaximumBatchingWindowInSeconds", 5)),
-    (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DISPATCH_QUEUE}/ScalingConfig")),
+    (data_checks.batches_fail_in_part, "as a whole", drop(f"{DISPATCH_NOTICES}/FunctionResponseTypes")),
+    (data_checks.batches_fail_in_part, "the tracker's as a whole", drop(f"{TRACKER_NOTICES}/FunctionResponseTypes")),
+    (data_checks.batches_are_small, "default size", drop(f"{DISPATCH_NOTICES}/BatchSize")),
+    (data_checks.batches_are_small, "one behind the other", put(f"{DISPATCH_NOTICES}/BatchSize", 5)),
+    (data_checks.batches_are_small, "a window", put(f"{DISPATCH_NOTICES}/MaximumBatchingWindowInSeconds", 5)),
+    (data_checks.concurrency_of_the_queue_is_bounded, "unbounded", drop(f"{DISPATCH_NOTICES}/ScalingConfig")),
     (
         data_checks.concurrency_of_the_queue_is_bounded,
         "the tracker's unbounded",
-        drop(f"{TRACKER_QUEUE}/ScalingConfig"),
+        drop(f"{TRACKER_NOTICES}/ScalingConfig"),
     ),
     (
         data_checks.concurrency_of_the_queue_is_bounded,
         "another's bound",
-        put(f"{TRACKER_QUEUE}/ScalingConfig/MaximumConcurrency/Fn::If/2", {"Ref": "MaximumConcurrency"}),
+        put(f"{TRACKER_NOTICES}/ScalingConfig/MaximumConcurrency/Fn::If/2", {"Ref": "MaximumConcurrency"}),
     ),
     (
         data_checks.the_tracker_is_asked_by_few_at_once,
@@ -118,11 +118,11 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
     (
         data_checks.the_tracker_is_asked_by_few_at_once,
         "several workspaces at once",
-        put(f"{TRACKER_QUEUE}/BatchSize", 5),
+        put(f"{TRACKER_NOTICES}/BatchSize", 5),
     ),
     (data_checks.each_queue_has_one_that_answers, "nobody listens", drop("ProcessTask/Events")),
     (data_checks.each_queue_has_one_that_answers, "nobody sends", drop("SyncTracker/Events")),
-    (data_checks.each_queue_has_one_that_answers, "the other's queue", put(f"{TRACKER_QUEUE}/Queue", QUEUE)),
+    (data_checks.each_queue_has_one_that_answers, "the other's queue", put(f"{TRACKER_NOTICES}/Queue", QUEUE)),
     (
         data_checks.each_function_has_a_role_of_its_own,
         "shared",

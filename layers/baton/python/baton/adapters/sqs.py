@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.errors import Busy
-from baton.domain.tasks.wake import MAX_BELL_DELAY_SECONDS
+from baton.domain.tasks.wake import MAX_NOTICE_DELAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class SqsTrackerQueue:
             self._client.send_message(
                 QueueUrl=self._queue_url,
                 MessageBody=json.dumps({"workspace": workspace, "task_id": task_id}),
-                DelaySeconds=min(delay_seconds, MAX_BELL_DELAY_SECONDS),
+                DelaySeconds=min(delay_seconds, MAX_NOTICE_DELAY_SECONDS),
                 MessageGroupId=workspace,
             )
         except (ClientError, BotoCoreError) as exc:

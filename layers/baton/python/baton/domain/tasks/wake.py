@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600
 # The longest delay of a message in SQS.
-MAX_BELL_DELAY_SECONDS = 900
+MAX_NOTICE_DELAY_SECONDS = 900
 
 
 def notice_interval(rings: int) -> timedelta:
@@ -26,7 +26,7 @@ def notice_interval(rings: int) -> timedelta:
 def notice_delay(due_at: datetime, now: datetime) -> int:
     """Returns the delay of a dispatch notice in whole seconds, rounded up: a notice that is early finds nothing to do.
     At most what the queue allows; for later work the sweeper sends another notice."""
-    return min(max(0, math.ceil((due_at - now).total_seconds())), MAX_BELL_DELAY_SECONDS)
+    return min(max(0, math.ceil((due_at - now).total_seconds())), MAX_NOTICE_DELAY_SECONDS)
 
 
 def next_look(task: Task, now: datetime) -> datetime | None:

@@ -11,7 +11,7 @@ from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.run_profile import NAMES, check_profile
 from baton.steps.retrying import retry_on_conflict
 
-MAX_BELLS = 10
+MAX_NOTICES = 10
 
 if TYPE_CHECKING:
     from baton.domain.access.principal import Principal
@@ -83,7 +83,7 @@ def _notify_backlog(deps: Deps, agent: Agent) -> None:
     agent is saved: an error here only costs time."""
     try:
         _, ready = deps.store.ready(agent.workspace, agent.slug, deps.clock.now())
-        waiting = list(islice(ready, MAX_BELLS))
+        waiting = list(islice(ready, MAX_NOTICES))
     except Busy:
         waiting = []
     for each in waiting:
