@@ -398,6 +398,25 @@ def test_a_cost_that_arrives_after_it_was_sent_again_counts_once() -> None:
     assert (mine.model_calls, mine.tokens, all_.tokens) == (1, 20, 20)
 
 
+def test_a_reply_that_was_kept_unheard_counts_once_though_the_claim_is_over_by_then() -> None:
+    class Unheard(HookedStore):
+        def commit(self, workspace: str, *writes: Any) -> None:
+            self._store.commit(workspace, *writes)
+            if any(type(each) is AddUsage and each.usage.tokens for each in writes) and not unheard:
+                unheard.append(writes)
+                cancel_task(agent_runs.deps, human(), root_id(), None)
+                raise Busy
+
+    def root_id() -> str:
+        return agent_runs.model.requests[0].task_id
+
+    unheard: list[Any] = []
+    agent_runs = AgentRuns({"helper": {}}, {"helper": [says("Hi.")]}, world=World(store=Unheard())).open()
+    root = agent_runs.start("helper")
+    mine, all_ = agent_runs.world.store.usage("acme", root.workflow_id, root.id)
+    assert (root.state, len(unheard), mine.model_calls, mine.tokens, all_.tokens) == ("cancelled", 1, 1, 20, 20)
+
+
 def is_cost_alone(extras: Any) -> bool:
     kinds = {type(each) for each in extras}
     return AddUsage in kinds and Require not in kinds

@@ -85,7 +85,7 @@ class TranscriptWriter:
         )
 
     def keep(self, entry: Entry, *extras: Write) -> None:
-        """Saves the entry. Raises ``StaleClaim``."""
+        """Saves the entry. Raises ``StaleClaim`` unless it was saved while the claim was current."""
         self._persistently(lambda: self._keep_once(entry, extras))
         self.transcript = self.transcript.with_(entry)
         self.has_progressed = True
@@ -116,7 +116,7 @@ class TranscriptWriter:
     def _keep_once(self, entry: Entry, extras: Sequence[Write]) -> None:
         try:
             self.under_claim(Insert(TaskEntry(self.task.id, entry)), *extras)
-        except Conflict:
+        except (Conflict, StaleClaim):
             stored = self.run.deps.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
             if entry not in stored:  # else an earlier try was applied and its reply was lost
                 raise
