@@ -60,7 +60,7 @@ class Life:
         self.now: datetime = NOON
         self.agent = target or an_agent()
         self.events: list[Event] = []
-        self.last = domain.create(a_new_task(**values), by, self.now, self.agent, SETTINGS)
+        self.last = domain.create(a_new_task(**values), by, self.now, domain.Dispatch(self.agent, SETTINGS))
         self.task = self.last.task
         self.events += self.last.events
 

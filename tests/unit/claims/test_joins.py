@@ -22,9 +22,10 @@ from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
+from support.faults.hooked_store import HookedStore
 from support.faults.threads import race
 from support.worlds.team import Leg, Team
-from support.worlds.world import WORKSPACE, agent, human
+from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C, D = "anna", "bert", "carl", "dora"
 
@@ -254,6 +255,24 @@ def test_children_that_transfer_retry_reject_and_complete_at_once_lose_nothing()
         results = resume_payload(team, task)
         assert said(results) == [("b0", "done", {"ok": 1}), ("b1", "done", {"last": True}), ("b2", "rejected", None)]
     assert ends == {"waiting": 40}
+
+
+def test_a_join_waits_for_a_successor_that_is_not_readable_yet() -> None:
+    class Torn(HookedStore):
+        def tasks(self, workspace: str, task_ids: Any) -> dict[str, Task]:
+            found: dict[str, Task] = self._store.tasks(workspace, task_ids)
+            return {each: task for each, task in found.items() if each not in unreadable or unreadable.remove(each)}
+
+    unreadable: list[str] = []
+    team = Team(A, B, C, world=World(store=Torn()))
+    task, (leg,) = waiting(team, B)
+    team.transfer(leg, C)
+    (successor,) = team.task(leg.task.id).successors
+    unreadable.append(successor)
+    assert not join_branches(team.still(), WORKSPACE, task.id)
+    assert unreadable == []
+    team.complete(team.take(C, successor), output={"last": True})
+    assert said(resume_payload(team, task)) == [("b0", "done", {"last": True})]
 
 
 def test_a_parent_that_is_cancelled_while_its_last_child_ends_is_cancelled_once() -> None:

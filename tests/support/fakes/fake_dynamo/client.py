@@ -49,7 +49,8 @@ class FakeDynamo:
     # For tests, without any weather
 
     def item(self, key: Key) -> Item | None:
-        return self.items.get(key[0], {}).get(key[1])
+        with self._lock:  # never between two items of one transaction
+            return self.items.get(key[0], {}).get(key[1])
 
     @property
     def is_new(self) -> bool:

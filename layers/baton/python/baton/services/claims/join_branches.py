@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import JOINER, system
-from baton.domain.errors import Unknown
+from baton.domain.errors import Conflict, Unknown
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks.commands import Resume
 from baton.domain.tasks.task import State
@@ -61,14 +61,17 @@ def _join(deps: Deps, workspace: str, task_id: str) -> bool:
 
 
 def _leaves(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
-    """The last tasks of each branch: without a successor, or without one yet."""
+    """The last tasks of each branch: without a successor, or without one yet. Raises ``Conflict`` while a successor
+    isn't readable yet: a batch read isn't of one moment."""
     leaves: dict[str, list[Task]] = {branch.call_id: [] for branch in wait.branches}
     pending = {branch.task_id: branch.call_id for branch in wait.branches}
     while pending:  # successors are always newer: this ends, however often a branch was handed off
         found = deps.store.tasks(workspace, list(pending))
         successors: dict[str, str] = {}
         for task_id, call_id in pending.items():
-            task = found[task_id]
+            task = found.get(task_id)
+            if task is None:
+                raise Conflict("task")
             if not task.successors:
                 leaves[call_id].append(task)
             successors |= dict.fromkeys(task.successors, call_id)
