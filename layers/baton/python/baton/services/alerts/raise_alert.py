@@ -42,7 +42,7 @@ def raise_alert(
         alert = replace(alert, **apply_guardrails(deps, by.workspace, {"message": alert.message}))
         saved = save_response(idempotency_key, snapshot(alert))
         deps.store.commit(by.workspace, *saved, Add(AlertCount(by.key, alert.raised_at), 1, MAX_PER_HOUR), Save(alert))
-        deps.log("alert raised", action="alert_raised", alert_id=alert.id, kind=alert.kind, task_id=alert.task_id)
+        deps.log("alert raised", action="alert_raised", alert_id=alert.id, task_id=alert.task_id)
         return alert
 
     return run_idempotently(deps, idempotency_key, read, decide, from_snapshot)
