@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from baton.domain.escalations.direction import Direction
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.task import State
 from baton.domain.tasks.task_items import EndedClaim, Note, TaskBody, TaskOutput
 from baton.ports.store import Store
-from baton.ports.writes import Insert, OpenReview, Put, Save, SaveResponse
+from baton.ports.writes import Insert, Put, SaveResponse
 from support.clock import NOON
 from support.values.changes import claimed, new, then
-from support.values.records import a_review
+from support.values.records import add_review
 from support.worlds.world import WORKSPACE, human
 
 ONCE = IdempotencyKey(human(), "/x", "key", "hash")
@@ -91,17 +90,13 @@ def through_ended_claim(store: Store, value: Any) -> Any:
     task = claimed(store)
     change = then(task, state=State.DONE, claim=None)
     store.commit(WORKSPACE, change, Put(EndedClaim(change.task.id, "clm_1", SavedResponse("h", value))))
-    answer = store.ended_claim(WORKSPACE, "task_1", "clm_1")
-    assert answer is not None
-    return answer.answer
+    saved_response = store.ended_claim(WORKSPACE, "task_1", "clm_1")
+    assert isinstance(saved_response, SavedResponse)
+    return saved_response.answer
 
 
 def through_review(store: Store, value: Any) -> Any:
-    review = a_review(1, request=value)
-    direction = Direction(WORKSPACE, "scout", review.target_agent)
-    store.commit(
-        WORKSPACE, Save(review), OpenReview(direction, review.id), Insert(Note("task_1", "note_1", NOON, "x", {}))
-    )
+    review = add_review(store, 1, request=value)
     return store.review(WORKSPACE, review.id).request
 
 
@@ -140,7 +135,7 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
     given["list"][1]["x"] = 2
     found["list"].append("mine")
     task_id, wanted = "task_1", {"list": [1, {"x": 1}]}
-    again = {
+    again: dict[Round, Callable[[], Any]] = {
         through_body: lambda: store.read(WORKSPACE, task_id, with_body=True).body,
         through_claimers_reading: lambda: store.read_for_claim(WORKSPACE, task_id, "auditor")[0].body,
         through_output: lambda: store.read(WORKSPACE, task_id).output,
@@ -149,12 +144,13 @@ def test_changing_what_was_given_or_got_changes_nothing(store: Store, round_trip
         through_key: lambda: getattr(store.saved_response(ONCE), "answer", None),
         through_ended_claim: lambda: getattr(store.ended_claim(WORKSPACE, task_id, "clm_1"), "answer", None),
         through_review: lambda: store.review(WORKSPACE, "review_01").request,
-    }[round_trip]
-    assert again() == wanted
-    got = again()
+    }
+    read = again[round_trip]
+    assert read() == wanted
+    got = read()
     assert got is not None
     got["list"].clear()
-    assert again() == wanted
+    assert read() == wanted
 
 
 def test_changing_an_events_data_changes_nothing(store: Store) -> None:

@@ -138,7 +138,7 @@ class PartialClient:
         keys = asked["Keys"]
         take = 1 if self.left > 0 else 0
         self.left -= 1
-        answer = {"Responses": {}, "UnprocessedKeys": {}}
+        answer: dict[str, Any] = {"Responses": {}, "UnprocessedKeys": {}}
         if take:
             answer = self.client.batch_get_item(RequestItems={table: {**asked, "Keys": keys[:take]}})
         if keys[take:]:

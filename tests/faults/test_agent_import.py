@@ -7,7 +7,7 @@ import pytest
 from baton.domain.errors import Busy
 from baton.domain.idempotency import IdempotencyKey
 from baton.services.agents.import_agents import ImportedAgent, import_agents
-from support.faults.choke_point import Crash
+from support.faults.choke_point import Crash, at_call, from_call, no_fault
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, human, service
 
@@ -44,7 +44,7 @@ def test_one_fault_at_any_call_is_not_noticed(fault: str) -> None:
     assert [str(each.status) for each in expected] == ["created", "updated", "updated", "unchanged"]
     for number in range(1, calls + 1):
         again()
-        rig.choked.plan = lambda n, _op, at=number: fault if n == at else None
+        rig.choked.plan = at_call(number, fault)
         assert done(rig) == expected, f"{fault} at call {number}"
         check(rig, f"{fault} at call {number}")
 
@@ -57,11 +57,11 @@ def test_what_was_interrupted_goes_on_when_it_is_sent_again(fault: str) -> None:
     done(rig)
     for number in range(1, len(rig.choked.calls) + 1):
         again()
-        rig.choked.plan = lambda n, _op, at=number: fault if n >= at else None
+        rig.choked.plan = from_call(number, fault)
         where = f"{fault} from call {number} on"
         with pytest.raises((Crash, Busy)):
             done(rig)
-        rig.choked.plan = lambda _n, _op: None
+        rig.choked.plan = no_fault
         answer = done(rig)
         check(rig, where)
         assert {each.slug: each.version for each in answer} == VERSIONS, where

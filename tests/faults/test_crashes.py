@@ -14,7 +14,7 @@ from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
 from baton.services.claims.claim_task import Claimer, claim_next
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
-from support.faults.choke_point import Crash
+from support.faults.choke_point import Crash, at_call, no_fault
 from support.worlds.processes import LEASE_SECONDS, VISIBILITY_SECONDS, Processes
 from support.worlds.rig import Rig
 from support.worlds.world import agent, human, marker_body
@@ -86,11 +86,11 @@ def is_seen(task: Task) -> bool:
 def survive(scene: Scene, then: Act, promise: Callable[[Processes, Any, str], None], *, reads: bool) -> None:
     for number, fault, operation in scene.points(reads=reads):
         processes = scene.again()
-        processes.plan = lambda n, at=number, what=fault: what if n == at else None
+        processes.plan = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"
         with pytest.raises(Crash):
             scene.act(processes)
-        processes.plan = lambda _n: None
+        processes.plan = no_fault
         answers = then(processes)
         processes.quiet()
         check(processes, where)
@@ -115,6 +115,19 @@ def after_a_lease(processes: Processes) -> None:
     processes.clock.advance(LEASE_SECONDS + VISIBILITY_SECONDS)
 
 
+def after_a_minute(processes: Processes) -> None:
+    processes.clock.advance(61)
+
+
+def in_turn(*steps: Act) -> Act:
+    """One after the other; the answer is the last one's."""
+
+    def act(processes: Processes) -> Any:
+        return [step(processes) for step in steps][-1]
+
+    return act
+
+
 CREATIONS: dict[str, Act] = {
     "under a standing approval": create,
     "by a human": lambda processes: create(processes, human()),
@@ -122,14 +135,12 @@ CREATIONS: dict[str, Act] = {
     "by a human for a worker that pulls": lambda processes: create(processes, human(), "auditor"),
 }
 ASKING: dict[str, Callable[[Processes, Act], list[str]]] = {
-    FIRST: lambda _office, _act: [],
+    FIRST: lambda _processes, _act: [],
     "asked again at once": lambda processes, act: [act(processes)],
     "asked twice": lambda processes, act: [act(processes), act(processes)],
-    "asked again after a lease": lambda processes, act: [after_a_lease(processes) or act(processes)],
-    "the sweeper comes first": lambda processes, act: [
-        processes.clock.advance(61) or processes.sweep() or act(processes)
-    ],
-    "asked again when it was done": lambda processes, act: [processes.quiet() or act(processes)],
+    "asked again after a lease": lambda processes, act: [in_turn(after_a_lease, act)(processes)],
+    "the sweeper comes first": lambda processes, act: [in_turn(after_a_minute, Processes.sweep, act)(processes)],
+    "asked again when it was done": lambda processes, act: [in_turn(Processes.quiet, act)(processes)],
 }
 
 
@@ -169,9 +180,9 @@ def deliver_now(processes: Processes) -> None:
 DELIVERIES: dict[str, Act] = {
     FIRST: nothing,
     "comes again at once": deliver_now,
-    "comes again after the lease": lambda processes: (after_a_lease(processes), processes.deliver_all()),
-    "comes after the sweeper": lambda processes: (after_a_lease(processes), processes.sweep(), processes.deliver_all()),
-    "comes twice": lambda processes: (processes.double_every_message(), deliver_now(processes)),
+    "comes again after the lease": in_turn(after_a_lease, Processes.deliver_all),
+    "comes after the sweeper": in_turn(after_a_lease, Processes.sweep, Processes.deliver_all),
+    "comes twice": in_turn(Processes.double_every_message, deliver_now),
     "is lost": lambda processes: processes.queue.messages.clear(),
 }
 
@@ -217,8 +228,8 @@ def all_of_it(processes: Processes) -> None:
 SWEEPS: dict[str, Act] = {
     FIRST: nothing,
     "again at once": Processes.sweep,
-    "again after a lease": lambda processes: (after_a_lease(processes), processes.sweep()),
-    "twice": lambda processes: (processes.sweep(), processes.sweep()),
+    "again after a lease": in_turn(after_a_lease, Processes.sweep),
+    "twice": in_turn(Processes.sweep, Processes.sweep),
     "messages first": Processes.deliver_all,
 }
 

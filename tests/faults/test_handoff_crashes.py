@@ -169,7 +169,7 @@ SCENES = {
 
 def stage(scene: Scene) -> tuple[Team, CallHooks, Any]:
     store = CallHooks()
-    team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+    team = Team(A, B, C, world=World(store=store))
     made = scene.prepare(team)
     store.begin()
     return team, store, made
@@ -224,7 +224,7 @@ def test_it_dies_anywhere(name: str, afterwards: str) -> None:
         for at in ("before", "after"):
             where = f"{at} call {number}, {call}"
             team, store, made = stage(scene)
-            store.begin(**{at: {number: die}})
+            store.begin_at(number, die, when=at)
             with pytest.raises(Crash):
                 scene.act(team, made)
             store.begin()

@@ -20,6 +20,7 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import resolve_alert
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.end_task import cancel_task
+from support.faults.choke_point import at_call, from_call, no_fault
 from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
 from support.worlds.world import World, human
@@ -76,7 +77,7 @@ def test_one_fault_at_any_call_is_not_noticed(name: str) -> None:
     for number, operation in enumerate(calls, 1):
         for fault in WRITE_FAULTS if operation in WRITES else READ_FAULTS:
             story.again()
-            story.rig.choked.plan = lambda n, _op, at=number, what=fault: what if n == at else None
+            story.rig.choked.plan = at_call(number, fault)
             where = f"{fault} at call {number}, {operation}"
             answer = story.act()
             same(story.outcome(answer), expected, where)
@@ -92,14 +93,14 @@ def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(name: s
     expected, calls = story.undisturbed()
     for number in range(1, len(calls) + 1):
         story.again()
-        story.rig.choked.plan = lambda n, _op, at=number: fault if n >= at else None
+        story.rig.choked.plan = from_call(number, fault)
         where = f"{fault} from call {number} on, {calls[number - 1]}"
         with suppress(Busy):
             answer = story.act()
             # Nothing but Busy, unless one task that fails doesn't stop the sweeper or a repeat was told that it is one.
             assert name.startswith("sweep") or (fault == "timeout_after" and plain(answer) == expected[0]), where
         assert len(story.rig.choked.calls) <= len(calls) * MOST_CALLS_MORE, where
-        story.rig.choked.plan = lambda _n, _op: None
+        story.rig.choked.plan = no_fault
         if not case.keyed:  # without a key the caller can't tell; the store can
             assert fingerprint(story.rig) in (expected[1], untouched), where
             continue
@@ -245,7 +246,7 @@ def test_a_lost_reply_is_a_success_though_others_have_moved_on(name: str) -> Non
     first_write = next(number for number, operation in enumerate(calls, 1) if operation in WRITES)
     story.again()
     rig = story.rig
-    rig.choked.plan = lambda n, _op: "timeout_after" if n == first_write else None
+    rig.choked.plan = at_call(first_write, "timeout_after")
     client = rig.choked.client
     rig.choked.client = Meanwhile(client, lambda: MOVED_ON[name](rig.other(), story.given))
     try:

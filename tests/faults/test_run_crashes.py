@@ -20,7 +20,7 @@ from baton.domain.tasks.trail import replay
 from baton.ports.runs import Reply, Request
 from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
-from support.faults.choke_point import Crash
+from support.faults.choke_point import Crash, at_call
 from support.worlds.agent_runs import calls, says
 from support.worlds.rig import Rig
 from support.worlds.run_processes import PaidModel, RunProcesses
@@ -232,14 +232,10 @@ def check_paid(processes: RunProcesses, saved: set[tuple[str, int]], where: str)
     assert set(paid) >= processes.saved(), where
 
 
-def at(number: int, fault: str) -> Callable[[int], str | None]:
-    return lambda n: fault if n == number else None
-
-
 def die_at(scene: Scene, number: int, fault: str, where: str) -> RunProcesses:
     """What is left of it when others have cleaned up."""
     processes = scene.again()
-    processes.faults = at(number, fault)
+    processes.faults = at_call(number, fault)
     with pytest.raises(Crash):
         processes.play()
     saved = processes.saved()
@@ -280,7 +276,7 @@ def test_a_run_that_dies_again_and_again(seed: int) -> None:
     processes = scene.again()
     deaths = 0
     for _ in range(60):
-        processes.faults = at(len(processes.calls) + dice.randint(1, 40), "crash_after")
+        processes.faults = at_call(len(processes.calls) + dice.randint(1, 40), "crash_after")
         try:
             processes.quiet(1)
         except Crash:
@@ -315,7 +311,7 @@ def test_a_reply_that_is_lost_anywhere_is_not_noticed(name: str, fault: str, rea
         if operation == "converse" or (operation in READS | {"send_message"} and not reads):
             continue
         processes = scene.again()
-        processes.faults = at(number, fault)
+        processes.faults = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"
         processes.play()
         check(processes, scene.story, where)

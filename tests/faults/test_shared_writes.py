@@ -9,6 +9,7 @@ import pytest
 from baton.domain.errors import Busy
 from baton.domain.handoffs.workflow import JobKind
 from baton.ports.writes import FinishJob, Put
+from support.faults.choke_point import no_fault
 from support.values.changes import new, stored
 from support.values.task_items import a_job, a_message
 from support.worlds.rig import Rig
@@ -50,7 +51,7 @@ def test_an_acknowledgement_that_never_does_is_busy_and_may_be_sent_again(rig: R
     broken(rig, fault, "transact_write_items", 99)
     with pytest.raises(Busy):
         rig.store.acknowledge(WORKSPACE, "scout", ["inb_001"])
-    rig.choked.plan = lambda _n, _op: None
+    rig.choked.plan = no_fault
     rig.store.acknowledge(WORKSPACE, "scout", ["inb_001"])
     assert rig.store.inbox(WORKSPACE, "scout", 9, None).items == (a_message(2), a_message(3))
 

@@ -4,6 +4,7 @@ than what was read beside it. And an index may show an item twice while it moves
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.join_branches import join_branches
 from baton.services.events.publish_events import publish_overdue
 from baton.services.tasks.sweep import sweep
+from support.faults.hooked_store import HookedStore
 from support.worlds.rig import Rig
 from support.worlds.team import Leg, Team
 from support.worlds.world import WORKSPACE, World, agent
@@ -37,11 +39,14 @@ class Torn:
     before."""
 
     def __init__(self, rig: Rig) -> None:
-        self.client, self.step = rig.raw, lambda: None
-        self.is_torn = False
+        self.client, self.is_torn = rig.raw, False
+        self.step: Callable[[], object] = lambda: None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.client, name)
+
+    def tear(self) -> None:
+        self.is_torn = True
 
     def batch_get_item(self, **request: Any) -> Any:
         return self._torn(self.client.batch_get_item, request, lambda answer: next(iter(answer["Responses"].values())))
@@ -85,15 +90,10 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
     task, (first, second) = waiting(team)
     team.complete(first, output={"of": "first"})
     client = Torn(rig)
-    world = World(store=DynamoStore(Table(client, rig.table, rig.clock.sleep)), clock=rig.clock)
+    store = HookedStore(DynamoStore(Table(client, rig.table, rig.clock.sleep)))
+    world = World(store=store, clock=rig.clock)
     client.step = lambda: team.complete(second, output={"of": "second"})
-    outcomes = world.store.outcomes
-
-    def torn_papers(*args: Any) -> Any:
-        client.is_torn = True
-        return outcomes(*args)
-
-    world.store.outcomes = torn_papers  # type: ignore[method-assign] - the reading that matters
+    store.before["outcomes"] = client.tear  # the reading that matters
     assert join_branches(world.deps, WORKSPACE, task.id)
     resume_payload = rig.world.store.read(WORKSPACE, task.id).resume_payload or {}
     assert [(each["state"], each["output"]) for each in resume_payload["results"]] == [
@@ -106,7 +106,7 @@ def test_papers_and_dossier_of_an_ended_task_have_its_output(rig: Rig) -> None:
     for name in ("outcomes", "read"):
         team = team_of(rig, A) if name == "outcomes" else Team(world=rig.world)
         leg = team.begin(A)
-        world = torn(rig, team, lambda leg=leg, team=team: team.complete(leg, output={"x": 1}, notes="done"))
+        world = torn(rig, team, partial(team.complete, leg, output={"x": 1}, notes="done"))
         found = (
             world.store.outcomes(WORKSPACE, [leg.task.id])[leg.task.id]
             if name == "outcomes"

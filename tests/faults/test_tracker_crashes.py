@@ -37,7 +37,7 @@ from fake_notion import Fault, ScriptedFault
 from fake_notion.schema import STATUS, STATUS_OPTIONS
 from support.clock import NOON, FakeClock
 from support.fakes.store import InMemoryStore
-from support.faults.choke_point import Crash
+from support.faults.choke_point import Crash, Plan, at_call, no_fault
 from support.faults.soak import IS_WHOLE
 from support.worlds.notion_world import NotionWorld
 from support.worlds.rig import Rig
@@ -55,11 +55,11 @@ class Plug:
     """Counts the calls to the outside, and is pulled at one of them."""
 
     calls: list[str] = field(default_factory=list)
-    plan: Callable[[int], str | None] = lambda _n: None
+    plan: Plan = no_fault
 
     def call(self, name: str, act: Callable[[], Any]) -> Any:
         self.calls.append(name)
-        fault = self.plan(len(self.calls))
+        fault = self.plan(len(self.calls), name)
         if fault == "crash_before":
             raise Crash(name)
         try:
@@ -129,7 +129,7 @@ class Stage:
         return self.process(store, PluggedInTransport(self.notion.transport(), self.plug))
 
     def survivor(self) -> None:
-        self.plug.plan = lambda _n: None
+        self.plug.plan = no_fault
         self.notion.fault = None
         self.deps = self.process()
 
@@ -217,7 +217,7 @@ def survive(
     promise(first, "undisturbed")
     for number, fault in points[::every]:
         stage = build()
-        stage.plug.plan = lambda n, at=number, what=fault: what if n == at else None  # type: ignore[misc]
+        stage.plug.plan = at_call(number, fault)
         where = f"{fault} at call {number}, {calls[number - 1]}, of {calls}"
         with pytest.raises(Crash):
             act(stage)

@@ -22,15 +22,14 @@ from baton.services.conversations.converse import Opening, start_conversation
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.tasks.add_note import add_note
 from baton.steps.retrying import retry_on_conflict
+from support.fakes.fake_dynamo import refusal
 from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint
 from support.worlds.world import World, human
 
-CONFLICT = {
-    "Error": {"Code": "TransactionCanceledException", "Message": "injected"},
-    "CancellationReasons": [{"Code": "TransactionConflict"}],
-    "ResponseMetadata": {"HTTPStatusCode": 400},
-}
+CONFLICT = refusal(
+    "TransactionCanceledException", "transact_write_items", CancellationReasons=[{"Code": "TransactionConflict"}]
+)
 
 
 def asked(source: str, claim_id: str | None = None) -> CreateHandoff:
@@ -93,7 +92,7 @@ class Wire:
             self.held = request
             raise ReadTimeoutError(endpoint_url="http://127.0.0.1/")
         if self.count <= 1 + self.refusals:
-            raise ClientError(CONFLICT, "transact_write_items")
+            raise CONFLICT
         return self.rig.raw.transact_write_items(**request)
 
     def arrive(self) -> None:
@@ -163,19 +162,14 @@ def test_nobody_decides_again_while_the_attempt_cannot_be_barred() -> None:
     assert wire.count == 2
 
 
-THROTTLE = {
-    "Error": {"Code": "ThrottlingException", "Message": "injected"},
-    "ResponseMetadata": {"HTTPStatusCode": 400},
-}
+THROTTLE = refusal("ThrottlingException", "transact_write_items")
 
 
-@pytest.mark.parametrize(
-    "before", [(), (ClientError(THROTTLE, "x"),), (ConnectTimeoutError(endpoint_url="http://127.0.0.1/"),)]
-)
+@pytest.mark.parametrize("before", [(), (THROTTLE,), (ConnectTimeoutError(endpoint_url="http://127.0.0.1/"),)])
 def test_a_refusal_after_nothing_unclear_costs_nothing_more(before: tuple[Exception, ...]) -> None:
     class Refused(Wire):
         def transact_write_items(self, **request: Any) -> Any:
-            troubles = [*before, ClientError(CONFLICT, "transact_write_items")]
+            troubles = [*before, CONFLICT]
             self.count += 1
             if self.count <= len(troubles):
                 raise troubles[self.count - 1]

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from baton.adapters.dynamodb.agents.contacts import MAX_REMEMBERED, Contacts
 from baton.adapters.dynamodb.table import Table
@@ -15,6 +14,7 @@ from baton.domain.errors import Busy
 from baton.ports.store import Store
 from baton.steps.agents.mark_contact import mark_contact
 from support.clock import NOON
+from support.fakes.fake_dynamo import refusal
 from support.worlds.rig import Rig
 from support.worlds.world import WORKSPACE, agent
 
@@ -76,8 +76,7 @@ def test_not_even_a_forbidden_write_is_in_the_way(rig: Rig) -> None:
     class Forbidding:
         def __getattr__(self, name: str) -> Any:
             def refused(**_: Any) -> Any:
-                response: Any = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
-                raise ClientError(response, name)
+                raise refusal("AccessDeniedException", name)
 
             return refused
 

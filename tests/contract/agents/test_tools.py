@@ -15,6 +15,7 @@ from baton.domain.errors import Conflict
 from baton.ports.paging import Page
 from baton.ports.store import Store
 from support.clock import NOON
+from support.faults.choke_point import no_fault
 from support.values.runs import a_tool
 from support.values.tasks import MS
 from support.worlds.rig import Rig
@@ -145,7 +146,7 @@ def test_a_lost_reply_is_a_success_though_another_has_changed_it_since(rig: Rig,
 
     rig.choked.plan = plan
     rig.store.save_tool(a_tool(), read)
-    rig.choked.plan = lambda _n, _op: None
+    rig.choked.plan = no_fault
     toolbox = rig.store.toolbox(WORKSPACE)
     expected = (2, 3) if fault.endswith("after") else (1, 1)
     tool = toolbox.get("ask_auditor")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -149,9 +150,7 @@ def test_raising_takes_two_calls_and_one_more_for_a_key_or_a_task(rig: Rig) -> N
         (task_id, a_key("POST /x"), ["batch_get_item", "get_item", "transact_write_items"]),
     ]
     for about, idempotency_key, calls in costs:
-        assert (
-            rig.count(lambda a=about, o=idempotency_key: raise_alert(world.deps, agent("scout"), asked(a), o)) == calls
-        )
+        assert rig.count(partial(raise_alert, world.deps, agent("scout"), asked(about), idempotency_key)) == calls
 
 
 def test_dealing_with_one_takes_two_calls_and_a_third_for_a_key(rig: Rig) -> None:

@@ -100,7 +100,7 @@ def test_a_heartbeat_leaves_everything_else_as_it_is(store: Store) -> None:
 def test_a_stale_or_foreign_claim_is_refused_and_changes_nothing(
     store: Store, claim_id: str, by: Any, lease: int | None, deadline: int | None
 ) -> None:
-    hard = {} if deadline is None else {"deadline": NOON + seconds(deadline), "fail_on_deadline": True}
+    hard: dict[str, Any] = {} if deadline is None else {"deadline": NOON + seconds(deadline), "fail_on_deadline": True}
     task = claimed(store, **hard)
     with pytest.raises(StaleClaim if by.workspace == WORKSPACE else Unknown):
         store.renew(WorkerCall(by, task.id, claim_id), NOON + seconds(60), lease)

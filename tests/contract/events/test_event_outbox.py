@@ -21,6 +21,7 @@ from baton.ports.store import Store
 from baton.services.events.publish_events import publish_fresh, publish_overdue
 from support.clock import NOON
 from support.fakes.ports import FakeBus
+from support.faults.choke_point import at_call
 from support.published import PublishedEvents
 from support.values.changes import new, stored, then
 from support.values.tasks import MS
@@ -252,7 +253,8 @@ class Lagging:
     """Wraps a client: the index still shows what it showed at first."""
 
     def __init__(self, client: Any) -> None:
-        self.client, self.shown = client, {}
+        self.client = client
+        self.shown: dict[str, Any] = {}
 
     def __getattr__(self, operation: str) -> Any:
         return getattr(self.client, operation)
@@ -277,7 +279,7 @@ FAULTS = ["timeout_after", "error_after", "timeout_before", "error_before", "no_
 def test_a_lost_reply_is_a_success(rig: Rig, fault: str, act: str) -> None:
     stored(rig.store)
     rig.choked.calls.clear()
-    rig.choked.plan = lambda number, _op: fault if number == 1 else None
+    rig.choked.plan = at_call(1, fault)
     getattr(rig.store, act)(WORKSPACE, "task_1", 1, *(() if act == "mark_sent" else (LATER,)))
     assert ids(rig.other_store, NOON) == []
     assert ids(rig.other_store, LATER) == ([] if act == "mark_sent" else [("task_1", 1)])

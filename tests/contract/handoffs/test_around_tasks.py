@@ -29,7 +29,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
 from baton.ports.store import Store
-from baton.ports.writes import Add, FinishJob, Insert, Put, Replace, Save, SaveResponse
+from baton.ports.writes import Add, FinishJob, Insert, Put, Replace, Save, SaveResponse, Write
 from support.clock import NOON
 from support.values.changes import claimed, new, plant, queued, stored, then
 from support.values.records import a_note, a_review, a_route
@@ -214,7 +214,7 @@ def test_errands_of_two_kinds_and_of_two_tasks_are_apart(store: Store) -> None:
 
 def test_an_errand_done_within_another_tasks_change_is_done(store: Store) -> None:
     store.commit(WORKSPACE, Put(a_job()), Put(a_job(JobKind.CASCADE)))
-    extras = [FinishJob(a_job()), new("task_3"), FinishJob(a_job(JobKind.CASCADE))]
+    extras: list[Write] = [FinishJob(a_job()), new("task_3"), FinishJob(a_job(JobKind.CASCADE))]
     store.commit(WORKSPACE, new("task_2"), *extras)
     assert due(store) == []
 
@@ -272,7 +272,9 @@ def test_papers_are_output_completion_and_failure_and_nothing_else(store: Store)
 def test_many_big_bodies_are_all_read(store: Store) -> None:
     """A batch answers with at most 16 MB."""
     ids = [f"task_{number:02d}" for number in range(45)]
-    made = [(new(task_id), Insert(TaskBody(task_id, {"text": "x" * 380_000, "of": task_id}))) for task_id in ids]
+    made: list[tuple[Write, Write]] = [
+        (new(task_id), Insert(TaskBody(task_id, {"text": "x" * 380_000, "of": task_id}))) for task_id in ids
+    ]
     for start in range(0, 45, 10):
         store.commit(WORKSPACE, *chain(*made[start : start + 10]))
     found = store.bodies(WORKSPACE, [*ids, "task_00", "task_unknown"])

@@ -368,7 +368,8 @@ def test_a_lost_reply_is_a_success_and_counts_once(rig: Rig, name: str, fault: s
     claimed(rig.store)
     broken(rig, fault)
     rig.store.commit(WORKSPACE, *extras)
-    kept = tuple(extra.value.entry for extra in extras if isinstance(extra, Insert))
+    inserted = [extra.value for extra in extras if isinstance(extra, Insert)]
+    kept = tuple(value.entry for value in inserted if isinstance(value, TaskEntry))
     took = sum((1 for extra in extras if isinstance(extra, AddUsage)), 0)
     assert rig.other_store.transcript(WORKSPACE, "task_1") == kept
     assert usage(rig.other_store)[0] == Usage(took, 100 * took, 20 * took)

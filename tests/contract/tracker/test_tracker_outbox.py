@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from baton.adapters.dynamodb.table import from_wire
 from baton.adapters.dynamodb.tracker.tracker_reads import ROWS_PAGE
@@ -24,7 +23,9 @@ from baton.ports.store import Store
 from baton.ports.writes import Insert, MakePageDue, Save, SaveResponse, Write
 from baton.steps.tasks.change_task import TaskRequest, change_task
 from support.clock import NOON
+from support.fakes.fake_dynamo import refusal
 from support.fakes.fake_dynamo.sizes import item_bytes as size
+from support.faults.choke_point import at_call
 from support.values.changes import new, then
 from support.values.records import PAGE_ID, a_circuit, a_page, a_page_sync, a_webhook, add_page_syncs
 from support.values.tasks import MS
@@ -474,7 +475,7 @@ def test_one_fault_at_any_call_is_not_noticed(rig: Rig, name: str, fault: str) -
     calls, expected = list(rig.choked.calls), everything(rig.other_store)
     for number in range(1, len(calls) + 1):
         again()
-        rig.choked.plan = lambda n, _op, at=number: fault if n == at else None
+        rig.choked.plan = at_call(number, fault)
         COMMITS[name](rig.store)
         assert everything(rig.other_store) == expected, f"{fault} at call {number}, {calls[number - 1]}"
 
@@ -540,12 +541,8 @@ class Colliding:
             return self.client.transact_write_items(**request)
         self.left -= 1
         codes = ["None"] * (len(request["TransactItems"]) - 1) + ["TransactionConflict"]
-        response = {
-            "Error": {"Code": "TransactionCanceledException", "Message": "injected"},
-            "CancellationReasons": [{"Code": code} for code in codes],
-            "ResponseMetadata": {"HTTPStatusCode": 400},
-        }
-        raise ClientError(response, "TransactWriteItems")  # type: ignore[arg-type]
+        reasons = [{"Code": code} for code in codes]
+        raise refusal("TransactionCanceledException", "TransactWriteItems", CancellationReasons=reasons)
 
 
 @pytest.mark.parametrize("name", COMMITS)

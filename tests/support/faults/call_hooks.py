@@ -24,6 +24,10 @@ class CallHooks:
         self.calls: list[str] = []
         self._is_counting = True
 
+    def begin_at(self, number: int, step: Step, *, when: str) -> None:
+        """With one step, ``when`` it is ("before" or "after") the call of that number."""
+        self.begin(**{"before": None, "after": None, when: {number: step}})
+
     def __getattr__(self, name: str) -> Any:
         call = getattr(self.inner, name)
 

@@ -6,11 +6,29 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
+from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
+
+from support.fakes.fake_dynamo import refusal
+
+Plan = Callable[[int, str], str | None]
 
 
 class Crash(BaseException):  # not an error: the process is gone, and no handler of ours may catch it
     """The process died here."""
+
+
+def no_fault(_number: int, _operation: str) -> None:
+    """Every call is answered."""
+
+
+def at_call(number: int, fault: str) -> Plan:
+    """The fault at the call of that number alone."""
+    return lambda n, _operation: fault if n == number else None
+
+
+def from_call(number: int, fault: str) -> Plan:
+    """The fault at the call of that number and at each later one."""
+    return lambda n, _operation: fault if n >= number else None
 
 
 class Choked:
@@ -18,7 +36,7 @@ class Choked:
     ``timeout_after``, ``error_after`` (done, but the answer is lost), ``timeout_before``, ``error_before``,
     ``no_connection``, ``throttle``, ``crash_before``, ``crash_after``."""
 
-    def __init__(self, client: Any, plan: Callable[[int, str], str | None] = lambda _n, _op: None) -> None:
+    def __init__(self, client: Any, plan: Plan = no_fault) -> None:
         self.client, self.plan = client, plan
         self.calls: list[str] = []
 
@@ -50,5 +68,4 @@ def _failure(fault: str, operation: str) -> BaseException:
     if fault.startswith("timeout"):
         return ReadTimeoutError(endpoint_url="http://127.0.0.1/")
     code, status = ("ThrottlingException", 400) if fault == "throttle" else ("InternalServerError", 500)
-    response = {"Error": {"Code": code, "Message": "injected"}, "ResponseMetadata": {"HTTPStatusCode": status}}
-    return ClientError(response, operation)
+    return refusal(code, operation, status=status, message="injected")

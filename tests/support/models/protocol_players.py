@@ -77,15 +77,23 @@ class Players:
     def saw(self, workspace: str, task_id: str, *, by_human: bool, stays: bool = False, **values: Any) -> Expected:
         """A new task joins the model with what was asked for; only its place in the workflow is read."""
         task = self.store.load(workspace, task_id)[0]
-        place = {"workflow": task.workflow_id, "parent": task.parent_id, "join_parent": task.join_parent}
-        new = Expected(workspace, task_id, str(task.kind), task.source_agent, task.target_agent, **place)
+        new = Expected(
+            workspace,
+            task_id,
+            str(task.kind),
+            task.source_agent,
+            task.target_agent,
+            task.workflow_id,
+            task.parent_id,
+            task.join_parent,
+        )
         for name, value in values.items():
             assert getattr(new, name) == value, name
         return self.model.opened(new, self.now, by_human=by_human, stays=stays)
 
     def send(self, verb: str, task: Expected, claim_id: str, by: Principal, number: int) -> None:
         where, to = (by, task.id, claim_id), other_than(task.holder, number)
-        going_on = {"target": {"agent": to, "reason": self.word()}}
+        going_on: dict[str, Any] = {"target": {"agent": to, "reason": self.word()}}
         match verb:
             case "heartbeat":
                 renew_claim(self.deps, *where)
@@ -161,8 +169,17 @@ class Players:
     def child(
         self, task: Expected, child: str, to: str, kind: str = "transfer", join_parent: str | None = None
     ) -> None:
-        values = {"kind": kind, "source": task.holder, "target": to, "parent": task.id, "workflow": task.workflow}
-        self.saw(task.workspace, child, by_human=False, join_parent=join_parent, **values)
+        self.saw(
+            task.workspace,
+            child,
+            by_human=False,
+            kind=kind,
+            source=task.holder,
+            target=to,
+            parent=task.id,
+            workflow=task.workflow,
+            join_parent=join_parent,
+        )
 
 
 def expecting(error: type[Exception] | None) -> AbstractContextManager[Any]:

@@ -88,8 +88,9 @@ def add_alert(store: Store, number: int, workspace: str = WORKSPACE, **values: A
 
 def add_review(store: Store, number: int, workspace: str = WORKSPACE, **values: Any) -> Review:
     """In a direction of its own."""
-    review = a_review(number, workspace, target_agent=f"auditor-{number}", **values)
-    direction = Direction(workspace, "scout", review.target_agent)
+    target = f"auditor-{number}"
+    review = a_review(number, workspace, target_agent=target, **values)
+    direction = Direction(workspace, "scout", target)
     store.commit(workspace, Save(review), OpenReview(direction, review.id), Insert(a_note(number, about=review.id)))
     return review
 

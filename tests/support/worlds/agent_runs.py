@@ -100,12 +100,12 @@ class AgentRuns:
 
     def run(self, rounds: int = 50) -> list[NoticeOutcome]:
         """Until no notice is left; undo windows and backoffs pass."""
-        handled = []
+        handled: list[NoticeOutcome] = []
         for _ in range(rounds):
             notices, self.world.dispatch_queue.notices[:] = list(self.world.dispatch_queue.notices), []
             if not notices:
                 return handled
-            self.world.clock.advance(max(notice[3] for notice in notices) if len(notices[0]) > 3 else 3)
+            self.world.clock.advance(max(notice[3] for notice in notices))
             handled += [self.notify(workspace, agent, task_id) for workspace, agent, task_id, *_ in notices]
         raise AssertionError("the notices never end")
 
@@ -144,7 +144,8 @@ class AgentRuns:
         return self.world.store.transcript(WORKSPACE, task_id)
 
     def messages(self, workflow_id: str) -> list[ReadMessage]:
-        found, cursor = [], None
+        found: list[ReadMessage] = []
+        cursor = None
         while True:
             page, cursor = read_messages(self.deps, human(), workflow_id, 100, cursor)
             if not page:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +12,11 @@ from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.sqs import SqsDispatchQueue
 from baton.ports.runs import RunInput, RunSucceeded
+from baton.ports.store import Store
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.sweep import sweep
 from support.clock import NOON, FakeClock
-from support.faults.choke_point import Choked
+from support.faults.choke_point import Choked, Plan, no_fault
 from support.worlds.rig import Rig
 from support.worlds.world import World
 
@@ -65,23 +65,24 @@ class Runner:
 
 
 class Processes:
-    """``plan(number)``: None, ``crash_before`` or ``crash_after`` at that outside call, to the table or to the queue.
-    The count is shared, so that a new call anywhere adds its points by itself."""
+    """``plan(number, operation)``: None, ``crash_before`` or ``crash_after`` at that outside call, to the table or to
+    the queue. The count is shared, so that a new call anywhere adds its points by itself."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig, self.clock = rig, rig.clock
         self.queue, self.runner = FakeQueue(rig.clock), Runner()
         self.calls: list[str] = []
-        self.plan: Callable[[int], str | None] = lambda _n: None
-        self.world = World(
-            store=DynamoStore(Table(self._wrapped(rig.raw), rig.table, rig.clock.sleep)), clock=rig.clock
-        )
+        self.plan: Plan = no_fault
+        self._begin(DynamoStore(Table(self._wrapped(rig.raw), rig.table, rig.clock.sleep)))
+
+    def _begin(self, store: Store) -> None:
+        """With notices that can be lost, instead of some that are kept."""
+        self.world = World(store=store, clock=self.clock)
         dispatch_queue = SqsDispatchQueue(self._wrapped(self.queue), "queue", self.world.deps.log)
-        self.world.dispatch_queue = dispatch_queue  # type: ignore[assignment] - a notice that can be lost, instead of one that is kept
-        self.world.__post_init__()
+        self.world.deps = replace(self.world.deps, dispatch_queue=dispatch_queue)
 
     def _wrapped(self, client: Any) -> Choked:
-        choked = Choked(client, lambda number, _op: self.plan(number))
+        choked = Choked(client, lambda number, operation: self.plan(number, operation))
         choked.calls = self.calls
         return choked
 

@@ -12,7 +12,7 @@ from baton.domain.tasks.change import Change
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import Calm, FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
-from support.faults.choke_point import Choked
+from support.faults.choke_point import Choked, no_fault
 from support.worlds.world import World
 
 
@@ -59,7 +59,7 @@ class Rig:
             for store in (self.store, self.other_store):
                 store.forget_rosters()
             self.choked.calls.clear()
-            self.choked.plan = lambda _n, _op: None
+            self.choked.plan = no_fault
 
         return restore
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from baton.adapters.sqs import SqsDispatchQueue
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import StaleClaim
 from baton.domain.runs.transcript import EntryKind
@@ -21,10 +20,10 @@ from baton.services.runs.run_agent import AgentLoop
 from support.clock import NOON, FakeClock
 from support.fakes.provider_rules import check_request
 from support.fakes.store import InMemoryStore
-from support.faults.choke_point import Crash
+from support.faults.choke_point import Crash, Plan, no_fault
 from support.worlds.processes import LEASE_SECONDS, FakeQueue, Processes
 from support.worlds.rig import Rig
-from support.worlds.world import WORKSPACE, World, human
+from support.worlds.world import WORKSPACE, human
 
 PLENTY = 900.0
 # What differs between two runs of the same story.
@@ -69,7 +68,7 @@ class RunProcesses(Processes):
         else:
             super().__init__(rig)
             self.unharmed: Any = rig.other_store
-        self.faults: Callable[[int], str | None] = lambda _n: None
+        self.faults: Plan = no_fault
         self.plan = self._fault
         self.is_dead = False
         self.model = PaidModel(self, script)
@@ -79,15 +78,12 @@ class RunProcesses(Processes):
     def _begin_in_memory(self) -> None:
         self.clock, self.calls = FakeClock(), []
         self.queue, self.unharmed = FakeQueue(self.clock), InMemoryStore()
-        self.world = World(store=self._wrapped(self.unharmed), clock=self.clock)
-        dispatch_queue = SqsDispatchQueue(self._wrapped(self.queue), "queue", self.world.deps.log)
-        self.world.dispatch_queue = dispatch_queue  # type: ignore[assignment]  # as its base
-        self.world.__post_init__()
+        self._begin(self._wrapped(self.unharmed))
 
-    def _fault(self, number: int) -> str | None:
+    def _fault(self, number: int, operation: str) -> str | None:
         if self.is_dead:
             return "crash_before"
-        fault = self.faults(number)
+        fault = self.faults(number, operation)
         self.is_dead = fault is not None and fault.startswith("crash")
         return fault
 
@@ -95,7 +91,7 @@ class RunProcesses(Processes):
         """A call to the outside that no client makes."""
         if before:
             self.calls.append(operation)
-            self._here = self._fault(len(self.calls))
+            self._here = self._fault(len(self.calls), operation)
         if self._here == ("crash_before" if before else "crash_after"):
             raise Crash(operation)
 
@@ -119,7 +115,7 @@ class RunProcesses(Processes):
         return True
 
     def revive(self) -> None:
-        self.faults, self.is_dead = lambda _n: None, False
+        self.faults, self.is_dead = no_fault, False
 
     def play(self) -> None:
         """All deliveries, minute by minute, without the sweeper: what goes well needs none."""

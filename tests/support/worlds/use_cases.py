@@ -293,7 +293,7 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     skipped = {"written_by", "hash", "prev_hash", "chain"} | (set() if versions else {"version", "answer"})
     texts = []
     for item in map(from_wire, rig.items()):
-        told = {
+        told: dict[str, Any] = {
             name: sorted(value) if isinstance(value, set) else value
             for name, value in item.items()
             if name not in skipped and not _TIMES.search(name)

@@ -109,9 +109,9 @@ def test_the_end_and_the_word_of_it_are_one(end: str) -> None:
         number += 1
         for at in ("before", "after"):
             store = CallHooks()
-            team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+            team = Team(A, B, C, world=World(store=store))
             leg = at_work(team)
-            store.begin(**{at: {number: die}})
+            store.begin_at(number, die, when=at)
             with suppress(Crash):
                 ENDS[end](team, leg)
             calls = store.calls
