@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.bootstrap import wire
+from baton.ports.deps import Deps
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from create_handoff_marker.shapes import MarkerRequest, MarkerView
 from rest.answers import Answer, created, ok
 from rest.app import App
 from rest.routing import Call, InputReader, Routes, whole
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from baton.domain.errors import InvalidInput
 from baton.domain.times import parse_rfc3339
 from baton.domain.tracker.tracker_settings import id_in
-from baton.services.tracker.receive_webhook import ReportedChange
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from baton.services.tracker.receive_webhook import WebhookDelivery
+from baton.services.tracker.receive_webhook import ReportedChange, WebhookDelivery
 
 MAX_EVENT_ID = 100
 
@@ -64,5 +60,4 @@ class NotionEvent:
             raise InvalidInput(name, "must be an ISO 8601 time with an offset") from exc
 
 
-if TYPE_CHECKING:
-    _delivery: type[WebhookDelivery] = NotionEvent
+_delivery: type[WebhookDelivery] = NotionEvent

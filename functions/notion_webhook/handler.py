@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.bootstrap import logger, wire
+from baton.ports.deps import Deps
 from baton.services.tracker.receive_webhook import receive_webhook
 from notion_webhook.delivery import NotionEvent
 from notion_webhook.shapes import NotionDelivery, ReceivedView
 from rest.answers import Answer, ok
 from rest.app import App
+from rest.request import Request
 from rest.routing import Call, InputReader, Routes
 from rest.strict_json import Unread
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
-    from rest.request import Request
 
 routes = Routes()
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools.metrics import Metrics
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_dead_letters, wire_runner
 from baton.config import load
 from baton.domain.ids import is_id, is_slug
+from baton.ports.deps import Deps
+from baton.ports.queues import DeadLetters
+from baton.ports.runs import AgentRunner
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.typing import LambdaContext
-
-    from baton.ports.deps import Deps
-    from baton.ports.queues import DeadLetters
-    from baton.ports.runs import AgentRunner
 
 FIELDS = {"workspace", "agent", "task_id"}
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.dynamodb.events.event_outbox import outbox_events_in
 from baton.bootstrap import logger, wire, wire_bus
+from baton.ports.deps import Deps
+from baton.ports.events import Bus
 from baton.services.events.publish_events import PublishReport, publish_fresh, publish_overdue
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.typing import LambdaContext
-
-    from baton.ports.deps import Deps
-    from baton.ports.events import Bus
 
 # Enough for a page's calls and for logging the result.
 MARGIN_SECONDS = 20

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import TypedDict
 
+from baton.domain.errors import BatonError
 from baton.domain.numbers import dumps
 from rest.errors import MethodNotAllowed, status_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baton.domain.errors import BatonError
 
 RETRY_AFTER_SECONDS = 5
 JSON = "application/json"

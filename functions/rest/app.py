@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import time
 import traceback
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from baton.bootstrap import logger
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import BatonError, Busy, Conflict
+from baton.ports.deps import Deps
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
-from rest.answers import internal_error, problem, to_gateway
+from rest.answers import Answer, internal_error, problem, to_gateway
 from rest.request import Request, request_id
-from rest.routing import THINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from baton.ports.deps import Deps
-    from rest.answers import Answer
-    from rest.routing import Routes
+from rest.routing import THINGS, Routes
 
 NOBODY = Principal("", Kind.SERVICE, "")
 _IDS = ("route", "workspace", "principal", *THINGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from baton.domain.errors import (
     BadSignature,
@@ -18,9 +18,6 @@ from baton.domain.errors import (
     TrackerTrouble,
     Unknown,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class MalformedJson(InvalidInput):

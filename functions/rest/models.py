@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from datetime import date, datetime
 from enum import Enum
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -26,9 +27,6 @@ from baton.domain.times import parse_rfc3339, rfc3339
 from rest.errors import InvalidFields
 from rest.routing import InputReader
 from rest.strict_json import JsonBody, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
 
 MAX_REASON = 2_000
 MAX_PAGE = 100

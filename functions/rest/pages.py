@@ -6,17 +6,14 @@ import base64
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypedDict, TypeVar
 
 from baton.domain.errors import InvalidInput
 from baton.domain.tasks.trail import canonical_json
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from rest.models import PageQuery
-    from rest.routing import Call
+from rest.models import PageQuery
+from rest.routing import Call
 
 # One of our sort keys. The cursor's checksum is no secret, and DynamoDB refuses an empty or endless key.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 from urllib.parse import parse_qsl
 
 from baton.domain.access.principal import Kind, Principal
@@ -13,10 +15,6 @@ from baton.domain.errors import InvalidInput, TooLarge
 from baton.domain.idempotency import IdempotencyKey
 from rest.errors import MalformedJson, NotAuthenticated
 from rest.strict_json import MAX_BYTES, too_large
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
 
 MAX_QUERY_FIELDS = 100
 # The length of base 64, with room for padding.

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from datetime import datetime
+from typing import Any, Generic, TypeVar
 
 from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import NAME_PATTERN
 from baton.domain.errors import InvalidInput, Unknown
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.numbers import fingerprint
 from baton.domain.tasks.calls import HumanCall, WorkerCall
+from baton.ports.deps import Deps
+from rest.answers import Answer
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
-from rest.request import request_id
+from rest.request import Request, request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
-
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports.deps import Deps
-    from rest.answers import Answer
-    from rest.request import Request
 
 BodyT = TypeVar("BodyT")
 QueryT = TypeVar("QueryT")

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import TooLarge
 from baton.domain.escalations.marker import one_line
 from baton.domain.numbers import Number, OutOfRange, fraction, integer
 from rest.errors import MalformedJson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MAX_BYTES = 262_144
 MAX_DEPTH = 16

@@ -7,16 +7,14 @@ merge anything, so a body never grows beyond its size.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import yaml
 
 from baton.domain.errors import TooLarge
 from rest.errors import MalformedYaml
 from rest.strict_json import EMPTY, MAX_BYTES, MAX_DEPTH, JsonBody, read_json, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _TEXT = "tag:yaml.org,2002:str"
 _RESOLVER = yaml.resolver.Resolver()

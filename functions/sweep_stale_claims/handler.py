@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.bootstrap import logger, wire
 from baton.services.tasks.sweep import SweepReport, sweep
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.typing import LambdaContext
 
 # Enough for the task at hand and for logging the result.
 MARGIN_SECONDS = 10

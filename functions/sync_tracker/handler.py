@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_tracker_dead_letters
 from baton.domain.ids import is_id
+from baton.ports.deps import Deps
+from baton.ports.queues import DeadLetters
 from baton.services.tracker.sync_tracker import SyncReport, sync_tracker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from aws_lambda_powertools.utilities.typing import LambdaContext
-
-    from baton.ports.deps import Deps
-    from baton.ports.queues import DeadLetters
 
 FIELDS = {"workspace", "task_id"}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from baton.bootstrap import wire
+from baton.ports.deps import Deps
 from baton.services.claims.claim_task import claim_next_waiting
 from baton.services.tasks.await_task import ENDED, EventRange, await_task, wait_for_events
 from rest.answers import Answer, nothing, ok
@@ -17,9 +18,6 @@ from rest.models import EventNumber, Limit, Query, from_seconds, query, strict
 from rest.routing import Call, Routes
 from rest.tasks.trail_views import Trail, trail
 from rest.tasks.views import AwaitedTask, StateName, task_view
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.access.settings_requests import SettingsRequest
 from api.access.views import SettingsView, settings_view
+from baton.ports.deps import Deps
 from baton.services.access.change_settings import change_settings
 from baton.services.access.read_settings import read_settings
 from rest.answers import Answer, ok
 from rest.models import strict
 from rest.routing import Call, Routes, human
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from api.access.views import NewToken, TokenPage, TokenView, new_token, token_view
 from baton.domain.access.principal import SCOPES, Kind
+from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token, read_tokens, revoke_token
 from rest.answers import Answer, created, ok
 from rest.models import Body, Instant, PageQuery, Slug, few, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

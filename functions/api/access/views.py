@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from api.tracker.views import TrackerSettingsView
-from baton.domain.access.settings import SETTING_NAMES
+from baton.domain.access.settings import SETTING_NAMES, Settings
 from baton.domain.access.token import Token
 from rest.shape import ViewShape
-
-if TYPE_CHECKING:
-    from baton.domain.access.settings import Settings
-    from baton.domain.access.token import Token
 
 PrincipalKindName = Literal["agent", "human", "service"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.agents.requests import AgentImport, AgentQuery, AgentRequest
 from api.agents.views import (
     AgentList,
@@ -16,17 +14,21 @@ from api.agents.views import (
     whole_agent_view,
 )
 from baton.domain.agents.agent import requirements
-from baton.services.agents.discover_agents import agents_for, profile_for, seen_agents, whole_agent
+from baton.ports.deps import Deps
+from baton.services.agents.discover_agents import (
+    MatchingAgent,
+    SeenAgent,
+    agents_for,
+    profile_for,
+    seen_agents,
+    whole_agent,
+)
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
 from rest.answers import Answer, created, ok
 from rest.models import query, strict
 from rest.pages import cursor_of, fitting, listed
 from rest.routing import Call, Routes, not_agent
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
-    from baton.services.agents.discover_agents import MatchingAgent, SeenAgent
 
 routes = Routes()
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.agents.tool_requests import DryRunRequest, ToolRequest
 from api.agents.tool_views import DryRunView, ToolList, ToolSchemaView, ToolView, tool_view
+from baton.ports.deps import Deps
 from baton.services.agents.define_tool import (
     SeenVersions,
     define_tool,
@@ -19,9 +18,6 @@ from rest.answers import Answer, created, ok
 from rest.models import PageQuery, query, strict
 from rest.pages import cursor_of, fitting
 from rest.routing import Call, Routes, human
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.agents.tool import Suspension, Tool, Variable
+from baton.services.agents.define_tool import ToolDetails
 from rest.answers import FieldError
 from rest.shape import ViewShape
-
-if TYPE_CHECKING:
-    from baton.domain.agents.tool import Suspension, Variable
-    from baton.services.agents.define_tool import ToolDetails
 
 ModeName = Literal["transfer", "delegate"]
 HistoryName = Literal["full", "last_message", "none"]

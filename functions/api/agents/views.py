@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from baton.domain.agents.agent import Agent
 from baton.domain.runs.run_profile import RunProfile
-from baton.services.agents.discover_agents import MatchingAgent
+from baton.services.agents.discover_agents import MatchingAgent, SeenAgent
 from baton.services.agents.import_agents import ImportedAgent
 from rest.shape import ViewShape
 from rest.tasks.views import when
-
-if TYPE_CHECKING:
-    from baton.domain.agents.agent import Agent
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.services.agents.discover_agents import SeenAgent
-    from baton.services.agents.import_agents import ImportedAgent
 
 
 class AgentView(TypedDict):

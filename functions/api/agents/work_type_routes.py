@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
 from api.agents.work_type_views import RouteList, RouteView, route_view
 from baton.domain.agents.agent import DEFAULT_RANK, MAX_DISPATCH_RANK
 from baton.domain.agents.route import Mode
+from baton.domain.agents.route import Route as WorkRoute
+from baton.ports.deps import Deps
 from baton.services.agents.change_route import change_route, read_route, read_routes, remove_route
 from rest.answers import Answer, created, nothing, ok
 from rest.models import Changes, PageQuery, Slug, query, strict
 from rest.pages import fitting, listed
 from rest.routing import Call, Routes, human
-
-if TYPE_CHECKING:
-    from baton.domain.agents.route import Route as WorkRoute
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

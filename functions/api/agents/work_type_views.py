@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.agents.route import Route
 from rest.shape import ViewShape
-
-if TYPE_CHECKING:
-    from baton.domain.agents.route import Route
 
 
 class RouteView(TypedDict):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
 from api.alerts.views import AlertPage, AlertView, alert_view
-from baton.domain.alerts.alert import MAX_MESSAGE, AlertState, Severity
+from baton.domain.alerts.alert import MAX_MESSAGE, Alert, AlertState, Severity
+from baton.ports.deps import Deps
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import AlertFilter, find_alert, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
@@ -15,10 +16,6 @@ from rest.answers import Answer, created, ok
 from rest.models import Body, Id, PageQuery, Reason, Slug, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes, human
-
-if TYPE_CHECKING:
-    from baton.domain.alerts.alert import Alert
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

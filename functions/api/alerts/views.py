@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.alerts.alert import Alert
+from baton.ports.deps import Deps
 from rest.shape import ViewShape
-
-if TYPE_CHECKING:
-    from baton.domain.alerts.alert import Alert
-    from baton.ports.deps import Deps
 
 
 class AlertView(TypedDict):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.claims.callback_views import AcceptedView
+from baton.ports.deps import Deps
 from baton.services.claims.wait_for_callback import answer_unread
 from rest.answers import Answer, ok
+from rest.request import Request
 from rest.routing import Call, InputReader, Routes
 from rest.strict_json import read_json
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
-    from rest.request import Request
 
 routes = Routes()
 

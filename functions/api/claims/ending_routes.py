@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.claims.callback_views import WaitingTask
 from api.claims.requests import (
     CallbackWait,
@@ -14,6 +12,7 @@ from api.claims.requests import (
     TransferRequest,
 )
 from baton.domain.tasks.task import JoinRule
+from baton.ports.deps import Deps
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.delegate_task import delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
@@ -23,9 +22,6 @@ from rest.answers import Answer, ok
 from rest.models import strict
 from rest.routing import Call, Routes
 from rest.tasks.views import ChangedTask, CompletedTask, FailedTask, changed_task, completed_task, failed_task, when
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

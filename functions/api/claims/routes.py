@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.claims.requests import CheckpointRequest, Heartbeat, NoteRequest, Release
 from api.handoffs.checkpoint_views import SavedCheckpoint
+from baton.ports.deps import Deps
 from baton.services.claims.claim_task import claim_next, claim_task
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
@@ -19,9 +18,6 @@ from rest.models import strict
 from rest.routing import Call, Routes
 from rest.tasks.trail_views import NoteView, note_view
 from rest.tasks.views import ChangedTask, changed_task
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.conversations.requests import ConversationRequest, MessageQuery, MessageRequest
 from api.conversations.views import (
     AskedView,
@@ -13,15 +11,13 @@ from api.conversations.views import (
     conversation_view,
     message_view,
 )
+from baton.ports.deps import Deps
 from baton.services.conversations.converse import read_messages, say, start_conversation
 from baton.services.conversations.see_conversation import see_conversation
 from rest.answers import Answer, created, ok
 from rest.models import query, strict
 from rest.pages import read_cursor_of, sealed
 from rest.routing import CONVERSERS, Call, Routes
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

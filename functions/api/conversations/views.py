@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.tasks.task import Kind, Task
 from baton.domain.times import rfc3339
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.services.conversations.converse import ReadMessage
+from baton.services.conversations.see_conversation import Overview
 from rest.shape import ViewShape
 from rest.tasks.views import ChangedTask, KindName, StateName, UsageView, changed_task, usage_view
-
-if TYPE_CHECKING:
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.services.conversations.converse import ReadMessage
-    from baton.services.conversations.see_conversation import Overview
 
 MessageName = Literal[
     "user_message",

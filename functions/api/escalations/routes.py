@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from api.escalations.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
 from api.tasks.command_requests import Revision
+from baton.domain.escalations.review import Review
+from baton.ports.deps import Deps
 from baton.services.escalations.list_reviews import find_review, list_reviews
 from baton.services.escalations.release_review import release_review
 from rest.answers import Answer, ok
@@ -14,10 +16,6 @@ from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes, human
 from rest.tasks.trail_views import note_view
 from rest.tasks.views import changed_task
-
-if TYPE_CHECKING:
-    from baton.domain.escalations.review import Review
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.escalations.review import Review
+from baton.ports.deps import Deps
+from baton.services.escalations.list_reviews import ReviewDetails
+from rest.pages import Listing
 from rest.shape import ViewShape
 from rest.tasks.trail_views import NoteView
 from rest.tasks.views import ChangedTask
-
-if TYPE_CHECKING:
-    from baton.domain.escalations.review import Review
-    from baton.ports.deps import Deps
-    from baton.services.escalations.list_reviews import ReviewDetails
-    from rest.pages import Listing
 
 
 class ReviewView(TypedDict):

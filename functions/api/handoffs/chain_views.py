@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import TypedDict
 
 from api.handoffs.views import StatusName
+from baton.domain.handoffs.chain import Step
 from baton.domain.handoffs.handoff import status_of
 from baton.domain.handoffs.loop_guard import Budget
+from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import rfc3339
+from baton.services.handoffs.workflow_chain import WorkflowOverview
 from rest.tasks.views import KindName, StateName, UsageView, usage_view, when
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from baton.domain.handoffs.chain import Step
-    from baton.domain.runs.transcript import Usage
-    from baton.services.handoffs.workflow_chain import WorkflowOverview
-
 
 # A function's answer has at most 6 MB; the rest of a node is under 2 KB.
 MAX_SAID_BYTES = 3_000_000

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import TypedDict
 
 from baton.domain.handoffs.workflow import Checkpoint
 from rest.shape import ViewShape
 from rest.tasks.views import ChangedTask
-
-if TYPE_CHECKING:
-    from baton.domain.handoffs.workflow import Checkpoint
 
 
 class SavedCheckpoint(TypedDict):

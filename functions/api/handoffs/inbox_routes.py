@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain.handoffs.workflow import InboxItem
 from baton.domain.times import rfc3339
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.tasks.list_tasks import list_pending_tasks
 from rest.answers import Answer, ok
@@ -14,13 +17,7 @@ from rest.models import MAX_PAGE, Body, Id, PageQuery, few, query, strict
 from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes
 from rest.tasks.trail_views import PrincipalView
-from rest.tasks.views import TaskPage, listed_task
-
-if TYPE_CHECKING:
-    from baton.domain.handoffs.workflow import InboxItem
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from rest.tasks.views import ListedTask
+from rest.tasks.views import ListedTask, TaskPage, listed_task
 
 routes = Routes()
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import StringConstraints
 
 from api.handoffs.requests import MAX_NAME, HandoffRequest
-from api.handoffs.views import HandedOff, HandoffPage, HandoffView, handed_off, handoff_view, listed_handoff
-from baton.domain.tasks.task import Kind, State
+from api.handoffs.views import (
+    HandedOff,
+    HandoffPage,
+    HandoffView,
+    ListedHandoff,
+    handed_off,
+    handoff_view,
+    listed_handoff,
+)
+from baton.domain.tasks.task import Kind, State, Task
+from baton.ports.deps import Deps
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.find_handoff import find_handoff, task_of
 from baton.services.handoffs.list_handoffs import Filter, list_handoffs
@@ -17,11 +26,6 @@ from rest.answers import Answer, created, ok
 from rest.models import Id, NoFields, PageQuery, QueryInstant, Slug, query, strict
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes
-
-if TYPE_CHECKING:
-    from api.handoffs.views import ListedHandoff
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

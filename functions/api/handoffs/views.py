@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from baton.domain.handoffs.handoff import status_of
 from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.times import rfc3339
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from rest.shape import ViewShape
 from rest.tasks.outcome_views import CompletionView, FailureRecordView, FailureView, failure_view
 from rest.tasks.views import ChangedTask, KindName, StateName, changed_task
-
-if TYPE_CHECKING:
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected", "cancelled"]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from api.handoffs.chain_views import ChainView, chain_view
 from api.handoffs.checkpoint_views import CheckpointPage, checkpoint_view
 from baton.domain.handoffs.chain import drawn
+from baton.ports.deps import Deps
 from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
 from baton.services.handoffs.workflow_chain import see_workflow, workflow_chain
 from rest.answers import Answer, ok, plain
 from rest.models import PageQuery, Query, query
 from rest.pages import cursor_of, listing
 from rest.routing import Call, Routes
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from api.tasks.command_requests import ApprovalsRequest
-from baton.services.tasks.approve_many import approve_many
+from baton.ports.deps import Deps
+from baton.services.tasks.approve_many import ApprovalResult, approve_many
 from rest.answers import Answer, Problem, ok, problem
 from rest.models import strict
 from rest.routing import Call, Routes, human
 from rest.tasks.views import ChangedTask, changed_task
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from baton.ports.deps import Deps
-    from baton.services.tasks.approve_many import ApprovalResult
 
 routes = Routes()
 

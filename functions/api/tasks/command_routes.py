@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.handoffs.views import SplitView, handed_off
 from api.tasks.command_requests import Cancellation, Deferral, Dismissal, Resolution, RevisionSeen, SplitRequest
+from baton.ports.deps import Deps
 from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next, undo_approval
 from baton.services.tasks.end_task import cancel_task, resolve_task
@@ -14,9 +13,6 @@ from rest.answers import Answer, ok
 from rest.models import NoFields, strict
 from rest.routing import Call, Routes, human
 from rest.tasks.views import ChangedTask, changed_task
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

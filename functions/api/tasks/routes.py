@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from api.tasks.views import TrailVerdict, trail_verdict
 from baton.domain.tasks.task import State
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.services.tasks.await_task import EventRange, wait_for_events
 from baton.services.tasks.list_notes import late_results_of_task, notes_of_task
 from baton.services.tasks.list_tasks import TaskFilter, find_tasks
@@ -16,12 +16,7 @@ from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
 from rest.pages import cursor_of, fitting, listing
 from rest.routing import Call, Routes
 from rest.tasks.trail_views import LateResults, NotePage, Trail, late_result_view, note_view, trail
-from rest.tasks.views import TaskPage, WholeTask, listed_task, whole_task
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from rest.tasks.views import ListedTask
+from rest.tasks.views import ListedTask, TaskPage, WholeTask, listed_task, whole_task
 
 routes = Routes()
 

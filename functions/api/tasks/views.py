@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from typing_extensions import TypedDict
 
 from baton.services.tasks.verify_trail import TrailFindings
 from rest.shape import ViewShape
-
-if TYPE_CHECKING:
-    from baton.services.tasks.verify_trail import TrailFindings
 
 
 class TrailVerdict(TypedDict):

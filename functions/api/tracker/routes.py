@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import Annotated
 
 from pydantic import StringConstraints
 
@@ -22,6 +23,7 @@ from api.tracker.views import (
     webhook_view,
 )
 from baton.domain.times import seconds
+from baton.ports.deps import Deps
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
 from baton.services.tracker.retry_tracker import retry_tracker
@@ -30,11 +32,6 @@ from baton.services.tracker.tracker_health import check_tracker, tracker_health
 from rest.answers import Answer, created, nothing, ok
 from rest.models import Body, Id, NoFields, strict
 from rest.routing import Call, Routes, human, not_agent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.ports.deps import Deps
 
 routes = Routes()
 

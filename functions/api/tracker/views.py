@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.times import rfc3339
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.webhook import HANDSHAKE, Webhook
+from baton.ports.deps import Deps
 from baton.ports.tracker import TrackerProblem
+from baton.services.tracker.import_tracker import Imported
 from baton.services.tracker.retry_tracker import Retried
+from baton.services.tracker.tracker_health import TrackerReport
 from rest.shape import ViewShape
 from rest.tasks.views import when
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.domain.tracker.webhook import Webhook
-    from baton.ports.deps import Deps
-    from baton.ports.tracker import TrackerProblem
-    from baton.services.tracker.import_tracker import Imported
-    from baton.services.tracker.retry_tracker import Retried
-    from baton.services.tracker.tracker_health import TrackerReport
 
 WebhookState = Literal["none", "open", "expired", "installed", "verified"]
 HOW = (

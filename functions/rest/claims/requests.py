@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import InvalidInput
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
+from baton.ports.deps import Deps
 from baton.services.claims.claim_task import Claimer, agent_to_claim_for
 from rest.models import Body, LeaseSeconds, Slug, Worker
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
-    from rest.routing import Call
+from rest.routing import Call
 
 
 class ClaimRequest(Body):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks.task import Claim
 from baton.domain.times import rfc3339
+from baton.ports.deps import Deps
+from baton.services.claims.claim_task import Claimed
 from rest.tasks.outcome_views import CompletionView, FailureView
 from rest.tasks.views import RecoveryView, StateName, TaskView, recovery_views, task_view
-
-if TYPE_CHECKING:
-    from baton.domain.handoffs.workflow import Checkpoint
-    from baton.domain.tasks.task import Claim
-    from baton.ports.deps import Deps
-    from baton.services.claims.claim_task import Claimed
 
 
 class BroughtResult(TypedDict):

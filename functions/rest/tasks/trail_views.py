@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.handoffs.workflow import LateResult
-from baton.domain.tasks.trail import canonical_json
+from baton.domain.tasks.task_items import Note
+from baton.domain.tasks.trail import Event, canonical_json
 from baton.domain.times import rfc3339
 from rest.shape import ViewShape
-
-if TYPE_CHECKING:
-    from baton.domain.handoffs.workflow import LateResult
-    from baton.domain.tasks.task_items import Note
-    from baton.domain.tasks.trail import Event
 
 
 class PrincipalView(TypedDict):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, State, Task, Wait
 from baton.domain.times import rfc3339
+from baton.domain.tracker.page_sync import PageSync
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from rest.shape import ViewShape
 from rest.tasks.outcome_views import CompletionView, FailureView, FollowUpView
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
 KindName = Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from baton.domain.tasks.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NOTION_URL = "https://api.notion.com"
 _THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from baton.domain.events.bus_events import DETAIL_TYPE, SOURCE
+from baton.domain.events.bus_events import DETAIL_TYPE, SOURCE, BusEvent
 from baton.ports.events import PublishResult
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from baton.domain.events.bus_events import BusEvent
 
 MAX_ENTRIES = 10
 MAX_CALL_BYTES = 256 * 1_024

@@ -3,7 +3,8 @@ read at most every five minutes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from aws_lambda_powertools.utilities.parameters import SecretsProvider
 from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
@@ -11,12 +12,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.errors import Busy
 from baton.domain.ids import is_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.ports.system import CallbackKey
-    from baton.ports.tracker import Secrets
+from baton.ports.system import CallbackKey
+from baton.ports.tracker import Secrets
 
 KEPT_SECONDS = 300
 _ATTEMPTS = 3
@@ -141,6 +138,5 @@ def _is_being_deleted(exc: BaseException) -> bool:
     return _code(exc) == "InvalidRequestException" and "delet" in str(exc)
 
 
-if TYPE_CHECKING:
-    _secrets: type[Secrets] = SecretsManagerSecrets
-    _callback_key: type[CallbackKey] = SecretsManagerCallbackKey
+_secrets: type[Secrets] = SecretsManagerSecrets
+_callback_key: type[CallbackKey] = SecretsManagerCallbackKey

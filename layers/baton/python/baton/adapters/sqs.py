@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.errors import Busy
 from baton.domain.tasks.wake import MAX_NOTICE_DELAY_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MAX_REASON = 200
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from baton.domain.access.token import SECRET_BYTES
 from baton.domain.ids import RANDOM_BYTES, sortable_id
 from baton.domain.times import whole_ms
+from baton.ports.system import Clock, Ids
 
 
 class SystemClock:
@@ -28,8 +28,5 @@ class RandomIds:
         return os.urandom(SECRET_BYTES).hex()
 
 
-if TYPE_CHECKING:
-    from baton.ports.system import Clock, Ids
-
-    _clock: Clock = SystemClock()
-    _ids: Ids = RandomIds()
+_clock: type[Clock] = SystemClock
+_ids: type[Ids] = RandomIds

@@ -5,17 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import KeyReused
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-
 
 # A request with the same key after that is a new one.
 REMEMBERED_FOR = timedelta(days=7)

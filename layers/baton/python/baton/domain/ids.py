@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.domain.times import to_ms
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # Crockford's base 32 in lower case: sorts like the number, has no look-alikes, and is safe in a URL.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.access.token import Token
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports.paging import Page
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+from baton.domain.access.token import Token
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.ports.paging import Page
 
 
 class SettingsStore(Protocol):

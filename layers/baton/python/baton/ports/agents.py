@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-
-    from baton.domain.access.settings import Settings
-    from baton.domain.agents.agent import Agent, Roster
-    from baton.domain.agents.route import Route, RoutingTable
-    from baton.domain.agents.tool import Tool, Toolbox
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.ports.paging import Page
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Agent, Roster
+from baton.domain.agents.route import Route, RoutingTable
+from baton.domain.agents.tool import Tool, Toolbox
+from baton.domain.runs.run_profile import RunProfile
+from baton.ports.paging import Page
 
 
 class AgentStore(Protocol):

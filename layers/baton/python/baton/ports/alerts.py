@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from baton.domain.alerts.alert import Alert, AlertState
-    from baton.ports.paging import Page
+from baton.domain.alerts.alert import Alert, AlertState
+from baton.ports.paging import Page
 
 
 class AlertStore(Protocol):

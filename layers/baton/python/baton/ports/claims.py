@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.handoffs.workflow import (
-        HeldClaim,
-        LateResult,
-    )
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.task import Claim
+from baton.domain.handoffs.workflow import (
+    HeldClaim,
+    LateResult,
+)
+from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim
 
 
 class ClaimStore(Protocol):

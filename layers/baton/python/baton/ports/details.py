@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
+from baton.domain.handoffs.workflow import (
+    Checkpoint,
+)
 from baton.domain.tasks.failure import failure_in
-
-if TYPE_CHECKING:
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.handoffs.workflow import (
-        Checkpoint,
-    )
-    from baton.domain.tasks.task import Recovery, Task
-    from baton.domain.tracker.page_sync import PageSync
-
+from baton.domain.tasks.task import Recovery, Task
+from baton.domain.tracker.page_sync import PageSync
 
 Json = Any
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from baton.domain.access.settings import Settings
-    from baton.domain.escalations.direction import Direction
-    from baton.domain.escalations.review import Review
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports.paging import Page
+from baton.domain.access.settings import Settings
+from baton.domain.escalations.direction import Direction
+from baton.domain.escalations.review import Review
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.ports.paging import Page
 
 
 class MarkerInputs(NamedTuple):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from baton.domain.events.bus_events import BusEvent, OutboxEvent
-    from baton.domain.tasks.task import Task
+from baton.domain.events.bus_events import BusEvent, OutboxEvent
+from baton.domain.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)

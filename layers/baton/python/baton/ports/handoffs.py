@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from baton.domain.access.settings import Settings
-    from baton.domain.agents.agent import Agent
-    from baton.domain.agents.route import Route
-    from baton.domain.handoffs.workflow import (
-        RootHandoffs,
-        WorkflowMember,
-    )
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.task import Task
-    from baton.ports.details import TaskDetails
-    from baton.ports.paging import Page
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Agent
+from baton.domain.agents.route import Route
+from baton.domain.handoffs.workflow import (
+    RootHandoffs,
+    WorkflowMember,
+)
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.task import Task
+from baton.ports.details import TaskDetails
+from baton.ports.paging import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

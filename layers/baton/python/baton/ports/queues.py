@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from baton.domain.handoffs.workflow import (
-        BackgroundJob,
-        JobKind,
-    )
-    from baton.ports.paging import Page
+from baton.domain.handoffs.workflow import (
+    BackgroundJob,
+    JobKind,
+)
+from baton.ports.paging import Page
 
 
 @dataclass(frozen=True, slots=True)

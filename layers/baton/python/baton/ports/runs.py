@@ -3,23 +3,19 @@ profiles and transcripts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from baton.domain.runs.transcript import Usage
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.run_profile import RunProfile
+from baton.domain.runs.transcript import Entry, Usage
 from baton.domain.tasks.calls import WorkerCall
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.domain.runs.transcript import Entry
-    from baton.ports.details import TaskDetails
-    from baton.ports.writes import Write
+from baton.ports.details import TaskDetails
+from baton.ports.writes import Write
 
 Json = Any
 

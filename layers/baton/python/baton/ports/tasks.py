@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-
-    from baton.domain.agents.agent import Agent
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.task_items import Note
-    from baton.domain.tasks.trail import Event
-    from baton.ports.details import TaskDetails
-    from baton.ports.paging import Page
+from baton.domain.agents.agent import Agent
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.task_items import Note
+from baton.domain.tasks.trail import Event
+from baton.ports.details import TaskDetails
+from baton.ports.paging import Page
 
 
 class TaskStore(Protocol):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from baton.domain.tracker.page_changes import Editor, PageSnapshot
-    from baton.domain.tracker.page_fields import PageFields
-    from baton.domain.tracker.page_sync import PageRef, PageSync
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.domain.tracker.webhook import Webhook
-    from baton.ports.paging import Page
+from baton.domain.tracker.page_changes import Editor, PageSnapshot
+from baton.domain.tracker.page_fields import PageFields
+from baton.domain.tracker.page_sync import PageRef, PageSync
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.tracker.webhook import Webhook
+from baton.ports.paging import Page
 
 
 class TrackerStore(Protocol):

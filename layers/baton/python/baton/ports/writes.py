@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
+from baton.domain.errors import BatonError
+from baton.domain.escalations.direction import Direction
+from baton.domain.handoffs.workflow import (
+    BackgroundJob,
+)
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.change import Change
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.errors import BatonError
-    from baton.domain.escalations.direction import Direction
-    from baton.domain.handoffs.workflow import (
-        BackgroundJob,
-    )
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.runs.transcript import Usage
-
 
 # The most items in one transaction.
 MAX_ITEMS = 100

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # A filter with few hits must not read without end: the caller continues with the cursor.
 MAX_READS = 5

@@ -3,24 +3,19 @@ replays the saved response, retries on a conflict, and gives the write that save
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import BatonError, KeyTaken, refusal_from
-from baton.domain.idempotency import IdempotencyKey
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.times import rfc3339
+from baton.domain.tracker.page_changes import PageSnapshot
 from baton.domain.tracker.webhook import REPLAY_WINDOW
-from baton.ports.writes import SaveResponse
+from baton.ports.deps import Deps
+from baton.ports.handoffs import HandoffInputs
+from baton.ports.writes import SaveResponse, Write
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tracker.page_changes import PageSnapshot
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
 
 REFUSED = "refused"
 

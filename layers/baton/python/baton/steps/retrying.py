@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from baton.domain.errors import Busy, Conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.ports.system import Clock
+from baton.ports.system import Clock
 
 ATTEMPTS = 12
 FIRST_PAUSE_SECONDS = 0.01

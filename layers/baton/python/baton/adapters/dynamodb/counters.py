@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.alerts.alert import AlertCount, too_many_alerts
-from baton.domain.errors import Conflict
+from baton.domain.errors import BatonError, Conflict
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.times import seconds, to_ms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.errors import BatonError
-    from baton.ports.writes import Add
+from baton.ports.writes import Add
 
 # There is room for this many more, or nothing was counted yet and there is room from the start.
 HAS_ROOM = "#count <= :room"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.dynamodb.keys import Key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from baton.domain.errors import BatonError
+from baton.domain.errors import BatonError
 
 Item = dict[str, Any]
 

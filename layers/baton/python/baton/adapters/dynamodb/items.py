@@ -6,10 +6,11 @@ Payloads are kept as JSON text: unchanged whatever their depth and numbers, and 
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import date
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import Any
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.access.principal import Kind
 from baton.domain.access.read_rights import AgentsRead
 from baton.domain.access.settings import Settings
@@ -26,11 +27,6 @@ from baton.domain.tasks.task_items import Note
 from baton.domain.tasks.trail import Event, canonical_json, set_fields, state_fields, task_from_fields
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.domain.tracker.tracker_settings import from_public
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.adapters.dynamodb.item_writes import Item
 
 
 def head_item(task: Task) -> Item:

@@ -4,24 +4,17 @@ its key: keys are compared whole, so ``client`` and ``client-repo-auditor`` neve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import date, datetime
+from typing import NamedTuple
 from zlib import crc32
 
-from baton.domain.alerts.alert import AlertState, hour_of
-from baton.domain.handoffs.workflow import JobKind
-from baton.domain.tasks.task import State
+from baton.domain.alerts.alert import Alert, AlertState, hour_of
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind
+from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.times import from_ms, to_ms
-from baton.domain.tracker.page_sync import Sync
+from baton.domain.tracker.page_sync import PageSync, Sync
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.queues import ReadyTask
-
-if TYPE_CHECKING:
-    from datetime import date, datetime
-
-    from baton.domain.alerts.alert import Alert
-    from baton.domain.handoffs.workflow import BackgroundJob
-    from baton.domain.tasks.task import Claim, Task
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
 
 QUEUE_INDEX = "queue"
 WAKE_INDEX = "wake"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Item, ItemWrite, Marker
+from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.errors import Conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.adapters.dynamodb.keys import Key
-    from baton.domain.errors import BatonError
+from baton.domain.errors import BatonError, Conflict
 
 # The item doesn't exist yet: a new task, the next event, an idempotency key used for the first time.
 NOT_THERE_YET = "attribute_not_exists(#pk)"

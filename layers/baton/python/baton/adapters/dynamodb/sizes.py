@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.domain.errors import TooLarge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 MAX_ITEM_BYTES = 400 * 1_024
 _PER_COLLECTION, _PER_MEMBER = 3, 1

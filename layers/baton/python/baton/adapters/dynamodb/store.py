@@ -4,7 +4,7 @@ is read, and in how many calls."""
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.uses import Uses
@@ -22,19 +22,14 @@ from baton.adapters.dynamodb.tracker.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.writes import transaction
 from baton.domain.errors import Busy, Unknown
 from baton.domain.escalations.direction import NO_PAIR
+from baton.domain.escalations.review import Review
+from baton.domain.handoffs.workflow import BackgroundJob
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim
 from baton.ports.escalations import MarkerInputs
 from baton.ports.paging import Page
-from baton.ports.writes import FinishJob
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.escalations.review import Review
-    from baton.domain.handoffs.workflow import BackgroundJob
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.task import Claim
-    from baton.ports.writes import Write
+from baton.ports.writes import FinishJob, Write
 
 # The background job is still the one that was done: a new reason for it in the meantime is a new job.
 STILL_THE_SAME = "#stamp = :stamp"

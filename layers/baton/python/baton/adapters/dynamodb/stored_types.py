@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.alerts.alert_items import alert_item
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import KeyBar, Marker
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.tasks import task_items
 from baton.adapters.dynamodb.tracker import tracker_items
@@ -22,11 +23,6 @@ from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Note, R
 from baton.domain.tracker.page_sync import PageLink, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 
 
 def _nothing(_workspace: str, _value: Any) -> list[ItemWrite]:

@@ -12,7 +12,8 @@ reported, an attempt with an unclear outcome is fenced off: one of its condition
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 from uuid import uuid4
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -39,10 +40,6 @@ from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain.errors import BatonError, Busy, Conflict
 from baton.ports.writes import MAX_ITEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 
 ATTEMPTS = 3
 _FAILURES = (ClientError, ConnectionError, HTTPClientError)

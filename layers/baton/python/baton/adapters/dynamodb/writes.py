@@ -3,15 +3,15 @@ Each has a name; those that most writes share are in ``puts``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
 from baton.adapters.dynamodb.counters import added
 from baton.adapters.dynamodb.escalations.marker_writes import close_escalation, open_escalation, open_review
-from baton.adapters.dynamodb.item_writes import KeyBar, key_of
+from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, key_of
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_writes import usage_writes
-from baton.adapters.dynamodb.stored_types import STORED
+from baton.adapters.dynamodb.stored_types import STORED, StoredType
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.tasks.requirements import required
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
@@ -31,14 +31,8 @@ from baton.ports.writes import (
     Require,
     Save,
     SaveResponse,
+    Write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.adapters.dynamodb.item_writes import ItemWrite
-    from baton.adapters.dynamodb.stored_types import StoredType
-    from baton.ports.writes import Write
 
 # The present item is the value's own: inserting it again changes nothing.
 IS_OURS = "attribute_not_exists(#pk) OR #{0} = :{0}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -20,20 +21,13 @@ from botocore.parsers import ResponseParserError
 
 from baton.adapters.models.tool_calls import tool_use
 from baton.adapters.retry_after import retry_after
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.errors import ModelAway, ModelRefuses, ModelTrouble
 from baton.domain.numbers import approximate
 from baton.domain.runs.reply import clean
-from baton.domain.runs.transcript import Usage, count_in
+from baton.domain.runs.transcript import Block, Usage, count_in
 from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Reply, StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from baton.domain.errors import ModelTrouble
-    from baton.domain.runs.transcript import Block
-    from baton.ports.runs import Model, Request
-    from baton.ports.system import Clock
+from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.ports.system import Clock
 
 AWAY = frozenset(
     {
@@ -199,5 +193,4 @@ def _what_to_do(code: str) -> str:
     return ""
 
 
-if TYPE_CHECKING:
-    _model: type[Model] = BedrockModel
+_model: type[Model] = BedrockModel

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from baton.domain.errors import ModelRefuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from baton.ports.runs import Model, Models
+from baton.ports.runs import Model, Models
 
 _HOW_TO_HAVE = {"openai_compatible": "set BATON_MODEL_URL to where it answers"}
 
@@ -40,5 +36,4 @@ class ModelChoice:
         return self._made[provider]
 
 
-if TYPE_CHECKING:
-    _models: type[Models] = ModelChoice
+_models: type[Models] = ModelChoice

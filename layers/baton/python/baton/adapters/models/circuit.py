@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools.utilities.circuit_breaker import (
     CircuitBreakerConfig,
@@ -18,11 +19,7 @@ from aws_lambda_powertools.utilities.circuit_breaker.persistence import CircuitB
 from botocore.exceptions import BotoCoreError, ClientError
 
 from baton.domain.errors import ModelAway, ModelRefuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.ports.runs import Model, Reply, Request
+from baton.ports.runs import Model, Reply, Request
 
 CIRCUITS = "CIRCUITS"
 FAILURES_IN_A_ROW = 5
@@ -116,5 +113,4 @@ def circuit_of(provider: str, endpoint: str) -> str:
     return f"{provider}-{hashlib.sha256(endpoint.encode()).hexdigest()[:12]}"
 
 
-if TYPE_CHECKING:
-    _guarded: type[Model] = GuardedModel
+_guarded: type[Model] = GuardedModel

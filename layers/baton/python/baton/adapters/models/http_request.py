@@ -6,20 +6,17 @@ and no more of an answer is read than the limit allows. Only resolving the host 
 
 from __future__ import annotations
 
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpcore
 import httpx
 
+from baton.adapters.deadline import Deadline
 from baton.domain.errors import ModelAway, ModelRefuses
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from baton.adapters.deadline import Deadline
 
 MAX_ANSWER_BYTES = 4 * 2**20
 CONNECT_SECONDS = 5.0

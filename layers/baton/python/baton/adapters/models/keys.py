@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from baton.adapters.secrets import SecretReader, SecretUnreadable
+from baton.adapters.secrets import SecretReader, SecretsClient, SecretUnreadable
 from baton.domain.errors import ModelAway, ModelRefuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.adapters.secrets import SecretsClient
 
 _NEVER = frozenset({"ResourceNotFoundException", "AccessDeniedException", "InvalidRequestException"})
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from baton.adapters.deadline import Deadline
@@ -12,16 +13,10 @@ from baton.adapters.models.http_request import HttpReply, ask
 from baton.adapters.models.openai_reply import json_in, reply_in
 from baton.adapters.models.openai_request import body_of
 from baton.adapters.retry_after import retry_after
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain.errors import ModelAway, ModelRefuses, ModelTrouble
 from baton.domain.numbers import dumps
-from baton.ports.runs import Reply, StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.errors import ModelTrouble
-    from baton.ports.runs import Model, Request
-    from baton.ports.system import Clock
+from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.ports.system import Clock
 
 _COMPLETIONS = "/chat/completions"
 _MAX_MODEL = 200
@@ -165,5 +160,4 @@ def _what_to_do(status: int) -> str:
     return ""
 
 
-if TYPE_CHECKING:
-    _model: type[Model] = OpenAICompatibleModel
+_model: type[Model] = OpenAICompatibleModel

@@ -4,17 +4,13 @@ granted."""
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from baton.adapters.models.tool_calls import tool_use
 from baton.domain.runs.reply import clean
-from baton.domain.runs.transcript import Usage, count_in
+from baton.domain.runs.transcript import Block, Usage, count_in
 from baton.ports.runs import Reply, StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baton.domain.runs.transcript import Block
 
 _STOP_REASONS = {
     "stop": StopReason.END_TURN,

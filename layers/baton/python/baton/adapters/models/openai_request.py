@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from baton.domain.numbers import dumps
+from baton.domain.runs.transcript import Block
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baton.domain.runs.transcript import Block
-    from baton.ports.runs import Request
+from baton.ports.runs import Request
 
 ChatMessage = dict[str, Any]
 # A message of the role "tool" has no other field for a failure.

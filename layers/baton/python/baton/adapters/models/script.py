@@ -21,17 +21,15 @@ Attempt 1 of a task gets the first, attempt 2 the second, and so on; the last on
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import yaml
 
 from baton.domain.errors import ModelRefuses
 from baton.ports.runs import StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 T = TypeVar("T")
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from baton.adapters.models.script import MESSAGE, Script, Scripted, ScriptedTurn, turn_of
 from baton.domain.errors import ModelAway, ModelRefuses
 from baton.domain.runs.history import RESULT
-from baton.domain.runs.transcript import Usage
+from baton.domain.runs.transcript import Block, Usage
 from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Reply, StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baton.domain.runs.transcript import Block
-    from baton.ports.runs import Model, Request
-    from baton.ports.system import Clock
+from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.ports.system import Clock
 
 
 class ScriptedModel:
@@ -96,5 +91,4 @@ def _words(value: Any) -> int:
     return sum(map(_words, value)) if isinstance(value, list) else 0
 
 
-if TYPE_CHECKING:
-    _model: type[Model] = ScriptedModel
+_model: type[Model] = ScriptedModel

@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.numbers import Number, fraction, integer
 from baton.domain.runs.reply import MAX_DEPTH, MAX_TOOL_NAME, SHOWN, clean
-
-if TYPE_CHECKING:
-    from baton.domain.runs.transcript import Block
+from baton.domain.runs.transcript import Block
 
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _ODD_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import logging
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 from notion_client import Client
@@ -15,14 +16,10 @@ from notion_client.helpers import iterate_paginated_api
 from baton.adapters.notion import troubles
 from baton.adapters.notion.transport import MIN_SECONDS, SessionTransport
 from baton.domain.errors import Busy, TrackerAway
+from baton.ports.system import Clock
+from baton.ports.tracker import Secrets
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from baton.ports.system import Clock
-    from baton.ports.tracker import Secrets
-
-    Endpoint = Callable[..., Any]
+Endpoint = Callable[..., Any]
 
 VERSION = "2026-03-11"
 PAGE_SIZE = 100

@@ -7,20 +7,17 @@ something out for good, so they come to an end.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.notion import texts, words
 from baton.adapters.notion.queries import OPEN
 from baton.adapters.notion.schema import Lack, Schema
 from baton.adapters.notion.troubles import NotThere
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from baton.domain.errors import TrackerTrouble
-    from baton.domain.tracker.page_fields import PageFields
-    from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.errors import TrackerTrouble
+from baton.domain.tracker.page_fields import PageFields
+from baton.domain.tracker.tracker_settings import TrackerSettings
 
 RELATIONS = ("client", "project")
 # After this many refusals that name related pages, all of them are left out instead of one by one.

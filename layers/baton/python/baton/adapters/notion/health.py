@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from baton.adapters.notion.schema import Lack, Property, Schema
-from baton.domain.tracker.tracker_settings import folded
+from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 from baton.ports.tracker import TrackerProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from baton.domain.tracker.tracker_settings import TrackerSettings
 
 ERROR, WARNING = "error", "warning"
 _OPTIONAL = ("priority", "due", "client", "project", "task_id")

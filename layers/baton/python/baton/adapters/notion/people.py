@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from notion_client.helpers import is_full_user
 
+from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.schema import dashed
 from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
 from baton.domain.tracker.page_changes import Editor
 from baton.domain.tracker.tracker_settings import id_in
-
-if TYPE_CHECKING:
-    from baton.adapters.notion.connection import Connection
 
 _MAX_KEPT = 10_000
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
 
 from notion_client.helpers import is_full_page
 
 from baton.adapters.notion import texts
+from baton.adapters.notion.connection import Connection
+from baton.adapters.notion.schema import Schema
 from baton.domain.times import rfc3339
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from baton.adapters.notion.connection import Connection
-    from baton.adapters.notion.schema import Schema
-
-    Condition = dict[str, Any]
+Condition = dict[str, Any]
 
 CREATED, EDITED = "created_time", "last_edited_time"
 OPEN = "Open in Baton"

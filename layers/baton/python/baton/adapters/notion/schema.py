@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from baton.adapters.notion import texts, troubles
+from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, RequestRefused
-from baton.domain.tracker.tracker_settings import folded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.adapters.notion.connection import Connection
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.system import Clock
+from baton.domain.tracker.tracker_settings import TrackerSettings, folded
+from baton.ports.system import Clock
 
 KEPT = timedelta(minutes=10)
 # The types that each of our properties may have, the usual one first.

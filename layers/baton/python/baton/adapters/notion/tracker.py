@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
 
 from notion_client.helpers import is_full_page
 
 from baton.adapters.notion import queries, texts, words
+from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.draft import PageDraft
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
+from baton.adapters.notion.people import People
 from baton.adapters.notion.queries import CREATED, EDITED
-from baton.adapters.notion.schema import Lack, Property, Schema, dashed, read_schema
+from baton.adapters.notion.schema import Lack, Property, Schema, Schemas, dashed, read_schema
 from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, RequestRefused, Restricted
 from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
-from baton.domain.tracker.tracker_settings import id_in
-from baton.ports.tracker import TrackerProblem, WrittenPage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from baton.adapters.notion.connection import Connection
-    from baton.adapters.notion.people import People
-    from baton.adapters.notion.schema import Schemas
-    from baton.domain.tracker.page_changes import Editor, PageSnapshot
-    from baton.domain.tracker.page_fields import PageFields
-    from baton.domain.tracker.page_sync import PageRef
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.tracker import Tracker
+from baton.domain.tracker.page_changes import Editor, PageSnapshot
+from baton.domain.tracker.page_fields import PageFields
+from baton.domain.tracker.page_sync import PageRef
+from baton.domain.tracker.tracker_settings import TrackerSettings, id_in
+from baton.ports.tracker import Tracker, TrackerProblem, WrittenPage
 
 # The most that our clock and Notion's may differ, besides Notion's rounding.
 _SLACK = timedelta(minutes=10)
@@ -235,5 +228,4 @@ def _untrashed(page: dict[str, Any]) -> dict[str, Any]:
     return page
 
 
-if TYPE_CHECKING:
-    _tracker: type[Tracker] = NotionTracker
+_tracker: type[Tracker] = NotionTracker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import httpx
 
@@ -13,13 +13,9 @@ from baton.adapters.notion.people import People
 from baton.adapters.notion.schema import Schemas
 from baton.adapters.notion.tracker import NotionTracker
 from baton.adapters.notion.transport import SessionTransport
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.system import Clock
-    from baton.ports.tracker import Secrets, Trackers
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports.system import Clock
+from baton.ports.tracker import Secrets, Trackers
 
 _KEEP_OPEN_SECONDS = 20.0
 
@@ -51,5 +47,4 @@ class NotionTrackers:
         return NotionTracker(workspace, settings, notion, self._schemas, self._people)
 
 
-if TYPE_CHECKING:
-    _trackers: type[Trackers] = NotionTrackers
+_trackers: type[Trackers] = NotionTrackers

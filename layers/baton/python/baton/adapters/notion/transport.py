@@ -7,15 +7,11 @@ the whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import httpx
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baton.adapters.deadline import Deadline
+from baton.adapters.deadline import Deadline
 
 MAX_REQUEST_SECONDS = 10.0
 # With less time than this a request isn't sent: its outcome would be unclear.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 import httpx
+from notion_client.errors import HTTPResponseError
 
 from baton.adapters.notion.transport import NoTimeLeft
 from baton.adapters.retry_after import retry_after
@@ -18,11 +19,6 @@ from baton.domain.errors import (
     TrackerDenies,
     TrackerTrouble,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from notion_client.errors import HTTPResponseError
 
 MAX_QUOTE = 300
 CONFLICT_PAUSE_SECONDS = 1.0

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.notion import texts
 from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
 from baton.domain.escalations.marker import one_line
 from baton.domain.times import parse_rfc3339
 from baton.domain.tracker.page_changes import PageSnapshot
-from baton.domain.tracker.page_fields import plain
+from baton.domain.tracker.page_fields import PageFields, plain
 from baton.domain.tracker.page_sync import PageRef
-from baton.domain.tracker.tracker_settings import folded, id_in
-
-if TYPE_CHECKING:
-    from baton.domain.tracker.page_fields import PageFields
-    from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.tracker.tracker_settings import TrackerSettings, folded, id_in
 
 MAX_RELATED = 100
 Value = dict[str, Any]

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
 from baton.domain.errors import RateLimited
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
 
 # Up to these the workspace's settings aren't read and nothing is reported.
 LEAST_REQUESTS, LEAST_BYTES = 60, 300_000

@@ -6,15 +6,11 @@ service without ``act_as`` the work that it created. All other work answers as i
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from baton.domain.access.principal import ACT_AS, Kind
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.alerts.alert import Alert
-    from baton.domain.escalations.review import Review
-    from baton.domain.tasks.task import Task
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.alerts.alert import Alert
+from baton.domain.escalations.review import Review
+from baton.domain.tasks.task import Task
 
 
 class AgentsRead(StrEnum):

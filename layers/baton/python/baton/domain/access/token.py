@@ -6,13 +6,10 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.times import rfc3339
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 SECRET_BYTES = 32
 _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import HumanNeeded, InactiveAgent, InvalidInput, LimitReached, NameTaken, Unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
 
 MAX_AGENTS = 500
 MAX_NAME = 100

@@ -5,21 +5,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent
 from baton.domain.errors import InvalidInput
 from baton.domain.numbers import Number
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"

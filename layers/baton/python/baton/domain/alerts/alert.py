@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import InvalidInput, TooManyAlerts
 from baton.domain.ids import is_slug
-from baton.domain.tasks.task import Flag
+from baton.domain.tasks.task import Flag, Task
+from baton.domain.tasks.trail import Event
 from baton.domain.times import parse_rfc3339, rfc3339, to_ms
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.trail import Event
 
 MAX_MESSAGE = 2_000
 # Per caller and hour of the clock: one agent out of control must not bury the alerts of others.

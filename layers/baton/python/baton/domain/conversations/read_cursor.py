@@ -5,18 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from baton.domain.errors import InvalidInput
 from baton.domain.ids import is_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from baton.domain.tasks.task import Task
+from baton.domain.tasks.task import Task
 
 # A task is committed within this time after its id was made.
 LATEST = timedelta(hours=1)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import date, datetime, tzinfo
+from collections.abc import Collection
+from datetime import date, datetime, timedelta, tzinfo
 
 _SATURDAY = 5
 

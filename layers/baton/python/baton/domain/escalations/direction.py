@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from baton.domain.access.settings import MAX_WINDOW_DAYS
+from baton.domain.access.settings import MAX_WINDOW_DAYS, Settings
 from baton.domain.times import seconds
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.settings import Settings
 
 # Bounds the update expression that removes old escalations to 4 KB; the next escalation removes more.
 MOST_FORGOTTEN_AT_ONCE = 50

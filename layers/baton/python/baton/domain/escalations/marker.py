@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from baton.domain.agents.agent import Agent, Roster
 from baton.domain.errors import InvalidMarker
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import date
-
-    from baton.domain.agents.agent import Agent, Roster
 
 MAX_REASON = 2_000
 MAX_URL = 2_000

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import ReviewClosed
 from baton.domain.times import parse_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"

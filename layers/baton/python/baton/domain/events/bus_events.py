@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 from baton.domain.numbers import dumps
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import Event
 from baton.domain.times import rfc3339, seconds
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
-
-    from baton.domain.tasks.change import Change
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.trail import Event
 
 SOURCE = "baton"
 DETAIL_TYPE = "Baton Task Event"

@@ -7,15 +7,13 @@ text that was found: it goes back to an agent and into logs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import GuardrailRefused, InvalidInput
 from baton.domain.guardrails.secret_shapes import apart, maskable, secrets_in
 from baton.domain.guardrails.wildcards import ONE, RUN, compiled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 REFUSE, MASK, OFF = "refuse", "mask", "off"
 MAX_PATTERNS = 50

@@ -7,13 +7,10 @@ once. The work per character depends on the total length of the patterns, never 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, repeat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 RUN, ONE = "*", "?"
 # Characters between two checks for a match.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from baton.domain.escalations.marker import one_line
 from baton.domain.handoffs.handoff import files_of
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.task import Kind, State, Task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
 
 # Bounds the depth of a response's JSON. A chain is deeper only without the loop guard.
 MAX_LEVELS = 100

@@ -4,8 +4,10 @@ becomes a task in one way."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.settings import Settings
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import loop_guard
 from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, first_checkpoint_id_of, handoff_id_of, must_fit
@@ -13,11 +15,6 @@ from baton.domain.handoffs.handoff_message import BudgetPart, HandoffMessage, Ro
 from baton.domain.handoffs.loop_guard import Budget, Hop
 from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.times import rfc3339
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.settings import Settings
 
 ROOT_DEPTH = 1
 

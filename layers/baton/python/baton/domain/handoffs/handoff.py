@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from baton.domain.errors import TooLarge
-from baton.domain.tasks.task import State
+from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from baton.domain.tasks.task import Task
 
 MAX_CONTEXT_BYTES = 262_144
 # A record is one item of the table, and an item holds at most 400 KB.

@@ -3,20 +3,17 @@ stored as it was sent, with the protocol's spelling: a field that Baton doesn't 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from datetime import datetime
+from typing import Any, ClassVar, Self
 
 from baton.domain.errors import InvalidInput
 from baton.domain.escalations.marker import PRIORITIES, Priority, one_line
 from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, fits_in, merged_context
 from baton.domain.handoffs.loop_guard import Budget, Hop, hop
+from baton.domain.tasks.task import Task
 from baton.domain.times import parse_rfc3339
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from baton.domain.tasks.task import Task
 
 MAX_TITLE = 200
 # Characters of a text that are read to make a title.

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.settings import Settings
 from baton.domain.errors import LoopTripped
 from baton.domain.tasks.task import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from baton.domain.access.settings import Settings
 
 # A window of hops among fewer agents than this is a ping-pong.
 FEWEST_AGENTS = 3

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.settings import Settings
 from baton.domain.errors import LoopTripped
+from baton.domain.tasks.change import Change
 from baton.domain.times import seconds
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.settings import Settings
-    from baton.domain.tasks.change import Change
 
 HOUR = seconds(3_600)
 ANY_AGENT = "*"

@@ -3,20 +3,15 @@ begins and ends with a user's turn, the roles alternate, and each call comes rig
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.agents.tool import History
-from baton.domain.handoffs.handoff_message import InputPart
+from baton.domain.handoffs.handoff_message import HandoffMessage, InputPart
 from baton.domain.runs.prompt import one_line_json
-from baton.domain.runs.transcript import EntryKind
+from baton.domain.runs.transcript import Block, Entry, EntryKind
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.runs.transcript import Block, Entry
 
 MAX_HISTORY_BYTES = 200_000
 # Earlier tasks of a conversation that a history reads, the newest ones.

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from baton.domain.agents.tool import RESERVED
+from baton.domain.agents.tool import RESERVED, Tool
+from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baton.domain.agents.tool import Tool
-    from baton.domain.handoffs.handoff_message import HandoffMessage
 
 HANDOFF_FROM = "_handoff_from"
 HANDOFF_TOOL = "_handoff_tool"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.runs.transcript import Block
 from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from baton.domain.runs.transcript import Block
 
 MAX_REPLY_BYTES = 250_000
 MAX_DEPTH = 16

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT
 from baton.domain.errors import HumanNeeded, InvalidInput
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baton.domain.access.principal import Principal
 
 MAX_SYSTEM_PROMPT = 32_000
 MAX_MODEL = 200

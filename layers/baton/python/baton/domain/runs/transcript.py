@@ -5,16 +5,14 @@ Blocks are those of Bedrock's Converse: ``text``, ``reasoningContent``, ``toolUs
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import GuardrailRefused
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
 
 Block = dict[str, Any]
 # The most tokens that a model reads or writes for one reply.

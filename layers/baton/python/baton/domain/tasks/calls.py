@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
+from baton.domain.access.principal import Principal
+from baton.domain.idempotency import IdempotencyKey
 
 
 @dataclass(frozen=True, slots=True)

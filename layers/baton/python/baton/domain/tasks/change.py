@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Runtime
-from baton.domain.tasks.task import Flag, State, Task
+from baton.domain.tasks.task import Flag, Recovery, State, Task
 from baton.domain.tasks.trail import Event, EventCause, record
 from baton.domain.tasks.wake import next_look
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import Recovery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

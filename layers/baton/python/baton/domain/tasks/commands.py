@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from datetime import datetime
+from typing import Any, ClassVar
 
-from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.agents.agent import Agent
-    from baton.domain.tasks.task import Wait
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Agent
+from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, Wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

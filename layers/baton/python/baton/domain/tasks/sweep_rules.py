@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import unclaimed_since
 from baton.domain.times import rfc3339
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tasks import commands
 
 
 def sweep(task: Task, command: commands.Sweep, at: datetime) -> Change:

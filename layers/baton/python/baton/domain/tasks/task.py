@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import AlreadyClaimed, ClaimFull, NotClaimable, StaleClaim, TaskEnded
 from baton.domain.escalations.marker import Priority
 from baton.domain.times import rfc3339, seconds
-
-if TYPE_CHECKING:
-    from datetime import date, datetime
-
-    from baton.domain.access.principal import Principal
 
 MIN_LEASE_SECONDS = 15
 DEFAULT_LEASE_SECONDS = 300

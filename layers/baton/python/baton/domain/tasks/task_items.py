@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tasks.task import Claim
+from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks.task import Claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,16 @@ secret and in no event.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.escalations.marker import Priority
 from baton.domain.numbers import dumps
 from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wait
 from baton.domain.times import parse_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from baton.domain.access.principal import Principal
 
 GENESIS = "0" * 64
 _BOOKKEEPING = {

@@ -6,16 +6,12 @@ task.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.tasks.trail import GENESIS, state_fields, task_from_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.trail import Event
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import GENESIS, Event, state_fields, task_from_fields
 
 # A heartbeat changes them without an entry.
 _LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}

@@ -6,9 +6,14 @@ task and its events. The store commits it on the condition that the stored task 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Mode
 from baton.domain.errors import (
     CapabilityMismatch,
@@ -28,14 +33,6 @@ from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
 from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, State, Task
 from baton.domain.times import seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime, timedelta
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.agents.agent import Agent
 
 FIRST_BACKOFF_SECONDS = 5
 LAST_BACKOFF_SECONDS = 300

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from baton.domain.agents.agent import Runtime
 from baton.domain.tasks.task import NEXT_STALE_AFTER, Flag, State, Task
 from baton.domain.times import seconds
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
 
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600

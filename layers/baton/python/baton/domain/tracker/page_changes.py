@@ -8,17 +8,12 @@ changes. A change that no person made (an automation's, another connection's, Ba
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
-from baton.domain.tracker.tracker_settings import folded
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tasks.task import State, Task
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.domain.tasks.task import State, Task
+from baton.domain.tracker.page_sync import PageSync
+from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

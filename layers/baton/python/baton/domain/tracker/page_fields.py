@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import Any
 
-from baton.domain.escalations.marker import one_line
-from baton.domain.tasks.task import State
-from baton.domain.tasks.trail import canonical_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import date, datetime
-
-    from baton.domain.escalations.marker import Priority
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.trail import Event
+from baton.domain.escalations.marker import Priority, one_line
+from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.trail import Event, canonical_json
 
 MAX_COMMENT = 6_000
 

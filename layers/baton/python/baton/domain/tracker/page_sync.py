@@ -10,16 +10,13 @@ docs/decisions/010-the-tracker-outbox.md).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.tasks.task import Task
 from baton.domain.times import seconds
 from baton.domain.tracker.tracker_settings import folded
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tasks.task import Task
 
 # How long a request can still take effect after its sender stopped waiting for it.
 UNCLEAR_SECONDS = 60

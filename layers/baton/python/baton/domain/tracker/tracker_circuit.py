@@ -4,15 +4,11 @@ trips the circuit for all of them, so that they aren't tried in vain one after t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from baton.domain.errors import TrackerTrouble
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import MAX_MESSAGE, Sync
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.errors import TrackerTrouble
 
 FIRST_PAUSE_SECONDS = {Sync.PENDING: 5, Sync.ERROR: 5, Sync.DENIED: 30}
 LAST_PAUSE_SECONDS = {Sync.PENDING: 300, Sync.ERROR: 300, Sync.DENIED: 900}

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from baton.domain.errors import InvalidInput
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import ENDED, State
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_WORD = 100
 MAX_WORDS = 20

@@ -10,15 +10,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import BadSignature, HandshakeClosed, WebhookInstalled
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
 
 HANDSHAKE = timedelta(minutes=10)
 # The tracker repeats a delivery for about a day. The reconciliation handles older changes.

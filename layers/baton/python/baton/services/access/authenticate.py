@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.access.token import digest, split
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.ports.access import TokenStore
-    from baton.ports.system import Clock
+from baton.ports.access import TokenStore
+from baton.ports.system import Clock
 
 
 def authenticate(tokens: TokenStore, clock: Clock, header: str) -> Principal | None:

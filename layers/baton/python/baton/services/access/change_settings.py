@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
 from baton.domain.errors import VersionConflict
+from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.ports.deps import Deps
 
 
 def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_version: int | None = None) -> Settings:

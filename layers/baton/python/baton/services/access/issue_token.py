@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from datetime import datetime
+from typing import Any, NoReturn
 
-from baton.domain.access.principal import CONVERSE, OWN_PARTS, SCOPES, Kind
+from baton.domain.access.principal import CONVERSE, OWN_PARTS, SCOPES, Kind, Principal
 from baton.domain.access.token import Token, digest, spell
 from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
+from baton.ports.deps import Deps
+from baton.ports.paging import Page
 from baton.steps.idempotency import response_alone, run_idempotently
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports.deps import Deps
-    from baton.ports.paging import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.domain.access.metering import (
     LEAST,
@@ -14,12 +14,8 @@ from baton.domain.access.metering import (
     minute_of,
     sampled,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
+from baton.domain.access.principal import Principal
+from baton.ports.deps import Deps
 
 
 def caller_must_have_room(deps: Deps, by: Principal, size: int) -> None:

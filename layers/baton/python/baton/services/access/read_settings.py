@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import may_see_guardrails
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.ports.deps import Deps
+from baton.domain.access.settings import Settings
+from baton.ports.deps import Deps
 
 
 def read_settings(deps: Deps, by: Principal) -> tuple[Settings, bool]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from baton.domain.agents.route import MAX_ROUTES, Route
+from baton.domain.access.principal import Principal
+from baton.domain.agents.route import MAX_ROUTES, Route, RoutingTable
 from baton.domain.errors import LimitReached, TargetInactive, Unknown, UnknownAgent, VersionConflict
+from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.route import RoutingTable
-    from baton.ports.deps import Deps
 
 
 def change_route(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.agents.tool import MAX_TOOLS, Tool, ToolMode, check_tool, undefined
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent
+from baton.domain.agents.tool import MAX_TOOLS, Suspension, Tool, ToolMode, check_tool, undefined
 from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConflict
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.runs.prompt import context_after
+from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
@@ -18,14 +22,6 @@ from baton.steps.retrying import retry_on_conflict
 
 # In one read, next to the settings.
 TARGETS_AT_ONCE = 90
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.agents.tool import Suspension
-    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True)

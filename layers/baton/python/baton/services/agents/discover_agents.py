@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import may_see_profile
+from baton.domain.agents.agent import Agent
 from baton.domain.agents.liveness import Liveness, Presence, liveness
 from baton.domain.errors import Unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.ports.deps import Deps
+from baton.domain.runs.run_profile import RunProfile
+from baton.ports.deps import Deps
 
 MAX_LOOKS_FOR_CLAIMS = 50
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.agents.agent import MAX_AGENTS, MAX_TYPES, Agent, check_names, distinct, unregistered
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import MAX_AGENTS, MAX_TYPES, Agent, Roster, check_names, distinct, unregistered
 from baton.domain.errors import InvalidInput
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
+from baton.ports.deps import Deps
 from baton.steps.idempotency import response_alone, run_idempotently, save_response
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Roster
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.ports.deps import Deps
 
 Types = tuple[str, ...]
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.agents.agent import check_agent, unregistered
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent, check_agent, unregistered
 from baton.domain.errors import Busy, HumanNeeded, InvalidInput, Unknown, VersionConflict
 from baton.domain.runs.built_in_tools import BUILT_IN
-from baton.domain.runs.run_profile import NAMES, check_profile
+from baton.domain.runs.run_profile import NAMES, RunProfile, check_profile
+from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
 
 MAX_NOTICES = 10
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.ports.deps import Deps
 
 
 def register_agent(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime
 
-from baton.domain.alerts.alert import from_snapshot, snapshot
-from baton.ports.writes import Save
+from baton.domain.access.principal import Principal
+from baton.domain.alerts.alert import Alert, from_snapshot, snapshot
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.ports.deps import Deps
+from baton.ports.writes import Save, Write
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.idempotency import response_alone, run_idempotently, save_response
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.alerts.alert import Alert
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports.deps import Deps
-    from baton.ports.writes import Write
 
 
 def acknowledge_alert(

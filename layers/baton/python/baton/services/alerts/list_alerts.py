@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from baton.domain.alerts.alert import AlertState
+from baton.domain.access.principal import Principal
+from baton.domain.alerts.alert import Alert, AlertState
 from baton.domain.errors import Unknown
+from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.filtering import filtered
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.alerts.alert import Alert
-    from baton.ports.deps import Deps
 
 
 def find_alert(deps: Deps, by: Principal, alert_id: str) -> Alert:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from baton.domain.alerts.alert import MAX_PER_HOUR, Alert, AlertCount, check_kind, from_snapshot, snapshot
+from baton.domain.access.principal import Principal
+from baton.domain.alerts.alert import MAX_PER_HOUR, Alert, AlertCount, Severity, check_kind, from_snapshot, snapshot
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.ports.deps import Deps
 from baton.ports.writes import Add, Save
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.idempotency import run_idempotently, save_response
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.alerts.alert import Severity
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

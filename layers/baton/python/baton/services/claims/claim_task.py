@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.read_rights import is_open_offer
-from baton.domain.agents.agent import lacking, requirements
+from baton.domain.agents.agent import Agent, lacking, requirements
 from baton.domain.errors import (
     AlreadyClaimed,
     AtCapacity,
@@ -26,26 +27,20 @@ from baton.domain.errors import (
     TaskEnded,
     Unknown,
 )
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.commands import ClaimTask
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.domain.tasks.trail import snapshot
 from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from baton.ports.queues import ReadyTask
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.poll_until import Poll, poll_until
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
 from baton.steps.idempotency import response_alone, run_idempotently, save_response, saved_so_far
 from baton.steps.tasks.change_task import commit, page_sync_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports.deps import Deps
-    from baton.ports.queues import ReadyTask
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2

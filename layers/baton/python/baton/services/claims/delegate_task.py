@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff_message import SourcePart, message_from
+from baton.domain.handoffs.handoff_message import HandoffMessage, SourcePart, message_from
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import WaitFor
 from baton.domain.tasks.task import JoinRule, Kind, Policy
-from baton.ports.handoffs import HandoffQuery
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
 
 
 @dataclass(frozen=True, slots=True)

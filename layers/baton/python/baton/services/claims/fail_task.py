@@ -4,27 +4,23 @@ goes back to an agent that can act on it (docs/spec/protocol.md §5)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Fail, Reject
+from baton.domain.tasks.task import Task
 from baton.domain.times import rfc3339
-from baton.ports.writes import Put
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs
+from baton.ports.writes import Put, Write
 from baton.steps.claims.check_envelope import sender
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.follow_up import FollowUp, roll_back
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,25 +3,21 @@ has ended, and any number of times: everything is read anew, and the task's vers
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from baton.domain.access.principal import JOINER, system
 from baton.domain.errors import Conflict, Unknown
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks.commands import Resume
-from baton.domain.tasks.task import State
+from baton.domain.tasks.task import State, Task, Wait
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.ports.writes import FinishJob
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from baton.domain.tasks.task import Task, Wait
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 # The most bytes of all results in the resume payload, so that the store can take it.
 MAX_RESULTS_BYTES = 300_000

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Release
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs
+from baton.ports.writes import Write
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

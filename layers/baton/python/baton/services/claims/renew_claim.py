@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim
+from baton.ports.deps import Deps
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import Claim
-    from baton.ports.deps import Deps
 
 
 def renew_claim(deps: Deps, by: Principal, task_id: str, claim_id: str, lease_seconds: int | None = None) -> Claim:

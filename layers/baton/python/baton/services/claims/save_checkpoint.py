@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import Unknown
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import SaveCheckpoint
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports.handoffs import HandoffQuery
+from baton.ports.deps import Deps
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Put
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit
-
-if TYPE_CHECKING:
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
 
 
 def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[str, Any]) -> tuple[Task, str]:

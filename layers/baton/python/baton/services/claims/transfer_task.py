@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import History
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff_message import ExpectationsPart, SourcePart
+from baton.domain.handoffs.handoff_message import ExpectationsPart, HandoffMessage, SourcePart
 from baton.domain.runs.history import WHOLE, conversation_in
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Transfer
 from baton.domain.tasks.task import Kind
-from baton.ports.handoffs import HandoffQuery
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
 
 
 def transfer_task(deps: Deps, call: WorkerCall, transfer: HandoffMessage) -> TaskDetails:

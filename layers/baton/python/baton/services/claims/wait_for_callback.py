@@ -3,30 +3,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
 
 from baton.domain.access.principal import CALLBACK, system
 from baton.domain.errors import CallbackUsed, InvalidInput, Unknown
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.callback import Callback, callback_of
 from baton.domain.numbers import fingerprint
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Resume, WaitFor
 from baton.domain.tasks.task import State, Wait
 from baton.domain.tasks.transitions import transition
 from baton.domain.times import rfc3339, seconds
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
 
 DEFAULT_WAIT_SECONDS = 7 * 86_400
 MAX_WAIT_SECONDS = 30 * 86_400

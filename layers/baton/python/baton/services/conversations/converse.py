@@ -4,10 +4,11 @@ the conversation, and its participants read the messages."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.access.principal import ACT_AS
+from baton.domain.access.principal import ACT_AS, Principal
 from baton.domain.access.principal import Kind as Who
+from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
@@ -22,33 +23,24 @@ from baton.domain.handoffs.handoff_message import (
     SourcePart,
     TargetPart,
 )
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.history import MAX_EARLIER_TASKS, WHOLE, Conversation, EarlierTask, conversation_in
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
-from baton.domain.tasks.task import Kind
+from baton.domain.tasks.task import Kind, Task
 from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.handoffs import HandoffQuery
-from baton.ports.writes import Insert, Replace, Require, VersionUnchanged
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import Insert, Replace, Require, VersionUnchanged, Write
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
-from baton.steps.conversations.find_conversation import find_conversation, root_record
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.conversations.find_conversation import FoundConversation, find_conversation, root_record
+from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.idempotency import response_alone, run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
-    from baton.steps.conversations.find_conversation import FoundConversation
-    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 __all__ = ["MAX_TEXT", "Opening", "ReadMessage", "asked_in", "going_on", "read_messages", "say", "start_conversation"]
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent
 from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs.history import conversation_in
 from baton.domain.runs.prompt import ask_in
+from baton.domain.runs.transcript import Usage
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
 from baton.services.conversations.converse import heard
 from baton.steps.conversations.find_conversation import find_conversation, root_record
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.handoffs.loop_guard import Budget
-    from baton.domain.runs.transcript import Usage
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

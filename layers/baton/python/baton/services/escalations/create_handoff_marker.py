@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Roster
 from baton.domain.errors import Conflict, InvalidMarker
 from baton.domain.escalations.direction import Capped, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
+from baton.domain.escalations.review import Review
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.tasks.task_items import Note
 from baton.domain.tracker.page_sync import Sync
+from baton.ports.deps import Deps
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Insert, OpenReview, Save, Write
 from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
 from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.agents.agent import Roster
-    from baton.domain.escalations.review import Review
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.ports.deps import Deps
-    from baton.steps.tracker.page_delivery import PageResult
+from baton.steps.tracker.page_delivery import PageResult
 
 # Reads of the agents, until none changes between that read and the read of the other inputs.
 READINGS = 3

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Unknown
-from baton.domain.escalations.review import LOOP_GUARD
+from baton.domain.escalations.review import LOOP_GUARD, Review
+from baton.ports.deps import Deps
+from baton.ports.paging import Page
 from baton.services.tasks.list_notes import list_notes
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.filtering import filtered
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.escalations.review import Review
-    from baton.ports.deps import Deps
-    from baton.ports.paging import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

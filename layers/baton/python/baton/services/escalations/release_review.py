@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
 from baton.domain.errors import ConversationBusy, ReviewClosed, Unknown, VersionConflict
 from baton.domain.escalations.marker import parse_marker
-from baton.domain.escalations.review import LOOP_GUARD
+from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
 from baton.domain.escalations.review import snapshot as review_snapshot
-from baton.domain.handoffs.draft import draft_from, unbranched
+from baton.domain.handoffs.draft import HandoffDraft, draft_from, unbranched
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.runs.history import conversation_in
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Save, Write
 from baton.services.conversations.converse import asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps.agents.resolve_agents import active_agent, must_be_able
 from baton.steps.conversations.find_conversation import find_conversation
 from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff, handoffs_so_far
+from baton.steps.handoffs.begin_handoff import (
+    NewHandoff,
+    PlannedHandoff,
+    Terms,
+    begin_handoff,
+    commit_handoff,
+    handoffs_so_far,
+)
 from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.escalations.review import Review
-    from baton.domain.handoffs.draft import HandoffDraft
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.escalations import MarkerInputs
-    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
 def release_review(

@@ -3,19 +3,14 @@ accept waits in the outbox."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.domain.errors import Busy
-from baton.domain.events.bus_events import OVERDUE_AFTER, bus_event, bus_event_id, retry_delay
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from baton.domain.events.bus_events import BusEvent, OutboxEvent
-    from baton.ports.deps import Deps
-    from baton.ports.events import Bus, PendingEvent, PublishResult
+from baton.domain.events.bus_events import OVERDUE_AFTER, BusEvent, OutboxEvent, bus_event, bus_event_id, retry_delay
+from baton.ports.deps import Deps
+from baton.ports.events import Bus, PendingEvent, PublishResult
 
 
 @dataclass

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.access.principal import Kind as Who
+from baton.domain.access.principal import Principal
 from baton.domain.agents.route import Mode
 from baton.domain.errors import ClaimRequired, InvalidInput, StaleClaim
 from baton.domain.handoffs.draft import HandoffDraft, Lineage, lineage_under
-from baton.domain.handoffs.handoff_message import ContextPart
-from baton.domain.handoffs.workflow import ANY_AGENT, RootHandoffs
-from baton.domain.tasks.task import Kind
+from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage
+from baton.domain.handoffs.workflow import ANY_AGENT, HeldClaim, RootHandoffs
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.task import Kind, Task
 from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.ports.writes import Require, UnderClaim
+from baton.ports.writes import Require, UnderClaim, Write
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
 from baton.steps.guardrails.apply_guardrails import checked_message
-from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
+from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.handoffs.workflow import HeldClaim
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.writes import Write
-    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Unknown
 from baton.domain.handoffs.handoff import handoff_id_of, task_id_of
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import ReadRights
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 
 def find_handoff(deps: Deps, by: Principal, handoff_id: str) -> TaskDetails:

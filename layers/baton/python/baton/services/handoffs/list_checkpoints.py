@@ -4,23 +4,18 @@ id."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Unknown
 from baton.domain.handoffs.handoff import first_checkpoint_id_of
-from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.domain.handoffs.workflow import ANY_AGENT, Checkpoint
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import canonical_json
+from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights, readable_task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 # Ten of the largest are 2.6 MB, and a function answers with at most 6 MB: a page ends early once it is large.
 AT_ONCE = 10

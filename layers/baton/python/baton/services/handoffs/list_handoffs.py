@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from datetime import date, datetime, timedelta
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import InvalidInput
+from baton.domain.tasks.task import State, Task
+from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.filtering import filtered
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import State, Task
-    from baton.ports.deps import Deps
-
-    Takes = Callable[[Task], bool]
+Takes = Callable[[Task], bool]
 
 # The walk over days must not read without end either; the default range fits into one page if its days are empty.
 MAX_READS = 10

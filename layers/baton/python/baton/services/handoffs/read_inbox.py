@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Unknown
+from baton.ports.deps import Deps
+from baton.ports.paging import Page
 from baton.steps.agents.kill_switch import must_be_let_act
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
-    from baton.ports.paging import Page
 
 
 def read_inbox(deps: Deps, by: Principal, slug: str, limit: int, cursor: str | None) -> Page:

@@ -3,37 +3,37 @@ and §7)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import AlreadyRetried, HumanNeeded, NotAllowed, Unknown
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
 from baton.domain.handoffs.handoff import fits_in
-from baton.domain.handoffs.handoff_message import ContextPart, ExpectationsPart, RollbackPart, TargetPart, message_from
-from baton.domain.tasks.task import Kind, State
+from baton.domain.handoffs.handoff_message import (
+    ContextPart,
+    ExpectationsPart,
+    HandoffMessage,
+    RollbackPart,
+    TargetPart,
+    message_from,
+)
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.tasks.task_items import Retry
 from baton.domain.tasks.trail import from_snapshot, snapshot
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.handoffs import HandoffQuery
-from baton.ports.writes import NotCancelled, Replace, Require
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import NotCancelled, Replace, Require, Write
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import page_sync_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 # Chains are no deeper (``BOUNDS``), unless the loop guard is off; one transaction checks each.

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.agents.route import Mode
 from baton.domain.errors import Unknown
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
-from baton.domain.handoffs.handoff_message import RollbackPart, SourcePart, TargetPart
+from baton.domain.handoffs.handoff_message import HandoffMessage, RollbackPart, SourcePart, TargetPart
+from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.commands import Split
 from baton.domain.tasks.task import Kind
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.handoffs import HandoffQuery
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit, page_sync_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tasks.calls import HumanCall
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
 
 MIN_PARTS, MAX_PARTS = 2, 10
 

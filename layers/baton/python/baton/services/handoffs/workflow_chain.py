@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Unknown
 from baton.domain.handoffs.chain import Step, tree
+from baton.domain.handoffs.loop_guard import Budget
+from baton.domain.runs.transcript import Usage
+from baton.ports.deps import Deps
 from baton.services.conversations.see_conversation import spending
 from baton.steps.access.read_rights import ReadRights
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.handoffs.loop_guard import Budget
-    from baton.domain.runs.transcript import Usage
-    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from threading import Thread
-from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import PROCESS_TASK, system
+from baton.domain.agents.agent import Agent
 from baton.domain.errors import (
     AlreadyClaimed,
     AtCapacity,
@@ -27,20 +28,14 @@ from baton.domain.errors import (
 from baton.domain.tasks.task import State
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import seconds
-from baton.ports.runs import RunExit, RunFailed, RunInput, RunSucceeded
+from baton.ports.deps import Deps
+from baton.ports.runs import AgentRunner, RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.join_branches import join_branches
 from baton.services.claims.renew_claim import renew_claim
 from baton.steps.tasks.change_task import notify_agent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.agents.agent import Agent
-    from baton.ports.deps import Deps
-    from baton.ports.runs import AgentRunner
 
 # A task that has been ready for longer than a notice takes: its own notice was lost.
 FORGOTTEN_SECONDS = 30

@@ -11,30 +11,24 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from baton.domain.agents.tool import History
 from baton.domain.errors import InvalidInput, ModelAway, ModelRefuses
 from baton.domain.runs.history import Conversation, conversation_in
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
-from baton.domain.runs.transcript import Entry, Message, MessageType, Transcript, Usage
+from baton.domain.runs.transcript import Block, Entry, Message, MessageType, Transcript, Usage
+from baton.domain.tasks.task import Task
 from baton.domain.times import seconds
-from baton.ports.runs import RunExit, StopReason
-from baton.ports.writes import AddUsage
+from baton.ports.deps import Deps
+from baton.ports.runs import Models, RunExit, RunFailed, RunInput, RunSucceeded, StopReason
+from baton.ports.writes import AddUsage, Write
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import RunTools, offered
 from baton.steps.agents.kill_switch import is_off
 from baton.steps.runs.model_client import ModelClient
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
-
-if TYPE_CHECKING:
-    from baton.domain.runs.transcript import Block
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.runs import Models, RunFailed, RunInput, RunSucceeded
-    from baton.ports.writes import Write
 
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
 MAX_REPAIRS = 1

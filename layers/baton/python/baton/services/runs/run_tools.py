@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.agents.tool import ToolMode
+from baton.domain.agents.agent import Agent
+from baton.domain.agents.tool import Tool, ToolMode
 from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
-from baton.domain.runs.transcript import TaskEntry, result
+from baton.domain.runs.transcript import Block, Entry, Message, TaskEntry, result
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import canonical_json
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.runs import RunExit
-from baton.ports.writes import Insert
+from baton.ports.writes import Insert, Write
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.run_handoffs import (
     MAX_CALLS,
     HandoffCall,
@@ -28,16 +32,6 @@ from baton.steps.runs.run_handoffs import (
     transfer_by,
     transfer_message,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from baton.domain.agents.agent import Agent
-    from baton.domain.agents.tool import Tool
-    from baton.domain.runs.transcript import Block, Entry, Message
-    from baton.domain.tasks.task import Task
-    from baton.ports.writes import Write
-    from baton.steps.runs.run_context import RunContext
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import Unknown
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task_items import Note
 from baton.domain.times import parse_rfc3339, rfc3339
-from baton.ports.handoffs import HandoffQuery
+from baton.ports.deps import Deps
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert, Require, UnderClaim
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.idempotency import run_idempotently, save_response, with_response
-
-if TYPE_CHECKING:
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
 
 
 def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:

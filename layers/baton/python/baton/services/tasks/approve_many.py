@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.steps.idempotency import save_first_response, save_refusal, saved_so_far
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 MAX_APPROVALS = 25
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.handoffs.workflow import ANY_AGENT
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.commands import Approve, ApproveNext, Undo
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.steps.tasks.change_task import TaskRequest, change_task
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 
 def approve_task(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from baton.domain.access.principal import Principal
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import Event
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import ReadRights, readable_task
 from baton.steps.claims.poll_until import Poll, poll_until
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.trail import Event
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 ENDED = "ended"
 EVENTS_PER_PAGE = 100

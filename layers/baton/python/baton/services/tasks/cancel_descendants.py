@@ -3,22 +3,17 @@ is interrupted and whatever the descendants do meanwhile."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import Busy, Conflict, TaskEnded, Unknown
-from baton.domain.handoffs.workflow import JobKind
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind, WorkflowMember
 from baton.domain.tasks.commands import Cancel
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
 from baton.ports.writes import FinishJob
 from baton.steps.tasks.change_task import commit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.handoffs.workflow import BackgroundJob, WorkflowMember
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 # Rounds of one run: the rest is due again at the next sweep.
 MAX_ROUNDS = 20

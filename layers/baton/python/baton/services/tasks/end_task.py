@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Busy
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.commands import Cancel, Resolve
+from baton.domain.tasks.task import Task
 from baton.domain.times import seconds
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tasks.calls import HumanCall
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 # Of the caller's time.
 AT_ONCE_SECONDS = 5

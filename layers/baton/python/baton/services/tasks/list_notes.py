@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.errors import InvalidInput
+from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import readable_task
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
 
 _MOST_DIGITS = 8
 

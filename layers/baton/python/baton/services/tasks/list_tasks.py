@@ -3,24 +3,19 @@ not read are left out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import InvalidInput
-from baton.domain.tasks.task import State
+from baton.domain.tasks.task import State, Task
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.paging import Page
 from baton.services.handoffs.read_inbox import must_exist
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.filtering import filtered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 PENDING = frozenset({State.NEEDS, State.DELEGATED, State.NEXT})
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from baton.domain.access.principal import Principal
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.commands import Defer, Dismiss
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.services.tasks.end_task import cancel_descendants_soon
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 from baton.steps.tasks.change_task import TaskRequest, change_task
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tasks.calls import HumanCall
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 
 def defer_task(deps: Deps, call: HumanCall, until: datetime) -> TaskDetails:

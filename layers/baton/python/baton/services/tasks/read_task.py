@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
+from baton.domain.runs.transcript import Usage
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import ReadRights
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.runs.transcript import Usage
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 
 def read_task(deps: Deps, by: Principal, task_id: str) -> tuple[TaskDetails, Usage]:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.domain.access.principal import SWEEPER, system
+from baton.domain.agents.agent import Agent, Roster
 from baton.domain.errors import Conflict
 from baton.domain.handoffs.workflow import JobKind
 from baton.domain.tasks.commands import Sweep
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
+from baton.ports.deps import Deps
 from baton.services.claims.join_branches import join_branches
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.steps.tasks.change_task import commit_undispatched, notify_agent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.agents.agent import Agent, Roster
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 
 @dataclass

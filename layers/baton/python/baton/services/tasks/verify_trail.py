@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import reads_all
+from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import GENESIS
 from baton.domain.tasks.trail_check import TrailCheck
+from baton.ports.deps import Deps
 from baton.steps.access.read_rights import readable_task
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 EVENTS_PER_PAGE = 100
 # The errors of parsing an item that somebody damaged.

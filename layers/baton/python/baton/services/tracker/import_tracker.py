@@ -4,34 +4,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent, Roster
 from baton.domain.errors import Busy, NoTracker, PageHeld, TaskEnded, TrackerTrouble
 from baton.domain.escalations.marker import Priority
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.commands import Cancel, Resolve
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import imported
+from baton.domain.tracker.page_changes import PageSnapshot
 from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports.deps import Deps
+from baton.ports.tracker import Tracker
 from baton.ports.writes import Insert, OpenEscalation, Save
 from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import TaskRequest, change_task, commit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent, Roster
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tracker.page_changes import PageSnapshot
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.deps import Deps
-    from baton.ports.tracker import Tracker
 
 BUDGET_SECONDS = 20.0
 BATCH = 50

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.errors import NoTracker, Unknown
-from baton.domain.tracker.webhook import opened
+from baton.domain.tracker.webhook import Webhook, opened
+from baton.ports.deps import Deps
 from baton.ports.writes import Save
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.tracker.webhook import Webhook
-    from baton.ports.deps import Deps
 
 
 def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:

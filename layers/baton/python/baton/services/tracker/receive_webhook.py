@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
-from baton.domain.tracker.webhook import MAX_TOKEN, is_fresh
+from baton.domain.tracker.webhook import MAX_TOKEN, Webhook, is_fresh
+from baton.ports.deps import Deps
 from baton.ports.writes import MakePageDue, Save
 from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tracker.webhook import Webhook
-    from baton.ports.deps import Deps
 
 
 class Received(StrEnum):

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.errors import PageRefused, TrackerTrouble
 from baton.domain.times import seconds
+from baton.domain.tracker.page_changes import PageSnapshot
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports.deps import Deps
 from baton.ports.writes import MakePageDue
 from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.tracker.page_changes import PageSnapshot
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.deps import Deps
 
 BUDGET_SECONDS = 30.0
 # The tracker's times are by the minute, and its index lags.

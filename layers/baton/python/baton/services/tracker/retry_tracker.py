@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import Conflict, NoTracker, Unknown
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.times import seconds
-from baton.domain.tracker.page_sync import LAST_PAUSE_SECONDS, Sync
+from baton.domain.tracker.page_sync import LAST_PAUSE_SECONDS, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import MAX_RETRY_AFTER_SECONDS
+from baton.ports.deps import Deps
 from baton.ports.writes import Save
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.ports.deps import Deps
 
 MOST_AT_ONCE = 200
 PAGE = 50

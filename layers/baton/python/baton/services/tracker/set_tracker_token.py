@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.principal import Principal
 from baton.domain.errors import InvalidInput
+from baton.ports.deps import Deps
 from baton.services.tracker.retry_tracker import hurry
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
 
 MAX_TOKEN = 500
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from baton.domain.errors import TrackerTrouble
 from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_circuit import BACKLOG_SECONDS, RECONCILE_SECONDS, TrackerCircuit
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports.deps import Deps
 from baton.services.tracker.reconcile_tracker import BUDGET_SECONDS as RECONCILE_BUDGET_SECONDS
 from baton.services.tracker.reconcile_tracker import reconcile
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
 from baton.steps.tracker.send_page import SEND_SECONDS, send_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import datetime
-
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.deps import Deps
 
 MARGIN_SECONDS = 10.0
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import NoTracker
+from baton.domain.tracker.page_sync import PageSync
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.domain.tracker.webhook import Webhook
+from baton.ports.deps import Deps
 from baton.ports.tracker import TrackerProblem
 from baton.steps.access.read_rights import ReadRights
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.domain.tracker.webhook import Webhook
-    from baton.ports.deps import Deps
 
 CHECK_SECONDS = 20.0
 MOST_WAITING = 1_000

@@ -3,21 +3,16 @@ enforce it with this."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.read_rights import AgentsRead, has_asked, has_part_in, has_raised, may_share, reads_all
+from baton.domain.alerts.alert import Alert
 from baton.domain.errors import Forbidden, InvalidInput, Refused, Unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.alerts.alert import Alert
-    from baton.domain.escalations.review import Review
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
+from baton.domain.escalations.review import Review
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
 
 
 class ReadRights:

@@ -7,17 +7,12 @@ another agent is checked where that agent is known. Runs check before each model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from baton.domain.access.principal import Kind
+from baton.domain.access.principal import Kind, Principal
+from baton.domain.agents.agent import Agent
 from baton.domain.errors import InactiveAgent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.ports.deps import Deps
+from baton.ports.deps import Deps
 
 
 def caller_must_be_on(deps: Deps, by: Principal) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
+from baton.domain.access.principal import Principal
+from baton.ports.deps import Deps
 
 
 def mark_contact(deps: Deps, by: Principal, agent: str) -> None:

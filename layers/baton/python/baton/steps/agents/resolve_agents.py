@@ -3,19 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from baton.domain.access.principal import ACT_AS, Kind
-from baton.domain.agents.agent import canonical
+from baton.domain.access.principal import ACT_AS, Kind, Principal
+from baton.domain.agents.agent import Agent, canonical
 from baton.domain.errors import CapabilityMismatch, NotYourAgent, ScopeNeeded, TargetInactive, Unknown, UnknownAgent
 from baton.domain.ids import is_slug
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.ports.deps import Deps
+from baton.ports.deps import Deps
 
 
 def slugs_among(*names: str | None) -> frozenset[str]:

@@ -3,15 +3,13 @@ claim must be true."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.agents.agent import canonical
 from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import checked
-
-if TYPE_CHECKING:
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
+from baton.ports.deps import Deps
+from baton.ports.handoffs import HandoffInputs
 
 
 def sender(deps: Deps, workspace: str, inputs: HandoffInputs, envelope: dict[str, Any], status: str) -> dict[str, Any]:

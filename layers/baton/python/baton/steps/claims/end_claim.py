@@ -3,40 +3,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
 from baton.domain.errors import GuardrailRefused, KeyTaken, StaleClaim, Unknown
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
 from baton.domain.idempotency import SavedResponse, response_expires_at
-from baton.domain.tasks.task import Claim, State
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.commands import WorkerCommand
+from baton.domain.tasks.task import Claim, State, Task
 from baton.domain.tasks.task_items import EndedClaim, TaskOutput
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
-from baton.ports.details import TaskDetails
-from baton.ports.handoffs import HandoffQuery
-from baton.ports.writes import Insert, Put
+from baton.ports.deps import Deps
+from baton.ports.details import Json, TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import Insert, Put, Write
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.handoffs.begin_handoff import NewHandoff
 from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit, page_sync_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.commands import WorkerCommand
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import Json
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
-    from baton.steps.handoffs.begin_handoff import NewHandoff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,18 +4,15 @@ request at a time and doesn't know the others."""
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from baton.domain.access.principal import Principal
 from baton.domain.times import seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from baton.domain.access.principal import Principal
-    from baton.ports.deps import Deps
-    from baton.ports.system import Clock
+from baton.ports.deps import Deps
+from baton.ports.system import Clock
 
 POLL_SECONDS = 0.5
 # A poll answers this long after its wait at the latest; then its permit is free, even if the poll died.

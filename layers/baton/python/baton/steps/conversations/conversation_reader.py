@@ -4,27 +4,21 @@ out (docs/spec/tools.md §2)."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import READER, system
 from baton.domain.agents.agent import Runtime
+from baton.domain.conversations.read_cursor import ReadCursor
 from baton.domain.errors import InvalidInput, KeyTaken
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.transcript import Message, MessageType, masked
-from baton.domain.tasks.task import State
+from baton.domain.runs.transcript import Entry, Message, MessageType, masked
+from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import rfc3339, seconds
+from baton.ports.deps import Deps
 from baton.ports.writes import SaveResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from baton.domain.conversations.read_cursor import ReadCursor
-    from baton.domain.runs.transcript import Entry
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 # Of one answer, well under a function's limit.
 MAX_READ_BYTES = 3_000_000

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from baton.domain.conversations.conversation_thread import thread_from
+from baton.domain.conversations.conversation_thread import Thread, thread_from
 from baton.domain.errors import Unknown
-from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.domain.runs.history import conversation_in
-
-if TYPE_CHECKING:
-    from baton.domain.conversations.conversation_thread import Thread
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
 from baton.domain.escalations.business_days import next_business_day
+from baton.domain.escalations.direction import Direction
+from baton.domain.escalations.marker import Marker
 from baton.domain.escalations.review import ESCALATION_CAP, Review
 from baton.domain.handoffs.draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff import handoff_id_of
+from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
-from baton.domain.tracker.page_sync import opened
-from baton.ports.writes import Insert, OpenEscalation, Save
+from baton.domain.tracker.page_sync import PageSync, opened
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.ports.deps import Deps
+from baton.ports.writes import Insert, OpenEscalation, Save, Write
 from baton.steps.tasks.change_task import commit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.escalations.direction import Direction
-    from baton.domain.escalations.marker import Marker
-    from baton.domain.tasks.change import Change
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.ports.deps import Deps
-    from baton.ports.writes import Write
 
 AT_ONCE_SECONDS = 3.0
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baton.domain.guardrails.guardrails import checked
+from baton.domain.guardrails.guardrails import Guardrails, checked
 from baton.domain.guardrails.secret_shapes import secrets_in
-from baton.domain.handoffs.handoff_message import message_from
-
-if TYPE_CHECKING:
-    from baton.domain.guardrails.guardrails import Guardrails
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.ports.deps import Deps
+from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
+from baton.ports.deps import Deps
 
 
 def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dict[str, Any]:

@@ -5,41 +5,33 @@ loop guard stops it, an entry for a human takes its place (docs/spec/protocol.md
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+from baton.domain.agents.agent import Agent
 from baton.domain.errors import LoopTripped, Unknown
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
-from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount
-from baton.domain.tasks.task import Branch, Wait
+from baton.domain.handoffs.draft import HandoffDraft
+from baton.domain.handoffs.handoff_message import HandoffMessage
+from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Branch, JoinRule, Task, Wait
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
 from baton.domain.times import seconds
-from baton.domain.tracker.page_sync import opened
+from baton.domain.tracker.page_sync import PageSync, opened
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.handoffs import HandoffQuery
-from baton.ports.writes import Add, Insert, Put, Save
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import Add, Insert, Put, Save, Write
 from baton.steps.idempotency import save_refusal
 from baton.steps.tasks.change_task import commit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.agents.agent import Agent
-    from baton.domain.handoffs.draft import HandoffDraft
-    from baton.domain.handoffs.handoff_message import HandoffMessage
-    from baton.domain.handoffs.workflow import RootHandoffs
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.change import Change
-    from baton.domain.tasks.task import JoinRule, Task
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.ports.deps import Deps
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
 
 # Without a limit the handoffs are counted all the same.
 _NO_LIMIT = 1_000_000

@@ -4,13 +4,19 @@ a human takes the place of the stopped child (docs/spec/protocol.md §3)."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.access.principal import Principal
+from baton.domain.agents.agent import Agent
 from baton.domain.errors import InvalidInput, LoopTripped
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage, MetadataPart, SourcePart, TargetPart
-from baton.domain.tasks.task import Kind
-from baton.ports.handoffs import HandoffQuery
+from baton.domain.tasks.task import Kind, Task
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
+from baton.ports.writes import Write
 from baton.steps.agents.resolve_agents import active_agent, slugs_among
 from baton.steps.handoffs.begin_handoff import (
     NewHandoff,
@@ -20,17 +26,6 @@ from baton.steps.handoffs.begin_handoff import (
     begin_handoffs,
     stopped_handoff,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.domain.access.principal import Principal
-    from baton.domain.agents.agent import Agent
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
-    from baton.ports.writes import Write
 
 NOBODY = "nobody_to_roll_back_to"
 TO_ITS_SOURCE = "rollback_to_its_source"

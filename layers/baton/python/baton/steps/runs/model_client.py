@@ -4,27 +4,21 @@ pause if the provider is throttled or out."""
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import ModelAway
 from baton.domain.guardrails.guardrails import OFF
-from baton.domain.runs.history import MAX_HISTORY_BYTES, composed
+from baton.domain.runs.history import MAX_HISTORY_BYTES, EarlierTask, composed
 from baton.domain.runs.prompt import system_prompt
-from baton.domain.runs.transcript import Usage, masked
+from baton.domain.runs.transcript import Entry, Usage, masked
 from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Request, StopReason
+from baton.ports.runs import Models, Reply, Request, StopReason
 from baton.ports.writes import AddUsage
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.domain.runs.history import EarlierTask
-    from baton.domain.runs.transcript import Entry
-    from baton.ports.runs import Models, Reply
-    from baton.steps.runs.run_context import RunContext
-    from baton.steps.runs.transcript_writer import TranscriptWriter
+from baton.steps.runs.run_context import RunContext
+from baton.steps.runs.transcript_writer import TranscriptWriter
 
 # With less time than that, the model isn't asked any more.
 MIN_TURN_SECONDS = 5.0

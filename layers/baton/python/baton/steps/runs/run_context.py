@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from baton.domain.runs.history import Conversation
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
-    from baton.ports.runs import RunInput
+from baton.domain.runs.history import Conversation
+from baton.domain.runs.run_profile import RunProfile
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
+from baton.ports.runs import RunInput
 
 
 @dataclass(frozen=True, slots=True)

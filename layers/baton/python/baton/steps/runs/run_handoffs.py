@@ -5,9 +5,13 @@ conversation."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from baton.domain.agents.agent import Agent
+from baton.domain.agents.tool import Tool
 from baton.domain.errors import ToolSuspended
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
@@ -22,29 +26,19 @@ from baton.domain.handoffs.handoff_message import (
     TargetPart,
 )
 from baton.domain.runs.prompt import context_after
-from baton.domain.runs.transcript import Message, MessageType, TaskEntry
+from baton.domain.runs.run_profile import RunProfile
+from baton.domain.runs.transcript import Entry, Message, MessageType, TaskEntry
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.commands import Transfer, WaitFor
-from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy
+from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
 from baton.domain.tasks.trail import canonical_json
-from baton.ports.handoffs import HandoffQuery
+from baton.ports.details import TaskDetails
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert
 from baton.steps.agents.resolve_agents import active_agent
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from baton.domain.agents.agent import Agent
-    from baton.domain.agents.tool import Tool
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.domain.runs.transcript import Entry
-    from baton.domain.tasks.task import Task
-    from baton.ports.details import TaskDetails
-    from baton.ports.handoffs import HandoffInputs
-    from baton.steps.runs.run_context import RunContext
+from baton.steps.runs.run_context import RunContext
 
 MAX_CALLS = MAX_BRANCHES
 

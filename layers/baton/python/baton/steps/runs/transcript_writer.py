@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.errors import Busy, Conflict, StaleClaim
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.reply import BrokenReply, kept_blocks
-from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, TaskEntry, Transcript, numbered
+from baton.domain.runs.transcript import Block, Entry, EntryKind, Message, MessageType, TaskEntry, Transcript, numbered
+from baton.domain.tasks.task import Task
 from baton.ports.runs import Reply, RunFailed, StopReason
-from baton.ports.writes import AddUsage, Insert, Require, UnderClaim
+from baton.ports.writes import AddUsage, Insert, Require, UnderClaim, Write
 from baton.steps.idempotency import apply_once
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from baton.domain.runs.transcript import Block
-    from baton.domain.tasks.task import Task
-    from baton.ports.writes import Write
-    from baton.steps.runs.run_context import RunContext
+from baton.steps.runs.run_context import RunContext
 
 # A reply that was paid for isn't given up as long as there is time.
 SAVING_PAUSES = (1.0, 4.0, 10.0)

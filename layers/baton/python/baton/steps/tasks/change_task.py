@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.domain.agents.agent import Runtime
 from baton.domain.alerts.alert import ALERT_RAISED, system_alert
 from baton.domain.errors import Busy
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, inbox_item
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.ids import is_slug
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.task import State
+from baton.domain.tasks.commands import TaskCommand
+from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import ClaimEndedByOther, TaskOutput
 from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.page_sync import PageSync
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import CloseEscalation, MakePageDue, Put, Save, Write
 from baton.steps.idempotency import run_idempotently, save_response
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.commands import TaskCommand
-    from baton.domain.tasks.task import Task
-    from baton.ports.deps import Deps
 
 
 @dataclass(frozen=True, slots=True)

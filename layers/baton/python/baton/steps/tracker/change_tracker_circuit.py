@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from baton.domain.errors import TrackerTrouble
 from baton.domain.tasks.wake import notice_delay
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.ports.deps import Deps
 from baton.ports.writes import Save
 from baton.steps.retrying import retry_on_conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.errors import TrackerTrouble
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.ports.deps import Deps
 
 
 def change_tracker_circuit(

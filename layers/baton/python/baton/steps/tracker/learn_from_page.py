@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import SYNC_TRACKER, system, tracker_human
 from baton.domain.errors import TaskEnded
 from baton.domain.escalations.marker import one_line
 from baton.domain.tasks.commands import Cancel, FlagClosedByBot, Resolve
-from baton.domain.tasks.task import Flag, State
+from baton.domain.tasks.task import Flag, State, Task
 from baton.domain.tasks.task_items import Note
-from baton.domain.tracker.page_changes import Ended
+from baton.domain.tracker.page_changes import Editor, Ended, PageChange, PageSnapshot
 from baton.domain.tracker.page_fields import plain
-from baton.ports.writes import CloseEscalation, Insert
+from baton.ports.deps import Deps
+from baton.ports.writes import CloseEscalation, Insert, Write
 from baton.steps.idempotency import apply_once_per_edit
 from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
-
-if TYPE_CHECKING:
-    from baton.domain.tasks.task import Task
-    from baton.domain.tracker.page_changes import Editor, PageChange, PageSnapshot
-    from baton.ports.deps import Deps
-    from baton.ports.writes import Write
-
 
 MAX_NAME = 100
 

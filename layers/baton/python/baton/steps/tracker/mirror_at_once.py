@@ -3,19 +3,14 @@ durable by then: a failure here costs only the page's address in the answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from baton.domain.access.settings import Settings
 from baton.domain.errors import TrackerTrouble
 from baton.domain.tracker.page_sync import PageRef, Sync
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS
+from baton.steps.escalations.open_escalation import AT_ONCE_SECONDS, Escalation
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import deliver
-
-if TYPE_CHECKING:
-    from baton.domain.access.settings import Settings
-    from baton.ports.deps import Deps
-    from baton.steps.escalations.open_escalation import Escalation
 
 
 def mirror_at_once(deps: Deps, settings: Settings, escalation: Escalation) -> PageResult:

@@ -12,34 +12,26 @@ then:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from baton.domain.access.principal import is_tracker_human
 from baton.domain.errors import Conflict, NotPermitted, PageHeld, PageRefused
+from baton.domain.tasks.task import Task
+from baton.domain.tasks.trail import Event
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.times import seconds
-from baton.domain.tracker.page_changes import Ended, PageChange, page_change_of
-from baton.domain.tracker.page_fields import closing_comment, page_fields_of, reopened_comment
+from baton.domain.tracker.page_changes import Ended, PageChange, PageSnapshot, page_change_of
+from baton.domain.tracker.page_fields import PageFields, closing_comment, page_fields_of, reopened_comment
 from baton.domain.tracker.page_sync import UNCLEAR_SECONDS, PageLink, PageRef, PageSync, Sync
-from baton.domain.tracker.tracker_settings import folded
+from baton.domain.tracker.tracker_settings import TrackerSettings, folded
+from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.ports.tracker import WrittenPage
+from baton.ports.tracker import Tracker, WrittenPage
 from baton.ports.writes import Insert, Save
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baton.domain.tasks.task import Task
-    from baton.domain.tasks.trail import Event
-    from baton.domain.tracker.page_changes import PageSnapshot
-    from baton.domain.tracker.page_fields import PageFields
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.deps import Deps
-    from baton.ports.tracker import Tracker
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100

@@ -4,18 +4,15 @@ at a time."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from baton.domain.errors import Conflict, PageBusy, PageGone, PageHeld, PageRefused, TrackerTrouble, Unknown
 from baton.domain.tracker.page_sync import Sync
+from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.ports.writes import Save
 from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
 from baton.steps.tracker.page_delivery import PageResult, PageSender, RowLost
-
-if TYPE_CHECKING:
-    from baton.domain.tracker.tracker_settings import TrackerSettings
-    from baton.ports.deps import Deps
-    from baton.ports.details import TaskDetails
 
 SEND_SECONDS = 20.0
 REACH_SECONDS = 5.0

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.item_writes import Exclusive, Marker
+from baton.adapters.dynamodb.item_writes import Exclusive, ItemWrite, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.domain.errors import KeyTaken
+from baton.domain.idempotency import IdempotencyKey
 from baton.domain.times import to_ms
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.adapters.dynamodb.item_writes import ItemWrite
-    from baton.domain.idempotency import IdempotencyKey
 
 # No item, or an expired one: the table may take days to delete it.
 NOT_THERE_OR_OVER = f"{NOT_THERE_YET} OR #ttl <= :now"

@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
+from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed
 from baton.domain.access.polls import MAX_POLLS, free_slots
+from baton.domain.access.principal import Principal
 from baton.domain.errors import TooManyPolls
 from baton.domain.times import from_ms, to_ms
 from baton.ports.access import PollPermit
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.domain.access.principal import Principal
 
 # The slot is free or expired, or we hold it: an attempt whose reply was lost is repeated.
 NOT_HELD = "attribute_not_exists(#until) OR #until <= :now OR #holder = :holder"

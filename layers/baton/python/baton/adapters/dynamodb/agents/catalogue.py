@@ -5,16 +5,12 @@ several entries, such as unique names."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from baton.adapters.dynamodb.item_writes import ItemWrite, Marker
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker
+from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
+from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import Conflict
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.adapters.dynamodb.keys import Key
-    from baton.adapters.dynamodb.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.times import from_ms, to_ms
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # The contact wasn't marked within the last minute.
 NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.access.idempotency_writes import response_put
@@ -12,23 +13,16 @@ from baton.adapters.dynamodb.agents.contacts import Contacts
 from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
-from baton.adapters.dynamodb.table import to_wire
-from baton.domain.agents.agent import Roster
+from baton.adapters.dynamodb.table import Table, to_wire
+from baton.domain.access.principal import Principal
+from baton.domain.access.settings import Settings
+from baton.domain.access.token import Token
+from baton.domain.agents.agent import Agent, Roster
 from baton.domain.errors import Conflict
+from baton.domain.idempotency import IdempotencyKey
+from baton.domain.runs.run_profile import RunProfile
 from baton.domain.times import rfc3339
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.adapters.dynamodb.table import Table
-    from baton.domain.access.principal import Principal
-    from baton.domain.access.settings import Settings
-    from baton.domain.access.token import Token
-    from baton.domain.agents.agent import Agent
-    from baton.domain.idempotency import IdempotencyKey
-    from baton.domain.runs.run_profile import RunProfile
-
 
 # The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
 MAX_KEPT_AGENTS = 5_000

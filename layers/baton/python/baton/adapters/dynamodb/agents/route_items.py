@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.agents.route import Mode, Route
 from baton.domain.times import parse_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
 
 
 def route_item(route: Route) -> Item:

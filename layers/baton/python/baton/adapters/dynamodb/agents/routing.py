@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import route_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
 from baton.adapters.dynamodb.agents.registry import Registry
-from baton.domain.agents.route import RoutingTable
-
-if TYPE_CHECKING:
-    from baton.domain.agents.route import Route
+from baton.domain.agents.route import Route, RoutingTable
 
 
 class Routing(Registry):

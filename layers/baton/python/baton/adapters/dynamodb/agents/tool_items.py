@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.agents.tool import History, Tool, ToolMode, ToolType, Variable, VariableType
 from baton.domain.numbers import loads
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import parse_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
 
 
 def tool_item(tool: Tool) -> Item:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
 from baton.adapters.dynamodb.agents.registry import Registry
-from baton.domain.agents.tool import Toolbox
+from baton.domain.agents.tool import Tool, Toolbox
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from baton.domain.agents.tool import Tool
 
 
 class Tools(Registry):

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import keys
-from baton.domain.alerts.alert import from_snapshot, snapshot
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.domain.alerts.alert import Alert
+from baton.adapters.dynamodb.item_writes import Item
+from baton.domain.alerts.alert import Alert, from_snapshot, snapshot
 
 
 def alert_item(alert: Alert) -> Item:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.alerts import alert_items
+from baton.domain.alerts.alert import Alert, AlertState
 from baton.domain.errors import Unknown
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from baton.domain.alerts.alert import Alert, AlertState
 
 
 class Alerts(Registry):

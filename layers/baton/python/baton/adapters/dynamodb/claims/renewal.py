@@ -3,21 +3,17 @@ beat."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
-from baton.adapters.dynamodb.table import ConditionFailed
+from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain.errors import Busy, Unknown
+from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.task import Claim
 from baton.domain.times import to_ms
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.adapters.dynamodb.keys import Key
-    from baton.adapters.dynamodb.table import Table
-    from baton.domain.tasks.calls import WorkerCall
-    from baton.domain.tasks.task import Claim
 
 # The claim is still the current one, and the caller's own.
 CLAIM_IS_CURRENT = "#claim.#id = :id AND #claim.#principal = :principal"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
+from baton.domain.escalations.direction import Direction
 from baton.domain.times import to_ms
-
-if TYPE_CHECKING:
-    from baton.domain.escalations.direction import Direction
-    from baton.ports.writes import OpenEscalation, OpenReview
+from baton.ports.writes import OpenEscalation, OpenReview
 
 
 def _update_direction(direction: Direction, expression: str, names: Item, values: Item) -> ItemWrite:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_from
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
+from baton.domain.events.bus_events import OutboxEvent
+from baton.domain.tasks.task import Task
 from baton.domain.times import EPOCH, parse_rfc3339
 from baton.ports.events import PendingEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from baton.domain.events.bus_events import OutboxEvent
-    from baton.domain.tasks.task import Task
 
 UNSENT_PAGE = 50
 # The event is still in the outbox: a late write must not put it back for good.

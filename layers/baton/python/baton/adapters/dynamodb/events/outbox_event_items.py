@@ -3,14 +3,10 @@ accepted it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.events.bus_events import OutboxEvent
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.domain.tasks.task import Task
+from baton.domain.tasks.task import Task
 
 
 def outbox_event_item(task: Task, outbox_event: OutboxEvent) -> Item:

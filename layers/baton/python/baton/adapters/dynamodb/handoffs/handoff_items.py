@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.handoffs.workflow import (
     BackgroundJob,
     Checkpoint,
@@ -14,15 +15,12 @@ from baton.domain.handoffs.workflow import (
     LateResult,
     RootHandoffs,
 )
+from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.trail import canonical_json
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.ports.queues import Skills
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.domain.idempotency import SavedResponse
-    from baton.domain.tasks.task import Claim, Task
 
 
 def held_item(task: Task, claim: Claim) -> Item:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.registry import Registry
@@ -10,13 +11,8 @@ from baton.adapters.dynamodb.agents.route_items import route_from
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tasks.task_reads import details_from, details_keys
 from baton.domain.handoffs.workflow import WorkflowMember
-from baton.ports.handoffs import HandoffInputs
+from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baton.ports.handoffs import HandoffQuery
 
 
 class Workflows(Registry):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Usage
 from baton.domain.tasks.task import Policy
 from baton.domain.times import parse_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
 
 
 def profile_item(profile: RunProfile) -> Item:

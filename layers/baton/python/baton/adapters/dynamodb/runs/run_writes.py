@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.item_writes import ItemWrite, Marker, MarkerBar
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker, MarkerBar
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
+from baton.ports.writes import AddUsage
 
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.ports.writes import AddUsage
 # The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
 # can't spend without end.
 HAS_CALLS_LEFT = "#calls < :most_calls"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.runs import run_items
-
-if TYPE_CHECKING:
-    from baton.domain.runs.run_profile import RunProfile
-    from baton.domain.runs.transcript import Entry, Usage
+from baton.domain.runs.run_profile import RunProfile
+from baton.domain.runs.transcript import Entry, Usage
 
 
 class Runs(Registry):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_item
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import KeyBar, Marker, VersionBar
+from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
 from baton.domain.errors import Conflict, SlotTaken
 from baton.domain.events.bus_events import outbox_events
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import ItemWrite
-    from baton.domain.tasks.change import Change
-    from baton.domain.tasks.task import Task
+from baton.domain.tasks.change import Change
+from baton.domain.tasks.task import Task
 
 
 def change_writes(change: Change) -> list[ItemWrite]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tasks.task_reads import TaskReads
-from baton.domain.tasks.task import State
+from baton.domain.handoffs.workflow import HeldClaim, JobKind
+from baton.domain.tasks.task import State, Task
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date, datetime
-
-    from baton.domain.handoffs.workflow import HeldClaim, JobKind
-    from baton.domain.tasks.task import Task
-    from baton.ports.queues import ReadyTask, Skills
+from baton.ports.queues import ReadyTask, Skills
 
 READY_PAGE = 25
 DUE_PAGE = 100

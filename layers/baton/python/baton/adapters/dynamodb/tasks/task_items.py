@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.handoffs import handoff_items
+from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.runs import run_items
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.domain.conversations.conversation_thread import NextTask
-    from baton.domain.escalations.review import ReviewRequest
-    from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
-    from baton.domain.runs.transcript import TaskEntry
-    from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
+from baton.domain.conversations.conversation_thread import NextTask
+from baton.domain.escalations.review import ReviewRequest
+from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
+from baton.domain.runs.transcript import TaskEntry
+from baton.domain.tasks.task_items import ClaimEndedByOther, EndedClaim, Retry, TaskBody, TaskOutput
 
 
 def body_item(workspace: str, body: TaskBody) -> Item:

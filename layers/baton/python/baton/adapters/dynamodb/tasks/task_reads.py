@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tracker import tracker_items
+from baton.domain.agents.agent import Agent
 from baton.domain.errors import Unknown
-from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS
+from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
+from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS, Claim, Recovery, Task
+from baton.domain.tasks.task_items import Note
+from baton.domain.tasks.trail import Event
 from baton.ports.details import TaskDetails
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from baton.domain.agents.agent import Agent
-    from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
-    from baton.domain.idempotency import IdempotencyKey, SavedResponse
-    from baton.domain.tasks.task import Claim, Recovery, Task
-    from baton.domain.tasks.task_items import Note
-    from baton.domain.tasks.trail import Event
 
 Found = dict[keys.Key, dict[str, Any]]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from baton.adapters.dynamodb.item_writes import Item
 
 _MIRROR_COUNTS = ("wanted", "shown", "looks", "looked", "attempts", "failures", "version")
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.tracker import tracker_items
+from baton.domain.tracker.page_sync import PageSync
+from baton.domain.tracker.tracker_circuit import TrackerCircuit
+from baton.domain.tracker.webhook import Webhook
 from baton.ports.paging import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from baton.domain.tracker.page_sync import PageSync
-    from baton.domain.tracker.tracker_circuit import TrackerCircuit
-    from baton.domain.tracker.webhook import Webhook
 
 ROWS_PAGE = 100
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from baton.adapters.dynamodb import keys
-from baton.adapters.dynamodb.item_writes import ItemWrite
+from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain.errors import Conflict
 from baton.domain.times import to_ms
-
-if TYPE_CHECKING:
-    from baton.adapters.dynamodb.item_writes import Item
-    from baton.ports.writes import MakePageDue
+from baton.ports.writes import MakePageDue
 
 
 def page_due(workspace: str, due: MakePageDue) -> ItemWrite:
