@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
@@ -32,7 +32,8 @@ def function_environment(monkeypatch: pytest.MonkeyPatch, scrubbed_environment: 
 def dynamo(monkeypatch: pytest.MonkeyPatch) -> FakeDynamo:
     """What boto3 gives out for DynamoDB. moto plays the other services: its transactions copy the whole table, and the
     store's contract is held over it anyway."""
-    table, made = FakeDynamo(), boto3.session.Session.client
+    table = FakeDynamo()
+    made: Callable[..., Any] = boto3.session.Session.client
 
     def client(session: boto3.session.Session, service: str, **options: Any) -> Any:
         return table if service == "dynamodb" else made(session, service, **options)

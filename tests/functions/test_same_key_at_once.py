@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -176,6 +176,9 @@ def test_every_operation_that_takes_a_key_is_tried_here() -> None:
     assert set(CASES) == {name for name, takes_key in posts() if takes_key}
 
 
+Inputs = TypeVar("Inputs")
+
+
 class Torn(CallHooks):
     """Two readings in the place of one that names the key: ``step`` happens in between. ``key_first``: the key is read
     before it, and all else after it; or the other way round."""
@@ -199,7 +202,7 @@ class Torn(CallHooks):
         key, others = (first, second) if self.key_first else (second, first)
         return others._replace(saved_response=key.saved_response)
 
-    def _twice(self, read: Callable[[], Any]) -> tuple[Any, Any]:
+    def _twice(self, read: Callable[[], Inputs]) -> tuple[Inputs, Inputs]:
         first = read()
         step, self.step = self.step, None
         self._do(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 # A Wednesday, so that the next business day is simply tomorrow.
@@ -9,16 +10,21 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 
 class FakeClock:
-    """``slept``: what was asked for; sleeping moves the time on, so that retries and polls end."""
+    """``slept``: what was asked for; sleeping moves the time on, so that retries and polls end. ``meanwhile``: happens
+    once, as soon as somebody sleeps."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.time = now
         self.slept: list[float] = []
+        self.meanwhile: Callable[[], object] | None = None
 
     def now(self) -> datetime:
         return self.time
 
     def sleep(self, seconds: float) -> None:
+        step, self.meanwhile = self.meanwhile, None
+        if step is not None:
+            step()
         self.slept.append(seconds)
         self.advance(seconds)
 

@@ -181,8 +181,9 @@ class Scene:
 
     @cached_property
     def body(self) -> Any:
-        said = BODIES.get(self.of.id)
-        said = {**said, "claim_id": self.claim_id} if self.of.id in WORKER_VERBS else said
+        usual = BODIES.get(self.of.id)
+        if self.of.id in WORKER_VERBS:
+            usual = {**BODIES[self.of.id], "claim_id": self.claim_id}
         asked = {
             "create_alert": {**BODIES["create_alert"], "task_id": self.needing["id"]},
             "approve_several": {"items": [{"task_id": self.needing["id"]}]},
@@ -191,7 +192,7 @@ class Scene:
             "put_tool": {"config": {"target_agent": "runner"}},
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},
         }
-        return asked.get(self.of.id, said)
+        return asked.get(self.of.id, usual)
 
     def send(self, by: Principal, ids: dict[str, str]) -> Reply:
         query = "timeout=0" if "timeout" in self.of.parameters("query") else ""

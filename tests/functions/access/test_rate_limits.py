@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -124,11 +124,12 @@ def test_every_function_refuses(world: World, gateway: Gateway) -> None:
     task_id = world.needing()
     gateway.put(ALICE, "/workspace/settings", {"requests_per_minute": 60})
     refusals: list[Reply] = []
-    for ask in (
+    requests: list[Callable[[], Reply]] = [
         lambda: gateway.get(SCOUT, f"/tasks/{task_id}"),
         lambda: gateway.post(SCOUT, "/handoff-markers", marker_body(create_task=False)),
         lambda: gateway.get(SCOUT, f"/tasks/{task_id}/await", query="timeout=0"),
-    ):
+    ]
+    for ask in requests:
         world.clock.advance(120)
         # Each function has processes of its own; here they share one.
         statuses = [ask().status for _ in range(LEAST_REQUESTS + 1)]

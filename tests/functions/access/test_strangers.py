@@ -3,6 +3,7 @@ says; and none of it costs much."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +21,7 @@ from support.worlds.world import World
 
 SEAL = "a" * 64
 ADDRESSES = {"callback": f"/callbacks/bm9i.{SEAL}", "webhook": f"/notion/webhook/acme.{SEAL}"}
-BODIES = {**SHAPES, "blanks": lambda size: b" " * size}
+BODIES: dict[str, Callable[[int], bytes]] = {**SHAPES, "blanks": lambda size: b" " * size}
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ token, or in its name."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from baton.domain.agents.agent import Agent
 from rest.routing import Endpoint
 from support.fakes.store import InMemoryStore
 from support.gateway import ROUTES, Gateway, Reply
@@ -185,20 +185,12 @@ def test_a_person_still_acts_on_its_tasks_as_a_person(http_agents: HttpAgents) -
 # Long polls
 
 
-def meanwhile(world: World, step: Callable[[], object]) -> None:
-    """Once, while somebody waits."""
-    sleep = world.clock.sleep
-
-    def slept(seconds: float) -> None:
-        world.clock.sleep = sleep  # type: ignore[method-assign]
-        step()
-        sleep(seconds)
-
-    world.clock.sleep = slept  # type: ignore[method-assign]
-
-
 def test_who_waits_for_a_task_gets_none_once_it_is_off(world: World, http_agents: HttpAgents) -> None:
-    meanwhile(world, lambda: (http_agents.hand_off(), switch(http_agents.gateway, on=False)))
+    def handed_off_and_switched_off() -> None:
+        http_agents.hand_off()
+        switch(http_agents.gateway, on=False)
+
+    world.clock.meanwhile = handed_off_and_switched_off
     refused(http_agents.gateway.post(CODER, "/agents/auto-code/claims/wait", query="timeout=5"))
     (task,) = world.store.tasks_of_agent("acme", "auto-code", 5, None).items
     assert (task.state, task.fence) == ("delegated", 0)
@@ -208,7 +200,12 @@ def test_who_waits_for_a_task_gets_none_once_it_is_off(world: World, http_agents
 def test_who_waits_for_news_gets_none_once_it_is_off(world: World, http_agents: HttpAgents, path: str) -> None:
     task_id = http_agents.hand_off("auto-code", "qa")["task"]["id"]
     after = len(world.trail(task_id))
-    meanwhile(world, lambda: (switch(http_agents.gateway, on=False), http_agents.take("qa")))
+
+    def switched_off_and_taken() -> None:
+        switch(http_agents.gateway, on=False)
+        http_agents.take("qa")
+
+    world.clock.meanwhile = switched_off_and_taken
     query = "timeout=5&" + (f"after={after}" if "events" in path else "state=claimed")
     refused(http_agents.gateway.get(CODER, f"/tasks/{task_id}/{path}", query=query))
 
@@ -218,8 +215,13 @@ def test_who_waits_for_news_gets_none_once_it_is_off(world: World, http_agents: 
 
 def test_the_check_is_one_reading_for_agents_and_none_for_others(world: World, http_agents: HttpAgents) -> None:
     asked: list[str] = []
-    found = world.store.agent
-    world.store.agent = lambda workspace, slug: asked.append(slug) or found(workspace, slug)  # type: ignore[method-assign,func-returns-value]
+    read = world.store.agent
+
+    def agent(workspace: str, slug: str) -> Agent | None:
+        asked.append(slug)
+        return read(workspace, slug)
+
+    world.store.agent = agent  # type: ignore[method-assign] # the readings of agents are counted
     for by in (CODER, ALICE, service()):
         assert http_agents.gateway.get(by, "/routes").status == 200
     assert asked == ["auto-code"]

@@ -23,19 +23,19 @@ from support.worlds.world import World, agent, human, service
 ALICE, BOB, SCOUT, STRANGER = human(), human(name="bob"), agent("scout"), human("other")
 NAME = "handoff_to_auditor"
 PATH = f"/tools/{NAME}"
-VARIABLES = [
+VARIABLES: list[dict[str, Any]] = [
     {"name": "lead_id", "type": "string", "required": True, "description": "Which lead"},
     {"name": "campaign", "type": "string", "enum": ["spring", "autumn"]},
     {"name": "priority", "type": "number"},
 ]
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "target_agent": "auditor",
     "mode": "transfer",
     "context_variables": VARIABLES,
     "handoff_instructions": "Look at the lead first.",
     "history": "last_message",
 }
-BODY = {"type": "handoff", "description": "Hands a lead to the auditor.", "config": CONFIG}
+BODY: dict[str, Any] = {"type": "handoff", "description": "Hands a lead to the auditor.", "config": CONFIG}
 
 
 def defined(gateway: Gateway, name: str = NAME, body: Any = None) -> Any:
@@ -441,7 +441,8 @@ def test_dry_run_names_all_that_is_wrong_with_the_arguments(
 
 def test_arguments_left_out_are_none(gateway: Gateway) -> None:
     defined(gateway)
-    for body in ({}, None):
+    bodies: list[Any] = [{}, None]
+    for body in bodies:
         assert [each["field"] for each in gateway.post(ALICE, f"{PATH}/dry-run", body).json["errors"]] == ["lead_id"]
 
 

@@ -22,9 +22,11 @@ def claim(world: World, gateway: Gateway) -> Any:
     return world.claimed()
 
 
-def checkpoint(gateway: Gateway, claim: Any, size: int = LARGE, **headers: str) -> Reply:
+def checkpoint(gateway: Gateway, claim: Any, size: int = LARGE, key: str | None = None) -> Reply:
     body = {"claim_id": claim.claim_id, "step_name": "s", "state": {"x": "y" * size}}
-    return gateway.post(AUDITOR, f"/tasks/{claim.details.task.id}/checkpoints", body, headers=headers)
+    return gateway.post(
+        AUDITOR, f"/tasks/{claim.details.task.id}/checkpoints", body, headers={"idempotency-key": key} if key else None
+    )
 
 
 def note(gateway: Gateway, claim: Any, size: int) -> Reply:
@@ -61,7 +63,7 @@ def test_a_new_claim_begins_with_nothing(world: World, gateway: Gateway, claim: 
 
 def test_a_repeat_counts_once(gateway: Gateway, claim: Any) -> None:
     for _ in range(10):
-        assert checkpoint(gateway, claim, **{"idempotency-key": "key-1"}).status == 201
+        assert checkpoint(gateway, claim, key="key-1").status == 201
     assert [checkpoint(gateway, claim).status for _ in range(4)] == [201, 201, 201, 409]
 
 

@@ -130,7 +130,7 @@ def test_complete_ends_the_task_with_its_output(world: World, gateway: Gateway) 
     completion = told.pop("completion")
     assert told.pop("completion_id") == completion["completion_id"]
     assert (completion["status"], completion["source"]) == ("success", {"agent": "auditor"})
-    beside = {"recoveries": [], "tracker": None, "input": None, "context": None}
+    beside: dict[str, Any] = {"recoveries": [], "tracker": None, "input": None, "context": None}
     spent = {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
     assert gateway.get(AUDITOR, path).json == {**told, **beside, "usage": spent}
 

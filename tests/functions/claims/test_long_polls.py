@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from baton.domain.access.polls import MAX_POLLS
 from baton.domain.times import seconds
-from support.clock import FakeClock
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human
 
 AUDITOR, SCOUT = agent("auditor"), agent("scout")
-
-
-class Watched(FakeClock):
-    """``meanwhile``: happens once, as soon as somebody waits."""
-
-    meanwhile: Callable[[], object] | None = None
-
-    def sleep(self, seconds: float) -> None:
-        step, self.meanwhile = self.meanwhile, None
-        if step is not None:
-            step()
-        super().sleep(seconds)
-
-
-@pytest.fixture
-def world() -> World:
-    return World(clock=Watched()).settle()
 
 
 def busy(world: World, by: Any = AUDITOR, count: int = MAX_POLLS) -> None:
@@ -64,12 +47,16 @@ def test_a_sixth_poll_is_refused_until_another_ends(world: World, gateway: Gatew
 def test_all_three_routes_count_together(world: World, gateway: Gateway) -> None:
     task_id = world.needing()
     busy(world, count=MAX_POLLS - 1)
-    statuses = []
+    inner_replies: list[Reply] = []
+
+    def ask(route: str) -> None:
+        inner_replies.append(polls(gateway, task_id)[route]())
+
     for inner in ("await", "events", "claims"):
-        world.clock.meanwhile = lambda inner=inner: statuses.append(polls(gateway, task_id)[inner]().status)
+        world.clock.meanwhile = partial(ask, inner)
         outer = polls(gateway, task_id)["events"]()
         assert outer.status == 200
-    assert statuses == [429, 429, 429]
+    assert [reply.status for reply in inner_replies] == [429, 429, 429]
 
 
 @pytest.mark.parametrize("route", ["await", "events", "claims"])

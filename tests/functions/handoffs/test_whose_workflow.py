@@ -26,7 +26,11 @@ def begun(gateway: Gateway, by: Principal = ALICE, **changes: Any) -> Any:
 
 
 def said(
-    gateway: Gateway, conversation_id: str, text: str = "And now?", by: Principal = ALICE, **headers: str
+    gateway: Gateway,
+    conversation_id: str,
+    text: str = "And now?",
+    by: Principal = ALICE,
+    headers: dict[str, str] | None = None,
 ) -> Reply:
     return gateway.post(by, f"/conversations/{conversation_id}/messages", {"message": text}, headers=headers)
 
@@ -320,8 +324,10 @@ def test_a_human_lets_one_more_message_through_and_it_goes_on_from_there(world: 
     made = begun(gateway)
     completed(world, gateway)
     key = {"idempotency-key": "k"}
-    refused = said(gateway, made["conversation_id"], "One more", **key)
-    assert said(gateway, made["conversation_id"], "One more", **key).json["review_id"] == refused.json["review_id"]
+    refused = said(gateway, made["conversation_id"], "One more", headers=key)
+    assert (
+        said(gateway, made["conversation_id"], "One more", headers=key).json["review_id"] == refused.json["review_id"]
+    )
     review = gateway.get(ALICE, f"/manual-reviews/{refused.json['review_id']}").json
     assert review["count"] == 1
     released = gateway.post(ALICE, f"/manual-reviews/{review['id']}/release")

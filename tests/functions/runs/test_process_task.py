@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.metrics import Metrics
 
+from baton.adapters.sqs_batch import MalformedMessage
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.errors import Busy
 from baton.ports.deps import Deps
 from baton.ports.runs import RunFailed, RunInput, RunSucceeded
 from baton.services.agents.register_agent import register_agent
 from baton.services.runs.process_task import TimeBudget
-from process_task.handler import DispatchNoticeHandler, MalformedMessage, answer_all, notice_of
+from process_task.handler import DispatchNoticeHandler, answer_all, notice_of
 from support.context import FakeContext
 from support.fakes.ports import FakeDeadLetters
 from support.faults.soak import spread

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import verify_trail as script
-from support.gateway import Gateway
+from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human
 
 SCOUT, OTHERS = agent("scout"), human("other")
@@ -51,7 +51,8 @@ def test_another_workspaces_trail_is_unknown_like_one_that_is_nowhere(gateway: G
 def test_pages_as_they_were_answered_are_verified_offline(gateway: Gateway, world: World, tmp_path: Path) -> None:
     task_id = world.claimed().details.task.id
     file = tmp_path / "trail.jsonl"
-    after, pages = 0, []
+    after = 0
+    pages: list[Reply] = []
     while not pages or pages[-1].json["events"]:
         pages.append(gateway.get(SCOUT, f"/tasks/{task_id}/events", query=f"after={after}&limit=2"))
         after = pages[-1].json["next_after"]

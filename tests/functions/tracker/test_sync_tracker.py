@@ -16,6 +16,7 @@ import pytest
 from aws_lambda_powertools.metrics import Metrics
 from moto import mock_aws
 
+from baton.adapters.sqs_batch import MalformedMessage
 from baton.adapters.system import RandomIds
 from baton.bootstrap import forget_all, wire
 from baton.domain.errors import Busy, TrackerAway
@@ -33,7 +34,6 @@ from support.fakes.ports import FakeDeadLetters
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, human, marker_body
 from sync_tracker.handler import (
-    MalformedMessage,
     TrackerNotice,
     TrackerNoticeHandler,
     answer_all,
