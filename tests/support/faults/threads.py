@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Barrier, Thread
@@ -30,7 +30,12 @@ class StillClock:
 
 def at_once(size: int, step: Callable[[], Result]) -> list[Result | Exception]:
     """The same by all of them, once."""
-    (answers,) = race(size, 1, lambda _number, _runner: step())
+    return all_at_once([step] * size)
+
+
+def all_at_once(steps: Sequence[Callable[[], Result]]) -> list[Result | Exception]:
+    """Each step once, by a runner of its own."""
+    (answers,) = race(len(steps), 1, lambda _number, runner: steps[runner]())
     return answers
 
 

@@ -15,7 +15,7 @@ from baton.domain.errors import LoopTripped
 from baton.domain.escalations.review import Review
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.calls import WorkerCall
+from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.tasks.task import JoinRule, Kind, Policy, Task
 from baton.domain.tasks.trail import replay, state_fields
 from baton.ports.details import TaskDetails
@@ -30,6 +30,7 @@ from baton.services.claims.save_checkpoint import save_checkpoint
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task
 from support.clock import NOON
 from support.faults.threads import StillClock
@@ -203,6 +204,10 @@ class Team:
         )
         self.later()
         return waiting
+
+    def split(self, task_id: str, *parts: dict[str, Any]) -> tuple[TaskDetails, ...]:
+        """By a human; the parts."""
+        return split_task(self.deps, HumanCall(human(), task_id), [message_from(part) for part in parts])[1]
 
     def wait(self, leg: Leg, until: Any = None) -> tuple[TaskDetails, str]:
         return wait_for_callback(self.deps, WorkerCall(*leg.where, self._hash()), "interaction", until)

@@ -170,7 +170,10 @@ def sent_by(scope: Message) -> tuple[bool, list[dict[str, Any]]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(guarded(engine, KEY)(scope, receive, send))
+    async def ask() -> None:
+        await guarded(engine, KEY)(scope, receive, send)
+
+    asyncio.run(ask())
     return bool(reached), sent
 
 

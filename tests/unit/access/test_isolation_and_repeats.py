@@ -211,7 +211,7 @@ def test_what_needs_a_human_is_listed_most_urgent_and_oldest_first(world: World)
 
 def test_an_output_is_answered_to_a_reader_as_it_was_given(world: World) -> None:
     claimed = world.claimed()
-    output = {"deep": [{"é": [1, 2.5, None, True]}]}
+    output: dict[str, list[Any]] = {"deep": [{"é": [1, 2.5, None, True]}]}
     task_id = claimed.details.task.id
     complete_task(
         world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), CompletedWork(output=output)

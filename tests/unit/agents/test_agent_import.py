@@ -71,7 +71,8 @@ def test_what_says_nothing_new_changes_nothing(world: World) -> None:
     before = world.store.roster(WORKSPACE)
     world.clock.advance(60)
     reordered = {slug: {name: values[::-1] for name, values in types.items()} for slug, types in SOURCE.items()}
-    for declared in (SOURCE, reordered, {slug: {} for slug in SOURCE}, {}):
+    silent: list[dict[str, Any]] = [SOURCE, reordered, {slug: {} for slug in SOURCE}, {}]
+    for declared in silent:
         assert told(world, declared) == [(slug, "unchanged", 1) for slug in declared]
     assert world.store.roster(WORKSPACE) == before
 
@@ -133,7 +134,7 @@ def test_all_names_are_looked_at_before_the_first_is_written(world: World) -> No
 
 
 def test_a_workspace_holds_no_more_agents_for_being_imported_into(world: World) -> None:
-    newcomers = {f"a-{number:03d}": {} for number in range(MAX_AGENTS - 2)}
+    newcomers: dict[str, Any] = {f"a-{number:03d}": {} for number in range(MAX_AGENTS - 2)}
     with pytest.raises(LimitReached):
         told(world, newcomers)
     assert len(world.store.roster(WORKSPACE).agents) == 3

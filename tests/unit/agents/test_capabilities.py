@@ -6,12 +6,9 @@ import pytest
 
 from baton.domain.agents.agent import Roster, requirements
 from baton.domain.errors import CapabilityMismatch
-from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.tasks.calls import HumanCall
-from baton.services.handoffs.split_task import split_task
 from support.values.tasks import an_agent
 from support.worlds.team import Team
-from support.worlds.world import agent, human
+from support.worlds.world import agent
 
 REQUIRES = ("accepts:code", "accepts:tests", "produces:report")
 
@@ -95,13 +92,7 @@ def test_a_part_of_a_split_goes_to_nobody_who_cant_do_it_and_is_its_askers_still
     whole = team.ask("mia", by=agent("anna")).task
     wanted = {"expectations": {"deliverables": [{"type": "code", "description": "it"}]}}
     with pytest.raises(CapabilityMismatch):
-        split_task(
-            team.deps,
-            HumanCall(human(), whole.id),
-            list(map(message_from, [{"summary": "one"}, {"summary": "two", **wanted}])),
-        )
+        team.split(whole.id, {"summary": "one"}, {"summary": "two", **wanted})
     assert team.task(whole.id).state == "needs"
-    _, parts = split_task(
-        team.deps, HumanCall(human(), whole.id), list(map(message_from, [{"summary": "one"}, {"summary": "two"}]))
-    )
+    parts = team.split(whole.id, {"summary": "one"}, {"summary": "two"})
     assert {each.task.created_by for each in parts} == {"agent:anna"}

@@ -105,7 +105,9 @@ def test_a_service_that_changes_the_target_suspends_the_tool(values: dict[str, A
     register_agent(agent_runs.deps, CI, "anna", values)
     found = suspended(agent_runs.world)
     assert (found.by, found.fields, found.target_agent) == ("service:ci", tuple(values), "anna")
-    assert found.target_version == agent_runs.world.store.agent(WORKSPACE, "anna").version
+    target = agent_runs.world.store.agent(WORKSPACE, "anna")
+    assert target is not None
+    assert found.target_version == target.version
 
 
 @pytest.mark.parametrize("values", HARMLESS.values(), ids=HARMLESS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
@@ -17,7 +18,7 @@ from baton.services.tasks.approve_task import approve_task_next
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
-from support.faults.threads import race
+from support.faults.threads import all_at_once
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, human
 
@@ -204,12 +205,12 @@ def test_of_answers_that_come_at_once_with_a_cancel_and_the_sweeper_one_counts()
         team, task, token = calling()
         team.later(8 * 86_400)
         still = team.still()
-        steps = [
+        steps: list[Callable[[], object]] = [
             *(partial(answer_callback, still, token, {"from": number}) for number in range(4)),
             partial(cancel_task, still, human(), task.id, None),
             partial(sweep, still),
         ]
-        (answers,) = race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        answers = all_at_once(steps)
         assert {type(each) for each in answers if isinstance(each, BatonError)} <= {CallbackUsed}
         trail = team.world.trail(task.id)
         assert trail.count("resumed") <= 1

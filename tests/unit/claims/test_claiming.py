@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -56,10 +57,11 @@ def sourced(world: World, slug: str, priority: str = "low") -> str:
 
 
 def test_urgent_work_first_and_within_a_priority_first_in_first_out(world: World) -> None:
-    slow, urgent, middle, slow2, urgent2 = [
-        (sourced(world, f"s{n}", priority), world.clock.advance(1))[0]
-        for n, priority in enumerate(["low", "high", "medium", "low", "high"])
-    ]
+    made: list[str] = []
+    for number, priority in enumerate(["low", "high", "medium", "low", "high"]):
+        made.append(sourced(world, f"s{number}", priority))
+        world.clock.advance(1)
+    slow, urgent, middle, slow2, urgent2 = made
     world.clock.advance(3)
     got = [world.claim().details.task.id for _ in range(5)]
     assert got == [urgent, urgent2, middle, slow, slow2]
@@ -225,7 +227,7 @@ def test_losing_a_race_for_the_only_one_means_nothing_not_an_error() -> None:
         store = HookedStore()
         world = World(store=store).settle()
         task_id = world.ready()
-        store.before[moment] = lambda world=world: world.claim(worker="faster")
+        store.before[moment] = partial(world.claim, worker="faster")
         assert claim_next(world.deps, AUDITING) is None
         assert world.task(task_id).fence == 1
 

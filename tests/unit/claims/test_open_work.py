@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from baton.domain import errors
@@ -92,8 +94,8 @@ def crew() -> Team:
     return team
 
 
-CODE = {"context": {"artifacts": [{"type": "code", "path": "/src"}]}}
-REPORT = {"expectations": {"deliverables": [{"type": "report", "description": "what is wrong"}]}}
+CODE: dict[str, Any] = {"context": {"artifacts": [{"type": "code", "path": "/src"}]}}
+REPORT: dict[str, Any] = {"expectations": {"deliverables": [{"type": "report", "description": "what is wrong"}]}}
 
 
 def test_claiming_the_next_finds_open_work_that_the_agent_can_do() -> None:

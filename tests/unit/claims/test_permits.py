@@ -66,8 +66,8 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
     (answers,) = race(32, 1, work)
     assert not [each for each in answers if isinstance(each, Exception)]
     assert store.most == limit
-    while (claimed := team.taken(A)) is not None:
-        end(still, claimed, 0)
+    while (later := team.taken(A)) is not None:
+        end(still, later, 0)
     assert {team.task(each).state for each in tasks} == {"done"}
     assert team.world.store.held(WORKSPACE, A) == ()
 
@@ -80,12 +80,18 @@ def end(deps: Any, claimed: Claimed, runner: int) -> None:
         complete_task(deps, WorkerCall(agent(A), task.id, claimed.claim_id, "h"), CompletedWork(output=None))
 
 
+def slot_of(leg: Leg) -> int:
+    assert leg.task.claim is not None
+    assert leg.task.claim.slot is not None
+    return leg.task.claim.slot
+
+
 def test_a_lowered_limit_is_for_new_permits_and_the_earlier_ones_run_out() -> None:
     team = Team(B)
     team.register(A, max_concurrent=3)
     for number in range(6):
         team.ask(A, f"work {number}")
-    legs = sorted((team.take(A) for _ in range(3)), key=lambda leg: leg.task.claim.slot)  # type: ignore[union-attr, return-value]
+    legs = sorted((team.take(A) for _ in range(3)), key=slot_of)
     assert team.taken(A) is None
     team.register(A, max_concurrent=1)
     assert team.taken(A) is None

@@ -7,7 +7,7 @@ here, or the rest would prove nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -34,7 +34,7 @@ from support.clock import NOON
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore
 from support.faults.soak import scaled
-from support.faults.threads import StillClock, at_once, race
+from support.faults.threads import StillClock, all_at_once, at_once, race
 from support.values.tasks import SETTINGS, a_new_task, an_agent
 from support.worlds.world import WORKSPACE, World, agent, human, marker_body
 
@@ -83,7 +83,7 @@ def claims_of(world: World, tasks: list[str]) -> list[list[Claimed | Exception]]
     return race(RUNNERS, len(tasks), step)
 
 
-def winners(answers: list[Claimed | Exception]) -> list[Claimed]:
+def winners(answers: Sequence[object]) -> list[Claimed]:
     return [answer for answer in answers if isinstance(answer, Claimed)]
 
 
@@ -108,7 +108,8 @@ def test_64_threads_race_for_each_task_and_each_has_one_winner() -> None:
         events = world.store.events(WORKSPACE, task_id, 0, 100)
         assert [event.seq for event in events] == [1, 2, 3]
         assert replay(events).fence == 1
-    assert len({answer.details.task.claim.worker for each in answers for answer in winners(each)}) > 3
+    claims = [answer.details.task.claim for each in answers for answer in winners(each)]
+    assert len({claim.worker for claim in claims if claim is not None}) > 3
 
 
 def test_claiming_the_next_gives_64_workers_64_different_tasks_and_nobody_an_error() -> None:
@@ -146,7 +147,7 @@ def test_one_claim_is_ended_once_though_worker_human_and_sweepers_come_at_once()
             partial(sweep, deps),
             partial(sweep, deps),
         ]
-        race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        all_at_once(steps)
         trail = world.trail(task_id)
         assert trail.count("handoff_completed") + trail.count("requeued") <= 1
         assert trail.count("handoff_completed") + trail.count("cancelled") == 1
@@ -159,7 +160,7 @@ def test_64_markers_at_once_in_one_direction_create_exactly_one() -> None:
     for _ in range(10):
         world = World().settle()
         deps = still(world)
-        answers = at_once(RUNNERS, lambda b=deps: create_handoff_marker(b, agent("scout"), marker_body()))
+        answers = at_once(RUNNERS, partial(create_handoff_marker, deps, agent("scout"), marker_body()))
         made = [a for a in answers if isinstance(a, MarkerAnswer) and a.task_id]
         duplicates = [a for a in answers if isinstance(a, MarkerAnswer) and a.duplicate_of]
         assert (len(made), len(duplicates)) == (1, RUNNERS - 1)
@@ -221,7 +222,7 @@ def test_64_with_one_idempotency_key_get_one_answer(create_task: bool) -> None:
         world = World().settle()
         deps = still(world)
         idempotency_key = IdempotencyKey(agent("scout"), "/handoff-markers", f"key-{round_}", "h")
-        answers = at_once(RUNNERS, lambda b=deps, o=idempotency_key: create_handoff_marker(b, o.principal, body, o))
+        answers = at_once(RUNNERS, partial(create_handoff_marker, deps, agent("scout"), body, idempotency_key))
         assert len(answers) == RUNNERS
         assert all(answer == answers[0] for answer in answers)
         assert isinstance(answers[0], MarkerAnswer)
@@ -237,7 +238,7 @@ def test_64_claims_with_one_idempotency_key_get_one_claim() -> None:
     for _ in range(10):
         idempotency_key = IdempotencyKey(AUDITOR, "/agents/auditor/claims", f"key-{next(keys)}", "h")
         claimer = Claimer(by=AUDITOR, agent="auditor", worker="w")
-        answers = at_once(RUNNERS, lambda o=idempotency_key, c=claimer: claim_next(deps, c, o))
+        answers = at_once(RUNNERS, partial(claim_next, deps, claimer, idempotency_key))
         # Nothing is an answer too: of one that lost every race before the key was taken.
         assert len({answer.claim_id for answer in winners(answers)}) == 1
         assert not [answer for answer in answers if isinstance(answer, Exception)]

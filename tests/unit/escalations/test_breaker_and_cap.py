@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -90,7 +91,8 @@ def test_every_way_to_end_a_task_closes_its_entry(world: World) -> None:
         resolve_task(world.deps, HumanCall(human(), world.needing()), None)
 
     change_settings(world.deps, human(), {"escalation_cap": 20})
-    for number, end in enumerate((complete, fail, resolve, lambda: closed(world)), start=1):
+    ends: list[Callable[[], object]] = [complete, fail, resolve, lambda: closed(world)]
+    for number, end in enumerate(ends, start=1):
         end()
         assert [entry.closed for entry in direction(world).escalations] == [True] * number
 

@@ -9,11 +9,13 @@ from typing import Any
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
+from botocore.model import ListShape, StructureShape
 
 from baton.adapters.eventbridge import MAX_CALL_BYTES, EventBridgeBus
 from baton.domain.events.bus_events import DETAIL_TYPE, MAX_DETAIL_BYTES, SOURCE, BusEvent
 from baton.ports.events import PublishResult
 from support.clock import NOON
+from support.fakes.fake_dynamo import refusal
 
 Answer = Callable[[list[dict[str, Any]]], dict[str, Any]]
 
@@ -29,13 +31,15 @@ class FakeEvents:
         self.answer = answer
         self.calls: list[list[dict[str, Any]]] = []
 
-    def put_events(self, *, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - as the client has it
-        assert 1 <= len(Entries) <= 10
-        size = sum(14 + sum(len(e[part].encode()) for part in ("Source", "DetailType", "Detail")) for e in Entries)
+    def put_events(self, **request: Any) -> dict[str, Any]:
+        assert request.keys() == {"Entries"}
+        entries: list[dict[str, Any]] = request["Entries"]
+        assert 1 <= len(entries) <= 10
+        size = sum(14 + sum(len(e[part].encode()) for part in ("Source", "DetailType", "Detail")) for e in entries)
         assert size <= MAX_CALL_BYTES
-        assert all(set(e) == {"EventBusName", "Source", "DetailType", "Time", "Detail"} for e in Entries)
-        self.calls.append(Entries)
-        return self.answer(Entries)
+        assert all(set(e) == {"EventBusName", "Source", "DetailType", "Time", "Detail"} for e in entries)
+        self.calls.append(entries)
+        return self.answer(entries)
 
 
 def notices(count: int, length: int = 2) -> list[BusEvent]:
@@ -43,8 +47,7 @@ def notices(count: int, length: int = 2) -> list[BusEvent]:
 
 
 def refused(code: str, status: int = 400) -> ClientError:
-    response = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
-    return ClientError(response, "PutEvents")  # type: ignore[arg-type]
+    return refusal(code, "PutEvents", status=status)
 
 
 def published(client: FakeEvents, sent: list[BusEvent], logged: list[dict[str, Any]] | None = None) -> PublishResult:
@@ -139,5 +142,8 @@ def test_a_request_is_what_the_sdk_understands() -> None:
     published(client, notices(1))
     shape = botocore.session.Session().get_service_model("events").operation_model("PutEvents").input_shape
     assert shape is not None
-    entry = shape.members["Entries"].member
+    entries = shape.members["Entries"]
+    assert isinstance(entries, ListShape)
+    entry = entries.member
+    assert isinstance(entry, StructureShape)
     assert set(client.calls[0][0]) <= set(entry.members)

@@ -46,7 +46,7 @@ def outside(world: World) -> PublishedEvents:
 
 def hooked() -> tuple[HookedStore, PublishedEvents]:
     store = HookedStore()
-    return store, PublishedEvents(World(store=store).settle())  # type: ignore[arg-type]
+    return store, PublishedEvents(World(store=store).settle())
 
 
 def trail(outside: PublishedEvents, task_id: str) -> list[tuple[str, int]]:

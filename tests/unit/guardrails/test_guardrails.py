@@ -442,7 +442,7 @@ def test_settings_are_taken_at_their_bounds() -> None:
         **most,
         "forbidden_patterns": ["x" * 200] * 50,
     }
-    least = {"max_items": 100, "max_text_characters": 1_000, "forbidden_patterns": ()}
+    least: dict[str, Any] = {"max_items": 100, "max_text_characters": 1_000, "forbidden_patterns": ()}
     assert Settings().changed(guardrails=least).guardrails == Guardrails(**least)
 
 

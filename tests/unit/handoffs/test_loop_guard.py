@@ -3,6 +3,7 @@ and nothing else is."""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -162,12 +163,15 @@ def test_the_same_reason_in_other_clothes_is_the_same_reason(variant: str, way: 
     assert isinstance(team.pass_on(leg, C, way, variant), Leg)
 
 
+def reason_of(reasons: dict[int, str], hop: int) -> str:
+    return reasons.get(hop, f"step {hop}")
+
+
 def test_another_reason_or_another_direction_is_no_repetition() -> None:
     for path, reason in (([A, B, C, A, B], "fix the bugs"), ([A, B, C, A, C], "fix the bug")):
         team = Team(A, B, C)
-        hops, leg = team.travel(
-            path, reason=lambda hop, last=reason: {2: "fix the bug", 5: last}.get(hop, f"step {hop}")
-        )
+        reasons = {2: "fix the bug", 5: reason}
+        hops, leg = team.travel(path, reason=partial(reason_of, reasons))
         assert (hops, isinstance(leg, Leg)) == (5, True)
 
 

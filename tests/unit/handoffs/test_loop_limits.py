@@ -11,16 +11,13 @@ import pytest
 
 from baton.domain.agents.route import Mode
 from baton.domain.errors import BatonError, ClaimRequired, InvalidInput, LoopTripped, StaleClaim
-from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.loop_guard import Budget
-from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Kind, Task
 from baton.domain.times import rfc3339
 from baton.services.agents.change_route import change_route
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff
-from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task
 from support.worlds.team import Halt, Leg, Team, ring_of
 from support.worlds.world import WORKSPACE, agent, human, service
@@ -93,9 +90,7 @@ def split_in_two(team: Team) -> Task:
     """A root, as the first of its parts."""
     register_agent(team.deps, human(), A, {"approval": "manual"})
     whole = team.ask(A, "too large", by=agent(B)).task
-    _, parts = split_task(
-        team.deps, HumanCall(human(), whole.id), list(map(message_from, [{"summary": "one"}, {"summary": "two"}]))
-    )
+    parts = team.split(whole.id, {"summary": "one"}, {"summary": "two"})
     register_agent(team.deps, human(), A, {"approval": "auto"})
     return parts[0].task
 
@@ -291,11 +286,7 @@ def test_a_human_splits_what_the_budget_would_not_let_an_agent_do() -> None:
     team = Team(B)
     team.register(A, approval="manual")
     whole = team.ask(A, by=agent(B), budget={"max_handoffs": 2}).task
-    _, parts = split_task(
-        team.deps,
-        HumanCall(human(), whole.id),
-        list(map(message_from, [{"summary": str(number)} for number in range(10)])),
-    )
+    parts = team.split(whole.id, *({"summary": str(number)} for number in range(10)))
     assert len(parts) == 10
 
 

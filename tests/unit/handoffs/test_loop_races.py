@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.split_task import split_task
 from support.faults.hooked_store import HookedStore
-from support.faults.threads import at_once, race
+from support.faults.threads import all_at_once, at_once, race
 from support.worlds.team import Halt, Leg, Team
 from support.worlds.world import World, agent, human
 
@@ -44,7 +45,7 @@ def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None
     for _ in range(10):
         team = Team(A, B, max_handoffs_per_workflow=6)
         leg, still = team.begin(A), team.still()
-        (answers,) = race(THREADS, 1, lambda _, runner, b=still, at=leg: hand_off(b, A, B, runner, at))
+        answers = all_at_once([partial(hand_off, still, A, B, number, leg) for number in range(THREADS)])
         made, stopped = outcomes(answers)
         assert made <= 5
         assert len(team.tasks()) == 1 + made
@@ -60,7 +61,7 @@ def test_many_at_once_begin_as_many_workflows_as_the_hour_allows() -> None:
     for _ in range(10):
         team = Team(A, B, root_handoffs_per_hour=5)
         still = team.still()
-        (answers,) = race(THREADS, 1, lambda _, runner, b=still: hand_off(b, A, B, runner))
+        answers = all_at_once([partial(hand_off, still, A, B, number) for number in range(THREADS)])
         made, stopped = outcomes(answers)
         assert made <= 5
         assert len(team.tasks()) == made
@@ -100,11 +101,11 @@ def test_many_knocks_at_once_are_one_entry_that_has_counted_them_and_one_release
     for _ in range(10):
         team = Team(A, B, max_depth=1)
         leg, still = team.begin(A), team.still()
-        (answers,) = race(THREADS, 1, lambda _, runner, b=still, at=leg: hand_off(b, A, B, runner, at))
+        answers = all_at_once([partial(hand_off, still, A, B, number, leg) for number in range(THREADS)])
         _, stopped = outcomes(answers)
         (review,) = team.reviews()
         assert review.count == stopped
-        released = at_once(4, lambda b=still, id_=review.id: release_review(b, human(), id_))
+        released = at_once(4, partial(release_review, still, human(), review.id))
         assert sum(isinstance(each, tuple) for each in released) == 1
         assert len(team.tasks()) == 2
 

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Flag, Task
 from baton.domain.times import rfc3339
 from baton.services.agents.register_agent import register_agent
-from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import dismiss_task
@@ -75,9 +73,7 @@ def test_what_a_human_takes_out_of_the_queue_is_told_too(end: str) -> None:
     team.register(B, approval="manual")
     task = team.ask(B, by=agent(A)).task
     if end == "split":
-        split_task(
-            team.deps, HumanCall(human(), task.id), list(map(message_from, [{"summary": "1"}, {"summary": "2"}]))
-        )
+        team.split(task.id, {"summary": "1"}, {"summary": "2"})
     else:
         dismiss_task(team.deps, human(), task.id, "no")
     (told,) = team.inbox(A)

@@ -74,8 +74,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         with expecting(ClaimRequired if holds and not by_human else None) as refused:
             made = create_handoff(self.deps, by, CreateHandoff(message=message_from(message)))
         if not refused:
-            values = {"source": source, "target": to, "parent": None, "kind": "transfer"}
-            self.saw(workspace, made.task.id, by_human=by_human, **values)
+            self.saw(workspace, made.task.id, by_human=by_human, source=source, target=to, parent=None, kind="transfer")
 
     @rule(number=numbers)
     def retry(self, number: int) -> None:
@@ -86,8 +85,17 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
         with expecting(None if fits and not under_way else AlreadyRetried if fits else NotAllowed) as refused:
             made = retry_handoff(self.deps, human(task.workspace), task.id).task
         if not refused:
-            values = {"source": task.source, "target": task.target, "parent": task.parent, "join_parent": None}
-            new = self.saw(task.workspace, made.id, by_human=True, kind="retry", workflow=task.workflow, **values)
+            new = self.saw(
+                task.workspace,
+                made.id,
+                by_human=True,
+                kind="retry",
+                source=task.source,
+                target=task.target,
+                parent=task.parent,
+                workflow=task.workflow,
+                join_parent=None,
+            )
             new.origin_of_retry, origin.retried = origin.id, made.id
 
     # A human's verbs

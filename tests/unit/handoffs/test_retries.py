@@ -11,20 +11,18 @@ import pytest
 
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.errors import AlreadyRetried, HumanNeeded, LoopTripped, NotAllowed, NotYourAgent, Unknown
-from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.tasks.calls import HumanCall, WorkerCall
+from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Task
 from baton.domain.times import rfc3339
 from baton.ports.details import TaskDetails
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff
-from baton.services.handoffs.split_task import split_task
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks, die
 from support.faults.hooked_store import HookedStore
-from support.faults.threads import race
+from support.faults.threads import all_at_once
 from support.worlds.team import BROKE, Leg, Team
 from support.worlds.world import WORKSPACE, World, agent, human, service
 
@@ -90,7 +88,7 @@ def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
         team.fail(team.take(B, second.id))
         still = team.still()
         names = [first.id, second.id] * 4
-        (answers,) = race(8, 1, lambda _, runner, b=still, n=names: retry_handoff(b, agent(A), n[runner]))
+        answers = all_at_once([partial(retry_handoff, still, agent(A), name) for name in names])
         made = [each for each in answers if isinstance(each, TaskDetails)]
         assert len(made) == 1
         assert {type(each) for each in answers} == {TaskDetails, AlreadyRetried}
@@ -155,7 +153,7 @@ def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
     while not was_over:
         moment += 1
         store = CallHooks()
-        team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+        team = Team(A, B, C, world=World(store=store))
         top, _, first = three_levels(team)
         store.begin(before={moment: partial(cancel_task, team.deps, human(), top.task.id, "stop")})
         with suppress(HumanNeeded):
@@ -172,13 +170,13 @@ def test_a_retry_that_meets_a_cancel_at_any_moment_never_escapes_it() -> None:
 
 def test_a_retry_that_meets_a_cancel_and_dies_right_after_its_write_does_not_escape_either() -> None:
     store = CallHooks()
-    team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+    team = Team(A, B, C, world=World(store=store))
     _, _, first = three_levels(team)
     store.begin()
     retry_handoff(team.deps, agent(B), first.id)
     write = store.calls.index("commit") + 1
     store = CallHooks()
-    team = Team(A, B, C, world=World(store=store))  # type: ignore[arg-type]
+    team = Team(A, B, C, world=World(store=store))
     top, _, first = three_levels(team)
     stop = partial(cancel_task, team.deps, human(), top.task.id, "stop")
     store.begin(before={write: stop}, after={write: die})
@@ -206,9 +204,7 @@ def test_what_a_human_has_split_goes_on_in_its_parts_and_only_a_human_retries_th
     team = Team(A)
     team.register(B, approval="manual")
     whole = team.ask(B, under=team.begin(A)).task
-    split_task(
-        team.deps, HumanCall(human(), whole.id), list(map(message_from, [{"summary": "one"}, {"summary": "two"}]))
-    )
+    team.split(whole.id, {"summary": "one"}, {"summary": "two"})
     with pytest.raises(HumanNeeded):
         retry_handoff(team.deps, agent(A), whole.id)
     assert retry_handoff(team.deps, human(), whole.id).task.retry_of == whole.id

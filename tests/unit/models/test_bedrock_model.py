@@ -165,7 +165,7 @@ def test_sealed_thoughts_are_kept_as_text(bedrock: FakeBedrock, model: BedrockMo
 
 
 def test_blocks_that_baton_has_no_use_for_are_left_out(bedrock: FakeBedrock, model: BedrockModel) -> None:
-    odd = [{"citationsContent": {"content": []}}, {"text": " "}, {"fromTheFuture": {}}]
+    odd: list[dict[str, Any]] = [{"citationsContent": {"content": []}}, {"text": " "}, {"fromTheFuture": {}}]
     bedrock.then(answer(*odd, {"text": "So\ud800."}))
     assert model.converse(a_request()).blocks == ({"text": "So\ufffd."},)
 

@@ -384,7 +384,8 @@ def ask(model: GuardedModel, times: int = 1) -> None:
 
 def item(client: Any, name: str) -> dict[str, Any]:
     found: dict[str, Any] = client.get_item(TableName=TABLE, Key={"pk": {"S": CIRCUITS}, "sk": {"S": name}})
-    return found.get("Item", {})
+    kept: dict[str, Any] = found.get("Item", {})
+    return kept
 
 
 def recovered(client: Any, name: str) -> None:

@@ -238,7 +238,7 @@ def test_there_are_hundreds_of_injections() -> None:
     assert {name for name, _ in INJECTIONS} == set(NAMES)
 
 
-def check(stage: Stage, model: ObedientModel, before: dict[str, Any], workflow_id: str, where: str) -> None:
+def check(stage: Stage, model: ObedientModel, before: dict[tuple[str, str], Any], workflow_id: str, where: str) -> None:
     tasks = stage.agent_runs.tasks(workflow_id)
     check_store(before, stage.held(), {task.id for task in tasks}, workflow_id, where)
     assert sum(task.parent_id is not None for task in tasks) < MAX_HANDOFFS, where

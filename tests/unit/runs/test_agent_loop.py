@@ -20,7 +20,7 @@ from support.faults.hooked_store import HookedStore
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import World, human
 
-LEAD = [
+LEAD: list[dict[str, Any]] = [
     {"name": "lead_id", "required": True, "description": "The ID of the lead to hand off"},
     {"name": "campaign_type", "description": "Which outreach campaign to add to"},
 ]

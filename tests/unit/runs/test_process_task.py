@@ -371,6 +371,7 @@ def test_when_the_functions_time_runs_out_the_task_is_given_back_to_be_tried_aga
     details = world.store.read(WORKSPACE, task_id)
     assert (details.task.state, details.task.attempt) == ("delegated", 1)
     assert details.failure is not None
+    assert details.why is not None
     assert details.why["type"] == "timeout"
 
 

@@ -32,7 +32,7 @@ A, B, C = "anna", "bert", "carl"
 # With every scope there is, and some that there aren't.
 ALMIGHTY = Principal(WORKSPACE, Kind.SERVICE, "alice", frozenset({"act_as", "approve", "human", "*"}))
 NOT_HUMAN = [agent(A), agent(B), Principal(WORKSPACE, Kind.AGENT, "alice"), service(), ALMIGHTY]
-FORGED = {
+FORGED: dict[str, Any] = {
     "state": "delegated",
     "approved": True,
     "approval": "auto",
@@ -118,11 +118,7 @@ PATHS: dict[str, Callable[[Team], object]] = {
     "a continuation of what a human works on": lambda team: team.complete(team.take(B, by_hand(team), human()), to=C),
     "a transfer of what a human works on": lambda team: team.transfer(team.take(B, by_hand(team), human()), C),
     "a delegation of what a human works on": lambda team: team.delegate(team.take(B, by_hand(team), human()), C),
-    "a split": lambda team: split_task(
-        team.deps,
-        HumanCall(human(), team.ask(B, by=agent(A)).task.id),
-        list(map(message_from, [{"summary": "1", **FORGED}, {"summary": "2"}])),
-    ),
+    "a split": lambda team: team.split(team.ask(B, by=agent(A)).task.id, {"summary": "1", **FORGED}, {"summary": "2"}),
 }
 
 

@@ -26,7 +26,7 @@ from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks
-from support.faults.threads import race
+from support.faults.threads import all_at_once
 from support.worlds.team import Leg, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -129,7 +129,7 @@ def test_nobody_escapes_a_cancel_whatever_six_descendants_do_at_that_moment() ->
             partial(retry_handoff, still, agent(TOP), gone.id),
             partial(sweep, still),
         ]
-        (answers,) = race(len(steps), 1, lambda _, runner, each=steps: each[runner]())
+        answers = all_at_once(steps)
         problems = {type(each) for each in answers if isinstance(each, Exception)}
         assert problems <= {StaleClaim, HumanNeeded, Busy}
         quiet(team)
@@ -147,7 +147,7 @@ def test_nobody_escapes_a_cancel_at_any_moment_of_a_descendants_deed(deed: str) 
     while len(calls) >= moment:
         moment += 1
         store = CallHooks()
-        team = Team(*SLUGS, world=World(store=store))  # type: ignore[arg-type]
+        team = Team(*SLUGS, world=World(store=store))
         root, children = family(team)
         store.begin(before={moment: partial(cancel_task, team.deps, human(), root.task.id, "stop")})
         try:
@@ -171,7 +171,7 @@ def test_nobody_escapes_a_deed_at_any_moment_of_the_cancel(deed: str, is_alone: 
     while len(calls) >= moment:
         moment += 1
         store = CallHooks()
-        team = Team(*SLUGS, world=World(store=store))  # type: ignore[arg-type]
+        team = Team(*SLUGS, world=World(store=store))
         root, children = family(team, deed if is_alone else None)
 
         def do(team: Team = team, children: dict[str, Leg] = children) -> None:

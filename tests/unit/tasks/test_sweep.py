@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
@@ -93,7 +94,7 @@ def test_a_task_lost_three_times_waits_for_a_human_with_an_alert(world: World) -
         world.clock.advance(300)
         run(world)
     task = world.task(task_id)
-    assert (task.state, task.flags, task.fence) == ("needs", {Flag.ATTEMPTS_EXHAUSTED}, 3)
+    assert (task.state, task.flags, task.fence) == ("needs", frozenset({Flag.ATTEMPTS_EXHAUSTED}), 3)
     assert [recovery.number for recovery in world.store.read(WORKSPACE, task_id).recoveries] == [1, 2, 3]
     world.clock.advance(400 * DAY)
     assert run(world).looked_at == 0
@@ -263,7 +264,7 @@ def test_next_work_older_than_a_day_is_flagged_once_and_nothing_else(world: Worl
     world.clock.advance(milliseconds=1)
     assert run(world).reasons == {"next_stale": 1}
     task = world.task(task_id)
-    assert (task.state, task.flags) == ("next", {Flag.NEXT_STALE})
+    assert (task.state, task.flags) == ("next", frozenset({Flag.NEXT_STALE}))
     world.clock.advance(400 * DAY)
     assert run(world).looked_at == 0
     assert world.dispatch_queue.notices == []
@@ -280,7 +281,7 @@ def test_a_passed_deadline_raises_an_alert_once_and_changes_nothing_else(world: 
     world.clock.advance(milliseconds=1)
     assert run(world).reasons == {"deadline_passed": 1}
     task = world.task(task_id)
-    assert (task.state, task.flags) == (state, {Flag.DEADLINE_PASSED})
+    assert (task.state, task.flags) == (state, frozenset({Flag.DEADLINE_PASSED}))
     assert run(world).looked_at == 0
 
 
@@ -444,8 +445,8 @@ def test_after_any_loss_of_notices_everything_accepted_still_runs(world: World) 
 
 def test_what_a_lagging_index_shows_too_late_is_left_as_it_is() -> None:
     class Lagging(HookedStore):
-        def due(self, now: datetime) -> list[tuple[str, str, None]]:
-            return [(WORKSPACE, task_id, None)]
+        def due(self, now: datetime) -> Iterator[tuple[str, str, None]]:
+            yield WORKSPACE, task_id, None
 
     world = World(store=Lagging()).settle()
     task_id = work_for_runner(world)

@@ -64,6 +64,18 @@ class Expected:
     releases: int = 0
     ended: Task | None = None
 
+    def is_ready(self, now: datetime) -> bool:
+        if self.state != "delegated":
+            return False
+        assert self.ready_at is not None
+        return self.ready_at <= now
+
+    def has_lost_its_lease(self, now: datetime) -> bool:
+        if not self.claim_id:
+            return False
+        assert self.expires_at is not None
+        return self.expires_at <= now
+
     def give_back(self, now: datetime, after: int = 0) -> None:
         self.state, self.claim_id = self.origin, None
         self.ready_at = now + timedelta(seconds=after)
@@ -189,9 +201,7 @@ class TaskMachine(RuleBasedStateMachine):
 
     @rule(slug=st.sampled_from(SLUGS), lease=st.sampled_from([15, 300]))
     def claim_the_next(self, slug: str, lease: int) -> None:
-        ready = {
-            i for i, t in self.tasks.items() if t.state == "delegated" and t.pair[1] == slug and t.ready_at <= self.now
-        }
+        ready = {i for i, t in self.tasks.items() if t.pair[1] == slug and t.is_ready(self.now)}
         claimed = claim_next(self.deps, Claimer(by=agent(slug), agent=slug, worker="w", lease_seconds=lease))
         assert (claimed is None) == (not ready)
         if claimed:
@@ -207,7 +217,7 @@ class TaskMachine(RuleBasedStateMachine):
             refusal = AlreadyClaimed
         elif task.state in ENDS:
             refusal = TaskEnded
-        elif not (task.state == "next" or (task.state == "delegated" and task.ready_at <= self.now)):
+        elif not (task.state == "next" or task.is_ready(self.now)):
             refusal = NotClaimable
         with expecting(refusal):
             claimed = claim_task(self.deps, Claimer(by=by, agent=by.id, worker="w"), task_id)
@@ -282,7 +292,7 @@ class TaskMachine(RuleBasedStateMachine):
     def the_sweeper_comes(self) -> None:
         assert sweep(self.deps).failed == 0
         for task in self.tasks.values():
-            if task.claim_id and task.expires_at <= self.now:
+            if task.has_lost_its_lease(self.now):
                 task.give_back(self.now)
                 if task.attempt >= 3:
                     task.state = "needs"
@@ -327,6 +337,7 @@ class TaskMachine(RuleBasedStateMachine):
             if expected.claim_id:
                 wake_at = self.world.task(task_id).wake_at
                 assert wake_at is not None
+                assert expected.expires_at is not None
                 assert wake_at <= expected.expires_at
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -236,10 +237,10 @@ def test_approving_again_gives_fresh_attempts_and_releases_and_answers_the_alert
         life.later(300).sweep()
         if attempt < 2:
             life.claim()
-    assert (life.task.state, life.task.attempt, life.task.flags) == ("needs", 3, {Flag.ATTEMPTS_EXHAUSTED})
+    assert (life.task.state, life.task.attempt, life.task.flags) == ("needs", 3, frozenset({Flag.ATTEMPTS_EXHAUSTED}))
     life.task = life.task.changed(releases=9)
     life.approve()
-    assert (life.task.attempt, life.task.releases, life.task.flags) == (0, 0, set())
+    assert (life.task.attempt, life.task.releases, life.task.flags) == (0, 0, frozenset())
     life.later(3).claim()
     life.release()
     assert life.task.state == "delegated"
@@ -351,7 +352,7 @@ def test_the_exact_claim_of_a_human_acting_for_the_agent_is_the_humans_alone() -
 
 def test_a_long_life_only_ever_raises_fence_version_and_seq_and_replays_to_its_facts() -> None:
     life = Life()
-    steps = [
+    steps: list[Callable[[], object]] = [
         lambda: life.approve(),
         lambda: life.undo(),
         lambda: life.approve(),

@@ -165,6 +165,12 @@ WORKER_VERBS: dict[str, Worker] = {
     "wait": wait,
     "wait-call": wait_callback,
 }
+
+
+def under_the_claim(do: Worker) -> Callable[[Life, Principal], object]:
+    return lambda life, by: do(life, by, CLAIM_ID)
+
+
 VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "approve": lambda life, by: life.approve(by),
     "approve-next": lambda life, by: life.approve_next(by),
@@ -173,7 +179,7 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "dismiss": lambda life, by: life.do(commands.Dismiss(by=by, reason="not worth it")),
     "split": lambda life, by: life.do(commands.Split(by=by, parts=("task_2", "task_3"))),
     "claim": lambda life, by: life.claim(by, claim_id="clm_other"),
-    **{name: lambda life, by, do=do: do(life, by, CLAIM_ID) for name, do in WORKER_VERBS.items()},
+    **{name: under_the_claim(do) for name, do in WORKER_VERBS.items()},
     "resolve": lambda life, by: life.resolve(by),
     "cancel": lambda life, by: life.cancel(by),
     "join": lambda life, _: resume(life, JOINER),

@@ -118,7 +118,7 @@ def test_a_bots_closing_flags_the_task_and_frees_its_direction_but_ends_nothing(
     assert hook.received[-1] is Received.NOT_A_PERSON
     world.minutes(12)  # learnt by reconciling
     task = world.task(task_id)
-    assert (task.state, task.flags) == (State.NEEDS, {Flag.CLOSED_BY_BOT})
+    assert (task.state, task.flags) == (State.NEEDS, frozenset({Flag.CLOSED_BY_BOT}))
     say(world, task_id, title="Renamed by a person afterwards")
     assert world.task(task_id).state is State.NEEDS
     assert world.page(task_id).status == "Done"

@@ -14,6 +14,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import State
 from baton.domain.tracker.page_sync import PageLink, Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
+from baton.ports.tracker import Tracker
 from baton.ports.writes import Insert, SaveResponse, Write
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.register_agent import register_agent
@@ -27,6 +28,7 @@ from baton.steps.tracker.change_tracker_circuit import trip_tracker_circuit
 from baton.steps.tracker.send_page import send_page
 from fake_notion import Fault
 from support.clock import FakeClock
+from support.fakes.ports import NoTrackers
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
 
@@ -264,8 +266,8 @@ def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(world: NotionW
 
 
 def test_a_marker_whose_page_meets_a_bug_still_answers_with_its_task(world: NotionWorld) -> None:
-    class Broken:
-        def of(self, *_args: object) -> Any:
+    class Broken(NoTrackers):
+        def of(self, workspace: str, settings: TrackerSettings, budget_seconds: float) -> Tracker:
             raise KeyError("a bug")
 
     whole = world.deps
