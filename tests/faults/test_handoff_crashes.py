@@ -201,11 +201,16 @@ def quiet(team: Team) -> list[Any]:
     return shape(team)
 
 
+def swept_then_asked(scene: Scene, team: Team, made: Any) -> list[str]:
+    assert quiet(team)
+    return [scene.act(team, made)]
+
+
 AFTERWARDS: dict[str, Callable[[Scene, Team, Any], list[str]]] = {
     "nobody asks again": lambda _scene, _team, _made: [],
     "asked again": lambda scene, team, made: [scene.act(team, made)],
     "asked twice": lambda scene, team, made: [scene.act(team, made), scene.act(team, made)],
-    "the sweeper comes first": lambda scene, team, made: [quiet(team) and scene.act(team, made)],  # type: ignore[list-item]
+    "the sweeper comes first": swept_then_asked,
 }
 
 

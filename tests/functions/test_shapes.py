@@ -43,7 +43,7 @@ def json_of(hint: Any) -> Any:
     if origin in {Union, types.UnionType}:
         return Union[tuple(json_of(each) for each in args)]  # noqa: UP007 - of any number
     if origin in {tuple, frozenset}:
-        return list[json_of(args[0])]  # type: ignore[misc]
+        return list[json_of(args[0])]  # type: ignore[misc] # a type made while it runs
     if isinstance(hint, type) and issubclass(hint, Enum):
         return Literal[tuple(each.value for each in hint)]
     return TEXT.get(hint, hint)

@@ -66,7 +66,7 @@ class Campaign:
         premises, callers = self.premises, self.callers
         machine = self.schema.include(path_regex=f"^{below}").as_state_machine()
 
-        class Sequence(machine):  # type: ignore[valid-type, misc]
+        class Sequence(machine):  # type: ignore[valid-type, misc] # a class made while it runs
             def setup(self) -> None:
                 premises.restore()
                 self.caller: Kind | None = None

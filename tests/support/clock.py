@@ -11,12 +11,13 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 class FakeClock:
     """``slept``: what was asked for; sleeping moves the time on, so that retries and polls end. ``meanwhile``: happens
-    once, as soon as somebody sleeps."""
+    once, as soon as somebody sleeps. ``stands_still``: sleeping takes no time."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.time = now
         self.slept: list[float] = []
         self.meanwhile: Callable[[], object] | None = None
+        self.stands_still = False
 
     def now(self) -> datetime:
         return self.time
@@ -26,7 +27,8 @@ class FakeClock:
         if step is not None:
             step()
         self.slept.append(seconds)
-        self.advance(seconds)
+        if not self.stands_still:
+            self.advance(seconds)
 
     def advance(self, seconds: float = 0, *, milliseconds: int = 0) -> None:
         self.time += timedelta(milliseconds=round(seconds * 1000) + milliseconds)

@@ -70,8 +70,8 @@ PLACES: dict[str, Callable[[datetime], str | None]] = {
 @pytest.mark.parametrize("name", PLACES)
 def test_keys_sort_like_their_times(name: str) -> None:
     found = [PLACES[name](at) for at in YEARS]
-    assert None not in found
-    assert sorted(found) == found  # type: ignore[type-var]
+    keys_found = [key for key in found if key is not None]
+    assert sorted(keys_found) == found
 
 
 @pytest.mark.parametrize("name", [name for name in PLACES if "listing" not in name and "alerts" not in name])

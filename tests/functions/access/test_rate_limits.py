@@ -48,8 +48,13 @@ def drawn_alike() -> Iterator[None]:
 
 
 @pytest.fixture
-def world() -> World:
-    return World(store=Counting()).settle()
+def store() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def world(store: Counting) -> World:
+    return World(store=store).settle()
 
 
 def another_process(world: World) -> Gateway:
@@ -76,8 +81,10 @@ def limited(gateway: Gateway, by: Any = SCOUT, most: int = 7_000) -> int:
     raise AssertionError(most)
 
 
-def test_so_many_requests_and_no_more_and_again_as_time_goes_by(world: World, gateway: Gateway) -> None:
-    world.store.breaks = True  # type: ignore[attr-defined]
+def test_so_many_requests_and_no_more_and_again_as_time_goes_by(
+    world: World, store: Counting, gateway: Gateway
+) -> None:
+    store.breaks = True
     assert limited(gateway) == PER_MINUTE
     reply = gateway.get(SCOUT, "/agents/scout")
     assert (reply.status, reply.json["limit"], reply.headers["Retry-After"]) == (429, "requests_per_minute", "1")
@@ -111,11 +118,11 @@ def test_a_human_approves_whatever_an_agent_asks_for(world: World, gateway: Gate
     assert gateway.post(ALICE, f"/tasks/{task_id}/approve").status == 200
 
 
-def test_a_human_may_do_five_times_as_much(world: World, gateway: Gateway) -> None:
+def test_a_human_may_do_five_times_as_much(world: World, store: Counting, gateway: Gateway) -> None:
     most = scaled(PER_MINUTE)
     gateway.put(human(name="bob"), "/workspace/settings", {"requests_per_minute": most})
     world.clock.advance(61)
-    world.store.breaks = True  # type: ignore[attr-defined]
+    store.breaks = True
     assert limited(gateway, ALICE) == HUMAN_FACTOR * most
     assert limited(gateway, service()) == most
 
@@ -179,8 +186,8 @@ def test_large_bodies_are_counted_across_processes(world: World) -> None:
     assert kept * LARGE <= Settings().kept_bytes_per_minute + 10 * (LEAST_BYTES + LARGE)
 
 
-def test_a_count_that_cannot_be_had_is_in_nobodys_way(world: World, gateway: Gateway) -> None:
-    world.store.breaks = True  # type: ignore[attr-defined]
+def test_a_count_that_cannot_be_had_is_in_nobodys_way(world: World, store: Counting, gateway: Gateway) -> None:
+    store.breaks = True
     assert set(asked(gateway, count=500)) == {200}
     assert any(line.get("action") == "use_not_counted" for line in world.logged)
 

@@ -213,7 +213,9 @@ def test_who_waits_for_news_gets_none_once_it_is_off(world: World, http_agents: 
 # What it costs
 
 
-def test_the_check_is_one_reading_for_agents_and_none_for_others(world: World, http_agents: HttpAgents) -> None:
+def test_the_check_is_one_reading_for_agents_and_none_for_others(
+    world: World, http_agents: HttpAgents, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
     read = world.store.agent
 
@@ -221,7 +223,7 @@ def test_the_check_is_one_reading_for_agents_and_none_for_others(world: World, h
         asked.append(slug)
         return read(workspace, slug)
 
-    world.store.agent = agent  # type: ignore[method-assign] # the readings of agents are counted
+    monkeypatch.setattr(world.store, "agent", agent)
     for by in (CODER, ALICE, service()):
         assert http_agents.gateway.get(by, "/routes").status == 200
     assert asked == ["auto-code"]

@@ -43,7 +43,7 @@ def outside(world: World) -> PublishedEvents:
 
 
 def told(outside: PublishedEvents, name: str, left: int = 50_000) -> dict[str, Any]:
-    return handler.tell(outside.world.deps, outside.bus, event_of(name), FakeContext(left=[left]))  # type: ignore[arg-type]
+    return handler.tell(outside.world.deps, outside.bus, event_of(name), FakeContext(left=[left]))
 
 
 def test_a_batch_of_the_stream_is_told_in_order(outside: PublishedEvents) -> None:
@@ -137,6 +137,6 @@ def test_wired_up_it_empties_the_outbox(account: Deps) -> None:
     for slug in ("scout", "auditor"):
         register_agent(account, human("demo"), slug, {"name": slug})
     create_handoff_marker(account, agent("scout", "demo"), marker_body(target_agent="auditor"))
-    runs = [handler.lambda_handler(event_of(TICK), FakeContext()) for _ in range(2)]  # type: ignore[arg-type]
+    runs = [handler.lambda_handler(event_of(TICK), FakeContext()) for _ in range(2)]
     assert [run["published"] for run in runs] == [1, 0]
     assert not any(account.store.pending_events(NOON))

@@ -64,7 +64,7 @@ class Floor:
         deps: Deps = replace(self.world.deps, store=self.store)
         time_budget = TimeBudget(lease_seconds=150, time_left=lambda: 60)
         answering = DispatchNoticeHandler(deps, self.runner, self.dead_letters, time_budget, Metrics())
-        result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
+        result = answer_all(batch(bodies), FakeContext(), answering)
         return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
 
     def task(self, slug: str) -> str:

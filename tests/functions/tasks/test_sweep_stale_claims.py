@@ -59,5 +59,5 @@ def test_sweeper_stops_while_there_is_time_to_tell(world: World) -> None:
         world.ready(target_agent=target)
     world.clock.advance(86_400)
     context = FakeContext(left=[60_000, 10_000])
-    this = sweep(world.deps, lambda: handler.has_time(context))  # type: ignore[arg-type]
+    this = sweep(world.deps, lambda: handler.has_time(context))
     assert (this.looked_at, this.complete) == (1, False)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import verify_trail as script
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent, human
@@ -30,10 +32,10 @@ def test_a_trail_is_verified_where_it_is_kept(gateway: Gateway, world: World) ->
     }
 
 
-def test_a_broken_trail_is_an_answer(gateway: Gateway, world: World) -> None:
+def test_a_broken_trail_is_an_answer(gateway: Gateway, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     task_id = world.claimed().details.task.id
     whole = world.store.events
-    world.store.events = lambda *asked: tuple(each for each in whole(*asked) if each.seq != 2)  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "events", lambda *asked: tuple(each for each in whole(*asked) if each.seq != 2))
     answer = gateway.get(SCOUT, f"/tasks/{task_id}/events/verify")
     assert answer.status == 200
     assert (answer.json["intact"], answer.json["broken_at"], answer.json["matches_task"]) == (False, 2, False)

@@ -74,7 +74,7 @@ class Desk:
         """The message ids that come again."""
         deps: Deps = replace(self.world.deps, store=Silent(self.world.store, self.silent))
         answering = TrackerNoticeHandler(deps, self.dead_letters, self.time_left, Metrics())
-        result = answer_all(batch(bodies), FakeContext(), answering)  # type: ignore[arg-type]
+        result = answer_all(batch(bodies), FakeContext(), answering)
         return [failure["itemIdentifier"] for failure in result["batchItemFailures"]]
 
     def waiting(self) -> str:
@@ -270,7 +270,7 @@ class Account:
 
     def handle(self, name: str) -> Any:
         event = json.loads((EVENTS / f"sync_tracker-{name}.json").read_text(encoding="utf-8"))
-        return lambda_handler(event, FakeContext())  # type: ignore[arg-type]
+        return lambda_handler(event, FakeContext())
 
 
 @pytest.fixture

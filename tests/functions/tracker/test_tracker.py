@@ -18,7 +18,7 @@ from support.worlds.world import World, agent, human, marker_body, service
 ALICE, SCOUT, CI = human(), agent("scout"), service()
 SETTINGS = "/workspace/settings"
 DATABASE = "0123456789abcdef0123456789abcdef"
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "database": DATABASE,
     "properties": PROPERTIES,
     "statuses": {str(state): word for state, word in STATUSES.items()},
@@ -81,7 +81,7 @@ def test_what_is_left_out_is_kept_also_inside_of_the_tracker(gateway: Gateway) -
     kept = gateway.put(ALICE, SETTINGS, {"escalation_cap": 3}).json["tracker"]
     assert kept == DEFAULTS | {
         "closed_statuses": ["Fertig"],
-        "statuses": {**DEFAULTS["statuses"], "done": "Fertig"},  # type: ignore[dict-item]
+        "statuses": {**DEFAULTS["statuses"], "done": "Fertig"},
         "properties": {**PROPERTIES, "due": "Frist"},
     }
 
@@ -359,7 +359,9 @@ def test_marker_answers_with_the_page_and_its_repeat_too(tracked: NotionWorld, e
     first = edge.post(SCOUT, "/handoff-markers", marker_body(), **keyed)
     page = tracked.page(first.json["task_id"])
     assert (first.status, first.json["tracker_page_id"], first.json["degraded_capabilities"]) == (201, page.id, [])
-    assert first.json["task_url"] == tracked.row(first.json["task_id"]).page.url  # type: ignore[union-attr]
+    kept = tracked.row(first.json["task_id"]).page
+    assert kept is not None
+    assert first.json["task_url"] == kept.url
     assert first.headers["Location"] == f"https://baton.example/tasks/{first.json['task_id']}"
     assert edge.post(SCOUT, "/handoff-markers", marker_body(), **keyed).json == first.json
     duplicate = mark(edge).json

@@ -102,7 +102,11 @@ def attacks(other_task: str, own_task: str) -> dict[str, Attack]:
         "mistyped": calls(("to_helper", {"note": 1}), ("to_helper", {"note": True, "count": "1"}), ("to_helper", {})),
         "secrets": calls(checkpoint(key="AKIAIOSFODNN7EXAMPLE"), ("to_helper", {"note": "ghp_" + "a1B2" * 9})),
     }
-    return {name: lambda _, reply=reply: reply for name, reply in named.items()}  # type: ignore[misc]
+    return {name: always(reply) for name, reply in named.items()}
+
+
+def always(reply: Reply) -> Callable[[Request], Reply]:
+    return lambda _request: reply
 
 
 class ObedientModel:

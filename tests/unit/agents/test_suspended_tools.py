@@ -175,7 +175,9 @@ def test_a_call_is_refused_where_the_target_was_changed_while_the_model_thought(
 
 
 @pytest.mark.parametrize("mode", list(ToolMode))
-def test_also_where_it_is_changed_after_the_tool_was_read_again(mode: ToolMode) -> None:
+def test_also_where_it_is_changed_after_the_tool_was_read_again(
+    mode: ToolMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent_runs = http_agents(mode)
     tools, readings = agent_runs.deps.store.tools, []
 
@@ -186,7 +188,7 @@ def test_also_where_it_is_changed_after_the_tool_was_read_again(mode: ToolMode) 
             register_agent(agent_runs.deps, CI, "anna", CHANGES["runtime"])
         return found
 
-    agent_runs.deps.store.tools = read  # type: ignore[method-assign]
+    monkeypatch.setattr(agent_runs.deps.store, "tools", read)
     agent_runs.model.script["sales"] = [calls(("go", {})), says("Then I answer myself.")]
     root = agent_runs.start("sales")
     assert agent_runs.children(root) == []
@@ -216,17 +218,19 @@ def test_a_human_who_says_what_they_saw_approves_nothing_else() -> None:
     assert suspended(agent_runs.world) is None
 
 
-def test_a_change_between_a_humans_look_and_its_keeping_suspends_the_new_version() -> None:
+def test_a_change_between_a_humans_look_and_its_keeping_suspends_the_new_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     agent_runs = http_agents()
     inputs = agent_runs.deps.store.handoff_inputs
 
     def read(workspace: str, wanted: Any) -> Any:
         found = inputs(workspace, wanted)
-        agent_runs.deps.store.handoff_inputs = inputs  # type: ignore[method-assign]
+        monkeypatch.setattr(agent_runs.deps.store, "handoff_inputs", inputs)
         register_agent(agent_runs.deps, CI, "anna", CHANGES["prompt"])
         return found
 
-    agent_runs.deps.store.handoff_inputs = read  # type: ignore[method-assign]
+    monkeypatch.setattr(agent_runs.deps.store, "handoff_inputs", read)
     define_tool(agent_runs.deps, human(), "go", {"description": "Looked at"})
     assert suspended(agent_runs.world) is not None
 

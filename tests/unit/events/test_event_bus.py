@@ -118,17 +118,20 @@ def test_what_holds_for_everybody_is_not_tried_one_by_one(code: str) -> None:
     def denied(_entries: list[dict[str, Any]]) -> dict[str, Any]:
         raise refused(code)
 
-    client, logged = FakeEvents(denied), []  # type: ignore[var-annotated]
+    client = FakeEvents(denied)
+    logged: list[dict[str, Any]] = []
     assert published(client, notices(25), logged) == PublishResult()
     assert len(client.calls) == 1
     assert logged == [{"action": "bus_away", "error": code}]
 
 
 @pytest.mark.parametrize("error", [ConnectTimeoutError, ReadTimeoutError])
-def test_out_of_reach_ends_it_and_what_was_taken_before_stays_taken(error: type[Exception]) -> None:
+def test_out_of_reach_ends_it_and_what_was_taken_before_stays_taken(
+    error: type[ConnectTimeoutError | ReadTimeoutError],
+) -> None:
     def idempotency_key(entries: list[dict[str, Any]]) -> dict[str, Any]:
         if len(client.calls) == 2:
-            raise error(endpoint_url="http://127.0.0.1/")  # type: ignore[call-arg]
+            raise error(endpoint_url="http://127.0.0.1/")
         return accepting(entries)
 
     client = FakeEvents(idempotency_key)

@@ -321,7 +321,8 @@ def test_a_plain_key_will_do(wired: pytest.MonkeyPatch) -> None:
 
 def test_bedrock_is_asked_with_the_time_that_a_request_has(wired: pytest.MonkeyPatch) -> None:
     for seconds, read_timeout in ((0.2, 1), (12.9, 12), (12.1, 12)):
-        settings = bootstrap._bedrock_for(seconds).meta.config  # type: ignore[attr-defined]
+        client: Any = bootstrap._bedrock_for(seconds)
+        settings = client.meta.config
         assert (settings.read_timeout, settings.retries["total_max_attempts"]) == (read_timeout, 1)
     assert bootstrap._bedrock_for(12.9) is bootstrap._bedrock_for(12.1)
     with pytest.raises(ModelRefuses, match="BATON_MODEL=bedrock"):

@@ -245,7 +245,7 @@ def test_the_environment_is_read_with_defaults_and_frozen() -> None:
     assert (config.tracker_queue_url, config.tracker_dead_letters_url) == ("", "")
     assert (config.secrets_prefix, config.notion_url) == ("baton", "https://api.notion.com")
     with pytest.raises(FrozenInstanceError):
-        config.table = "another"  # type: ignore[misc]
+        config.table = "another"  # type: ignore[misc] # what it refuses
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import httpx
 import pytest
@@ -115,11 +117,16 @@ def test_what_keeps_tasks_from_being_mirrored_is_an_error(processes: Office) -> 
     assert (problem.about, problem.problem) == ("token", "Notion refuses the token")
 
 
+def answered(path: str, answer: dict[str, Any], request: httpx.Request) -> httpx.Response | None:
+    """At one path only."""
+    return httpx.Response(200, json=answer) if request.url.path == path else None
+
+
 def test_a_database_in_the_trash_or_without_a_data_source_is_an_error(processes: Office) -> None:
     path = f"/v1/databases/{processes.database.id}"
     for extra, word in (({"in_trash": True}, "trash"), ({"data_sources": []}, "no data source")):
         answer = {**processes.database.wire(), **extra}
-        processes.wire.instead = lambda one, a=answer: httpx.Response(200, json=a) if one.url.path == path else None  # type: ignore[misc]
+        processes.wire.instead = partial(answered, path, answer)
         [problem] = processes.tracker().problems()
         assert (problem.severity, word in problem.problem) == ("error", True)
         assert isinstance(trouble_of(processes, CREATE), TrackerDenies)

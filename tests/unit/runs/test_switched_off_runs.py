@@ -76,7 +76,7 @@ def test_what_a_reply_asks_for_is_not_done_and_is_done_once_it_is_on_again(reply
     assert len(agent_runs.model.asked("anna")) == asked, "the kept reply was acted on"
 
 
-def test_the_next_call_of_its_model_is_not_made() -> None:
+def test_the_next_call_of_its_model_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     agent_runs = studio_of(calls(CHECKPOINT), says("Done."))
     task = agent_runs.start("anna", until_quiet=False)
     keep = agent_runs.deps.store.commit
@@ -87,7 +87,7 @@ def test_the_next_call_of_its_model_is_not_made() -> None:
         if any(each.entry.results for each in entries):
             switch(agent_runs, on=False)
 
-    agent_runs.deps.store.commit = commit  # type: ignore[method-assign]
+    monkeypatch.setattr(agent_runs.deps.store, "commit", commit)
     agent_runs.run()
     assert len(agent_runs.model.requests) == 1
     assert agent_runs.task(task.id).state == "delegated"

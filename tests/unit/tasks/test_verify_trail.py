@@ -145,10 +145,10 @@ def test_an_unknown_tasks_trail_is_unknown(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("count", [EVENTS_PER_PAGE - 1, EVENTS_PER_PAGE, EVENTS_PER_PAGE + 1, 3 * EVENTS_PER_PAGE])
-def test_a_trail_of_any_length_is_read_page_by_page(kept: Kept, count: int) -> None:
+def test_a_trail_of_any_length_is_read_page_by_page(kept: Kept, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     said = rewritten([*kept.exported, *({**kept.exported[-1], "seq": n} for n in range(4, count + 1))])
     task = kept.world.task(kept.task_id)
-    kept.store.load = lambda *_: (replace(task, seq=count, chain=said[-1]["hash"]), None)  # type: ignore[method-assign]
+    monkeypatch.setattr(kept.store, "load", lambda *_: (replace(task, seq=count, chain=said[-1]["hash"]), None))
     verdict = kept.verdict([event_of(told) for told in said])
     assert (verdict.intact, verdict.events, verdict.matches_task) == (True, count, True)
     assert max(kept.store.pages) <= EVENTS_PER_PAGE
@@ -271,22 +271,26 @@ def test_a_trail_made_right_in_itself_is_told_by_the_task_and_by_a_noted_hash(
     assert verdict.problem.startswith(f"Entry {broken_at} ")
 
 
-def test_a_task_that_was_changed_behind_its_trail_is_named_by_field(kept: Kept) -> None:
+def test_a_task_that_was_changed_behind_its_trail_is_named_by_field(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = kept.world.task(kept.task_id)
     forged = replace(task, title="another", max_attempts=9)
-    kept.store.load = lambda *_: (forged, None)  # type: ignore[method-assign]
+    monkeypatch.setattr(kept.store, "load", lambda *_: (forged, None))
     verdict = kept.verdict()
     assert (verdict.intact, verdict.matches_task, verdict.broken_at) == (True, False, None)
     assert verdict.problem == "The task isn't what its trail tells: title, max_attempts."
 
 
 @pytest.mark.parametrize("changes", [{"state": "asleep"}, {"of a later version": 1}, {"claim": "x"}])
-def test_a_trail_that_tells_of_no_task_matches_none(kept: Kept, changes: Public) -> None:
+def test_a_trail_that_tells_of_no_task_matches_none(
+    kept: Kept, changes: Public, monkeypatch: pytest.MonkeyPatch
+) -> None:
     altered = kept.exported
     altered[2]["data"]["changes"] |= changes
     altered = rewritten(altered)
     task = replace(kept.world.task(kept.task_id), chain=altered[-1]["hash"])
-    kept.store.load = lambda *_: (task, None)  # type: ignore[method-assign]
+    monkeypatch.setattr(kept.store, "load", lambda *_: (task, None))
     verdict = kept.verdict([event_of(told) for told in altered])
     assert (verdict.intact, verdict.matches_task) == (True, False)
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 import httpx
 import pytest
@@ -99,7 +100,7 @@ class Drama:
         for number in range(count):
             source, target = pairs[number % len(pairs)]
             at = self.start + timedelta(minutes=self.chance.uniform(0, HOURS * 60 - 300))
-            self.later(at, lambda source=source, target=target: self.make(source, target))  # type: ignore[misc]
+            self.later(at, partial(self.make, source, target))
 
     def later(self, at: datetime, step: Callable[[], None]) -> None:
         self.steps.append((at, len(self.steps), step))

@@ -129,7 +129,9 @@ def test_a_sender_whose_row_was_taken_over_lets_nobody_elses_go(world: NotionWor
 # A page that is another task's
 
 
-def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_is_made() -> None:
+def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Both look for a page of the same title at the same moment, and both find one that names no task."""
     world = NotionWorld(tracker=NO_TASK_ID).settle()
     no_creation(world)
@@ -150,7 +152,7 @@ def test_a_page_that_another_sender_takes_first_is_left_to_it_and_a_second_one_i
             send_page(world.deps, settings, WORKSPACE, second)
         return found
 
-    world.store.page_holders = overtaken  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "page_holders", overtaken)
     send_page(world.deps, settings, WORKSPACE, first)
     world.minutes(5)
     assert called == [[nobodys]]
@@ -370,11 +372,13 @@ def test_trouble_while_reconciling_closes_the_gate_like_any_other(world: NotionW
 # Notices
 
 
-def test_a_notices_own_row_is_sent_though_the_index_does_not_show_it_yet(world: NotionWorld) -> None:
+def test_a_notices_own_row_is_sent_though_the_index_does_not_show_it_yet(
+    world: NotionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("Away.", retry_after=1))
     task_id = world.needing()
     world.clock.advance(2)
-    world.store.page_syncs_due = lambda *_: iter(())  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "page_syncs_due", lambda *_: iter(()))
     assert sync_tracker(world.deps, WORKSPACE, task_id, lambda: 120.0).sent == 1
     assert world.page(task_id).status == "Not started"
 
@@ -414,7 +418,9 @@ def test_a_signed_delivery_is_a_delivery_whatever_it_carries(world: NotionWorld)
     assert webhook_of(world.deps, human()).token == before
 
 
-def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_nothing(world: NotionWorld) -> None:
+def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_nothing(
+    world: NotionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, address = open_webhook(world.deps, human())
     read, again = world.store.webhook, iter([True])
 
@@ -424,7 +430,7 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
             open_webhook(world.deps, human())
         return found
 
-    world.store.webhook = replaced  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "webhook", replaced)
     content = {"verification_token": "secret_late"}
     with pytest.raises(Unknown):
         receive_webhook(world.deps, address, NotionEvent(b"", content, None))
@@ -434,7 +440,9 @@ def test_a_handshake_at_an_address_that_is_replaced_at_that_moment_installs_noth
 # The switch-over
 
 
-def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_the_next(world: NotionWorld) -> None:
+def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_the_next(
+    world: NotionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page_id, commit = closed_handoff(world), world.store.commit
 
     def dies(workspace: str, *writes: Write) -> None:
@@ -442,9 +450,9 @@ def test_an_import_that_died_before_it_ended_what_was_closed_is_made_up_for_by_t
             raise Busy
         commit(workspace, *writes)
 
-    world.store.commit = dies  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "commit", dies)
     assert import_tracker(world.deps, human(), lambda: True).complete is False
-    world.store.commit = commit  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "commit", commit)
     (task_id,) = world.store.page_holders(WORKSPACE, [page_id]).values()
     assert not world.task(task_id).is_ended
     again = import_tracker(world.deps, human(), lambda: True)

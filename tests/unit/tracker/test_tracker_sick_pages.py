@@ -163,7 +163,9 @@ def test_a_found_page_that_goes_before_it_is_read_is_none_of_the_task(world: Not
     assert (row.status, row.page.id == alike) == (Sync.OK, False)
 
 
-def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld) -> None:
+def test_a_page_that_turns_out_to_be_anothers_stops_no_others(
+    world: NotionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trip_tracker_circuit(world.deps, WORKSPACE, TrackerAway("later", retry_after=1))
     first = world.needing()
     second = world.needing(agent("auditor"), source_agent="auditor", target_agent="scout")
@@ -178,7 +180,7 @@ def test_a_page_that_turns_out_to_be_anothers_stops_no_others(world: NotionWorld
             commit(workspace, Insert(PageLink(page.page_id, "task_" + "0" * 26), PageHeld), others)
         commit(workspace, *writes)
 
-    world.store.commit = beaten  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "commit", beaten)
     synced = sync_tracker(world.deps, WORKSPACE, first, lambda: 120.0)
     assert (synced.sent, synced.failed) == (2, 1)
     assert (world.row(first).status, world.row(first).page) == (Sync.ERROR, None)
@@ -252,14 +254,16 @@ def test_a_new_token_hurries_what_was_denied(world: NotionWorld) -> None:
     assert world.page(task_id).status == "Not started"
 
 
-def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(world: NotionWorld) -> None:
+def test_tasks_are_swept_whatever_becomes_of_ringing_for_trackers(
+    world: NotionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task_id = world.claimed(lease_seconds=15).details.task.id
     world.clock.advance(60)
 
     def tracker_circuits_due(now: datetime) -> Any:
         raise KeyError("a gate that can't be read")
 
-    world.store.tracker_circuits_due = tracker_circuits_due  # type: ignore[method-assign]
+    monkeypatch.setattr(world.store, "tracker_circuits_due", tracker_circuits_due)
     this = sweep(world.deps)
     assert (this.looked_at, this.failed) == (1, 1)
     assert world.task(task_id).state is not State.CLAIMED

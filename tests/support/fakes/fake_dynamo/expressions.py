@@ -92,7 +92,8 @@ def _find(path: str, item: Item | None, names: Names) -> Wire | None:
     at: Any = {"M": item or {}}
     for part in path.split("."):
         at = at.get("M", {}).get(names.get(part, part)) if at else None
-    return at  # type: ignore[no-any-return]
+    found: Wire | None = at
+    return found
 
 
 @cache
