@@ -19,10 +19,10 @@ from api.tasks import approval_routes, command_routes
 from api.tasks import routes as task_routes
 from api.tracker import routes as tracker_routes
 from baton.bootstrap import wire
+from rest import routing
 from rest.app import App
-from rest.routing import Routes
 
-routes = Routes()
+routes = routing.Routes()
 for each in (
     health,
     agent_routes,

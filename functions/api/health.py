@@ -7,10 +7,9 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from baton.ports.deps import Deps
-from rest.answers import Answer, ok
-from rest.routing import Call, Routes
+from rest import answers, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
 class Health(TypedDict):
@@ -18,6 +17,6 @@ class Health(TypedDict):
 
 
 @routes.get("/healthz", answers={200: Health}, needs_token=False)
-def health(_deps: Deps, _call: Call[None, None]) -> Answer:
+def health(_deps: Deps, _call: routing.Call[None, None]) -> answers.Answer:
     """Whether the API answers. Needs no token."""
-    return ok({"status": "ok"})
+    return answers.ok({"status": "ok"})

@@ -9,22 +9,25 @@ from baton.bootstrap import wire
 from baton.ports.deps import Deps
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from create_handoff_marker.shapes import MarkerRequest, MarkerView
-from rest.answers import Answer, created, ok
+from rest import answers, routing
 from rest.app import App
-from rest.routing import Call, InputReader, Routes, whole
 
-routes = Routes()
+routes = routing.Routes()
 
 
-@routes.post("/handoff-markers", body=InputReader(MarkerRequest, whole), answers={200: MarkerView, 201: MarkerView})
-def create_marker(deps: Deps, call: Call[dict[str, Any], None]) -> Answer:
+@routes.post(
+    "/handoff-markers",
+    body=routing.InputReader(MarkerRequest, routing.whole),
+    answers={200: MarkerView, 201: MarkerView},
+)
+def create_marker(deps: Deps, call: routing.Call[dict[str, Any], None]) -> answers.Answer:
     """Hand off: get the block to paste, and create the task unless a breaker or cap prevents it.
 
     201 when a task was created; 200 for a text-only call, a prevented duplicate, or a capped direction.
     """
     answer = create_handoff_marker(deps, call.by, call.body, call.idempotency_key)
     view = marker_view(deps, answer)
-    return created(view, deps.task_url(answer.task_id)) if answer.task_id else ok(view)
+    return answers.created(view, deps.task_url(answer.task_id)) if answer.task_id else answers.ok(view)
 
 
 def marker_view(deps: Deps, answer: MarkerAnswer) -> MarkerView:
@@ -47,7 +50,7 @@ def marker_view(deps: Deps, answer: MarkerAnswer) -> MarkerView:
     }
 
 
-def refused(answer: Answer) -> Answer:
+def refused(answer: answers.Answer) -> answers.Answer:
     """Adds ``{success, error}`` to every refusal, as this route's callers expect (docs/spec/marker.md §1)."""
     body = answer.body or {}
     return replace(answer, body={"success": False, "error": body.get("detail", ""), **body})

@@ -8,7 +8,7 @@ from annotated_types import MaxLen
 from typing_extensions import TypedDict
 
 from baton.domain.escalations.marker import MAX_REASON, MAX_RELATIONS, MAX_URL
-from rest.answers import Problem
+from rest import answers
 
 RelationIds = Annotated[list[str], MaxLen(MAX_RELATIONS)]
 
@@ -29,7 +29,7 @@ class MarkerRequest(TypedDict):
     project_relation_ids: NotRequired[RelationIds]
 
 
-class MarkerProblem(Problem):
+class MarkerProblem(answers.Problem):
     """A refusal, with the two fields that this route's callers expect."""
 
     success: Literal[False]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from baton.domain.errors import InvalidInput
-from baton.domain.times import parse_rfc3339
+from baton.domain import errors, times
 from baton.domain.tracker.tracker_settings import id_in
 from baton.services.tracker.receive_webhook import ReportedChange, WebhookDelivery
 
@@ -50,14 +49,14 @@ class NotionEvent:
     def _text(self, name: str) -> str:
         value = self.content.get(name)
         if not isinstance(value, str) or not 0 < len(value) <= MAX_EVENT_ID:
-            raise InvalidInput(name, f"must be a text of 1 to {MAX_EVENT_ID} characters")
+            raise errors.InvalidInput(name, f"must be a text of 1 to {MAX_EVENT_ID} characters")
         return value
 
     def _time(self, name: str) -> datetime:
         try:
-            return parse_rfc3339(self._text(name))
+            return times.parse_rfc3339(self._text(name))
         except ValueError as exc:
-            raise InvalidInput(name, "must be an ISO 8601 time with an offset") from exc
+            raise errors.InvalidInput(name, "must be an ISO 8601 time with an offset") from exc
 
 
 _delivery: type[WebhookDelivery] = NotionEvent

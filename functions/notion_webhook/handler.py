@@ -9,13 +9,12 @@ from baton.ports.deps import Deps
 from baton.services.tracker.receive_webhook import receive_webhook
 from notion_webhook.delivery import NotionEvent
 from notion_webhook.shapes import NotionDelivery, ReceivedView
-from rest.answers import Answer, ok
+from rest import answers, routing
 from rest.app import App
 from rest.request import Request
-from rest.routing import Call, InputReader, Routes
 from rest.strict_json import Unread
 
-routes = Routes()
+routes = routing.Routes()
 
 
 def delivery_of(request: Request) -> NotionEvent:
@@ -26,14 +25,14 @@ def delivery_of(request: Request) -> NotionEvent:
 
 @routes.post(
     "/notion/webhook/{secret}",
-    body=InputReader(NotionDelivery, delivery_of),
+    body=routing.InputReader(NotionDelivery, delivery_of),
     answers={200: ReceivedView},
     refusals=(401,),
     is_idempotent=False,
     needs_token=False,
     raw=True,
 )
-def receive_delivery(deps: Deps, call: Call[NotionEvent, None]) -> Answer:
+def receive_delivery(deps: Deps, call: routing.Call[NotionEvent, None]) -> answers.Answer:
     """For Notion: make the handshake while the address is open, and report changes afterwards.
 
     Takes no token: the address is a secret, and every delivery after the handshake is signed. The changes are then read
@@ -43,7 +42,7 @@ def receive_delivery(deps: Deps, call: Call[NotionEvent, None]) -> Answer:
     logger().append_keys(workspace=address.partition(".")[0])
     received = receive_webhook(deps, address, call.body)
     logger().info("delivery received", action="webhook_received", received=received.value)
-    return ok({"received": received.value})
+    return answers.ok({"received": received.value})
 
 
 app = App(routes, wire)

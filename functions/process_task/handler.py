@@ -12,9 +12,9 @@ from baton.adapters.sqs_batch import MalformedMessage, SqsBatch, fields_of
 from baton.bootstrap import logger, wire, wire_dead_letters, wire_runner
 from baton.config import load
 from baton.domain.ids import is_id, is_slug
+from baton.ports import runs
 from baton.ports.deps import Deps
 from baton.ports.queues import DeadLetters
-from baton.ports.runs import AgentRunner
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 
 FIELDS = {"workspace", "agent", "task_id"}
@@ -25,7 +25,7 @@ class DispatchNoticeHandler:
     """Handles the notices of one batch."""
 
     deps: Deps
-    runner: AgentRunner
+    runner: runs.AgentRunner
     dead_letters: DeadLetters
     time_budget: TimeBudget
     metrics: Metrics

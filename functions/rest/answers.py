@@ -9,7 +9,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from baton.domain.errors import BatonError
+from baton.domain import errors
 from baton.domain.numbers import dumps
 from rest.errors import MethodNotAllowed, status_of
 
@@ -64,7 +64,7 @@ def nothing() -> Answer:
     return Answer(HTTPStatus.NO_CONTENT)
 
 
-def problem(error: BatonError, request_id: str) -> Answer:
+def problem(error: errors.BatonError, request_id: str) -> Answer:
     """Returns the refusal with its stable ``code`` and its own fields: ``state``, ``agent``, ``expires_at`` … A
     temporary one says when to try again."""
     body = _problem(status_of(error), error.code, error.message, request_id, error.fields)

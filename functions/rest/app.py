@@ -8,17 +8,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from baton.bootstrap import logger
+from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
-from baton.domain.errors import BatonError, Busy, Conflict
 from baton.ports.deps import Deps
 from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
-from rest.answers import Answer, internal_error, problem, to_gateway
+from rest import answers, routing
 from rest.request import Request, request_id
-from rest.routing import THINGS, Routes
 
 NOBODY = Principal("", Kind.SERVICE, "")
-_IDS = ("route", "workspace", "principal", *THINGS)
+_IDS = ("route", "workspace", "principal", *routing.THINGS)
 
 
 class App:
@@ -27,11 +26,11 @@ class App:
 
     def __init__(
         self,
-        routes: Routes,
+        routes: routing.Routes,
         wire: Callable[[], Deps],
         *,
         elsewhere: Mapping[str, str] | None = None,
-        refused: Callable[[Answer], Answer] = lambda answer: answer,
+        refused: Callable[[answers.Answer], answers.Answer] = lambda answer: answer,
     ) -> None:
         self._routes = routes
         self._wire = wire
@@ -46,22 +45,22 @@ class App:
             ms = round((time.monotonic() - started) * 1_000)
             logger().info("request answered", action="request_answered", status=int(answer.status), ms=ms)
             logger().remove_keys(_IDS)
-        return to_gateway(answer, shown_id)
+        return answers.to_gateway(answer, shown_id)
 
-    def _answer_or_refuse(self, event: Mapping[str, Any], shown_id: str) -> Answer:
+    def _answer_or_refuse(self, event: Mapping[str, Any], shown_id: str) -> answers.Answer:
         try:
             return self._answer(Request(event))
-        except BatonError as exc:
+        except errors.BatonError as exc:
             logger().info("request refused", action="request_refused", code=exc.code)
             # Another caller's change says nothing about this request: it is answered as busy, and may be sent again.
-            return self._refused(problem(Busy() if isinstance(exc, Conflict) else exc, shown_id))
+            return self._refused(answers.problem(errors.Busy() if isinstance(exc, errors.Conflict) else exc, shown_id))
         except Exception as exc:  # noqa: BLE001 - the edge of the process
             # The location only: a message may quote the request.
             frames = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(exc.__traceback__)]
             logger().error("request failed", action="request_failed", error=type(exc).__name__, frames=frames)
-            return self._refused(internal_error(shown_id))
+            return self._refused(answers.internal_error(shown_id))
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> answers.Answer:
         route, params = self._routes.match(request.method, request.path, self._elsewhere)
         by = request.principal if route.needs_token else NOBODY
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
@@ -71,7 +70,7 @@ class App:
         if not route.while_off:
             caller_must_be_on(deps, by)
         call = route.call(request, by, params, deps.clock.now())
-        logger().append_keys(**{name: value for name, value in params.items() if name in THINGS})
+        logger().append_keys(**{name: value for name, value in params.items() if name in routing.THINGS})
         answer = route.handler(deps, call)
         if route.waits:
             caller_must_be_on(deps, by)

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from baton.domain.errors import (
-    BadSignature,
-    BatonError,
-    Busy,
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    Refused,
-    TooLarge,
-    TooMany,
-    TrackerAway,
-    TrackerTrouble,
-    Unknown,
-)
+from baton.domain import errors
 
 
-class MalformedJson(InvalidInput):
+class MalformedJson(errors.InvalidInput):
     """The body isn't JSON that Baton takes: one object, UTF-8, unambiguous, within the store's limits."""
 
     code = "malformed_json"
@@ -32,16 +19,16 @@ class MalformedYaml(MalformedJson):
     code = "malformed_yaml"
 
 
-class InvalidFields(InvalidInput):
-    """All problems of a body or a query at once. ``errors``: (field, message), at least one."""
+class InvalidFields(errors.InvalidInput):
+    """All problems of a body or a query at once. ``problems``: (field, message), at least one."""
 
-    def __init__(self, errors: Iterable[tuple[str, str]]) -> None:
-        listed = [{"field": field, "message": message} for field, message in errors]
+    def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
+        listed = [{"field": field, "message": message} for field, message in problems]
         super().__init__(listed[0]["field"], listed[0]["message"])
         self.fields["errors"] = listed
 
 
-class NotAuthenticated(BatonError):
+class NotAuthenticated(errors.BatonError):
     """Only seen if a route is deployed without the authorizer: the gateway itself refuses bad credentials."""
 
     code = "not_authenticated"
@@ -50,12 +37,12 @@ class NotAuthenticated(BatonError):
         super().__init__("A bearer token is needed.")
 
 
-class UnknownRoute(Unknown):
+class UnknownRoute(errors.Unknown):
     def __init__(self) -> None:
         super().__init__("route")
 
 
-class MethodNotAllowed(BatonError):
+class MethodNotAllowed(errors.BatonError):
     code = "method_not_allowed"
 
     def __init__(self, allowed: Iterable[str]) -> None:
@@ -63,25 +50,25 @@ class MethodNotAllowed(BatonError):
         super().__init__(f"This path takes {self.allowed}.")
 
 
-STATUSES: dict[type[BatonError], int] = {
+STATUSES: dict[type[errors.BatonError], int] = {
     MalformedJson: 400,
     NotAuthenticated: 401,
-    BadSignature: 401,
-    Forbidden: 403,
-    Unknown: 404,
+    errors.BadSignature: 401,
+    errors.Forbidden: 403,
+    errors.Unknown: 404,
     MethodNotAllowed: 405,
-    Refused: 409,
-    TrackerTrouble: 409,
-    TooLarge: 413,
-    InvalidInput: 422,
-    TooMany: 429,
-    BatonError: 500,
-    Conflict: 503,
-    Busy: 503,
-    TrackerAway: 503,
+    errors.Refused: 409,
+    errors.TrackerTrouble: 409,
+    errors.TooLarge: 413,
+    errors.InvalidInput: 422,
+    errors.TooMany: 429,
+    errors.BatonError: 500,
+    errors.Conflict: 503,
+    errors.Busy: 503,
+    errors.TrackerAway: 503,
 }
 
 
-def status_of(error: BatonError) -> int:
+def status_of(error: errors.BatonError) -> int:
     """Returns the status of the nearest class in the table."""
     return next(STATUSES[each] for each in type(error).__mro__ if each in STATUSES)

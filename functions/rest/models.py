@@ -21,11 +21,11 @@ from pydantic import (
     ValidationError,
 )
 
+from baton.domain import times
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.tasks.task import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
-from baton.domain.times import parse_rfc3339, rfc3339
+from rest import routing
 from rest.errors import InvalidFields
-from rest.routing import InputReader
 from rest.strict_json import JsonBody, shown
 
 MAX_REASON = 2_000
@@ -101,7 +101,7 @@ def _instant(text: object) -> datetime:
     if not isinstance(text, str):
         raise ValueError(NOT_A_TIME)  # noqa: TRY004 - pydantic takes only ValueError for a refusal
     try:
-        return parse_rfc3339(text)
+        return times.parse_rfc3339(text)
     except ValueError as exc:
         raise ValueError(NOT_A_TIME) from exc
 
@@ -217,7 +217,7 @@ def _must_be_few(count: int, most: int | None, what: str, path: tuple[int | str,
         raise InvalidFields([(_path(path), f"must have at most {most} {what}")])
 
 
-def strict(model: type[Model]) -> InputReader[Model]:
+def strict(model: type[Model]) -> routing.InputReader[Model]:
     bounds = Bounds(model)
 
     def read(body: JsonBody) -> Model:
@@ -226,17 +226,17 @@ def strict(model: type[Model]) -> InputReader[Model]:
         found = _validated(lambda: model.model_validate_json(body.text), _path)
         return _exact(found, body.value) if body.is_exact else found
 
-    return InputReader(model, read)
+    return routing.InputReader(model, read)
 
 
-def query(model: type[Model], *lists: str) -> InputReader[Model]:
+def query(model: type[Model], *lists: str) -> routing.InputReader[Model]:
     """Returns a reader for query parameters. ``lists`` are those that may be repeated, or have several values with
     commas between them."""
 
     def read(pairs: list[tuple[str, str]]) -> Model:
         return _validated(lambda: model.model_validate(_query_fields(pairs, lists)), lambda loc: _path(loc[:1]))
 
-    return InputReader(model, read)
+    return routing.InputReader(model, read)
 
 
 def plain(model: BaseModel) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _plain(value: Any) -> Any:
         case tuple():
             return [_plain(each) for each in value]
         case datetime():
-            return rfc3339(value)
+            return times.rfc3339(value)
         case Enum():
             return value.value
         case _:

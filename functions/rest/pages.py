@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypedDict, TypeVar
 
-from baton.domain.errors import InvalidInput
-from baton.domain.tasks.trail import canonical_json
+from baton.domain import errors
+from baton.domain.tasks import trail
 from baton.ports.paging import Page
-from rest.models import PageQuery
-from rest.routing import Call
+from rest import models, routing
 
 # One of our sort keys. The cursor's checksum is no secret, and DynamoDB refuses an empty or endless key.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
@@ -30,32 +29,32 @@ class Listing(TypedDict):
     next_cursor: str | None
 
 
-def cursor_of(call: Call[None, Any]) -> str | None:
+def cursor_of(call: routing.Call[None, Any]) -> str | None:
     """Returns the store's cursor from the caller's. Raises ``InvalidInput``."""
     return _unsealed(call, "cursor", _CURSOR)
 
 
-def read_cursor_of(call: Call[None, Any]) -> str | None:
+def read_cursor_of(call: routing.Call[None, Any]) -> str | None:
     """Returns the read cursor of a listing that grows at its end. Raises ``InvalidInput``."""
     return _unsealed(call, "after", _PLACES)
 
 
-def _unsealed(call: Call[None, Any], field: str, pattern: re.Pattern[str]) -> str | None:
+def _unsealed(call: routing.Call[None, Any], field: str, pattern: re.Pattern[str]) -> str | None:
     sealed = getattr(call.query, field)
     if sealed is None:
         return None
     try:
         seal, cursor = json.loads(base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4)))
     except (ValueError, TypeError, RecursionError) as exc:
-        raise InvalidInput(field, "is not one that was given out") from exc
+        raise errors.InvalidInput(field, "is not one that was given out") from exc
     if not isinstance(cursor, str) or not pattern.match(cursor):
-        raise InvalidInput(field, "is not one that was given out")
+        raise errors.InvalidInput(field, "is not one that was given out")
     if seal != _seal(call, cursor):
-        raise InvalidInput(field, "belongs to another listing")
+        raise errors.InvalidInput(field, "belongs to another listing")
     return cursor
 
 
-def listed(call: Call[None, Any], ordered: Iterable[ItemT], sort_key: Callable[[ItemT], str]) -> Page:
+def listed(call: routing.Call[None, Any], ordered: Iterable[ItemT], sort_key: Callable[[ItemT], str]) -> Page:
     """Returns a page of ``ordered``, which is sorted by ``sort_key``. However the list changes, the next
     page begins after the last item's key, whether that item still exists or not."""
     after = cursor_of(call)
@@ -64,7 +63,9 @@ def listed(call: Call[None, Any], ordered: Iterable[ItemT], sort_key: Callable[[
     return Page(tuple(shown), sort_key(shown[-1]) if len(left) > len(shown) else None)
 
 
-def fitting(call: Call[None, Any], page: Page, sort_key: Callable[[Any], str], view: Callable[[Any], Any]) -> Listing:
+def fitting(
+    call: routing.Call[None, Any], page: Page, sort_key: Callable[[Any], str], view: Callable[[Any], Any]
+) -> Listing:
     """Returns a page as ``listing`` does, cut short at the size that a function may answer. One item always fits."""
     views: list[Any] = []
     size = 0
@@ -77,22 +78,22 @@ def fitting(call: Call[None, Any], page: Page, sort_key: Callable[[Any], str], v
     return {"items": views, "next_cursor": None if page.cursor is None else sealed(call, page.cursor)}
 
 
-def listing(call: Call[None, Any], page: Page, view: Callable[[Any], Any]) -> Listing:
+def listing(call: routing.Call[None, Any], page: Page, view: Callable[[Any], Any]) -> Listing:
     return {
         "items": [view(item) for item in page.items],
         "next_cursor": None if page.cursor is None else sealed(call, page.cursor),
     }
 
 
-def sealed(call: Call[None, Any], cursor: str) -> str:
+def sealed(call: routing.Call[None, Any], cursor: str) -> str:
     text = json.dumps([_seal(call, cursor), cursor], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _seal(call: Call[None, PageQuery], cursor: str) -> str:
+def _seal(call: routing.Call[None, models.PageQuery], cursor: str) -> str:
     """Returns a checksum of workspace, path, filters and position. It is no secret, but keeps a cursor from being used
     with another listing by mistake."""
-    filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
+    filters = trail.canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
     parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
-from baton.domain.errors import InvalidInput, TooLarge
 from baton.domain.idempotency import IdempotencyKey
 from rest.errors import MalformedJson, NotAuthenticated
 from rest.strict_json import MAX_BYTES, too_large
@@ -68,7 +68,7 @@ class Request:
         if not self.event.get("isBase64Encoded"):
             return str(body).encode("utf-8", "surrogatepass")
         if len(body) > MAX_ENCODED:
-            raise TooLarge("body", f"is larger than {MAX_BYTES} bytes")
+            raise errors.TooLarge("body", f"is larger than {MAX_BYTES} bytes")
         try:
             return base64.b64decode(body, validate=True)
         except ValueError as exc:
@@ -90,7 +90,7 @@ class Request:
         try:
             return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
         except ValueError as exc:
-            raise InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
+            raise errors.InvalidInput("query", f"must have at most {MAX_QUERY_FIELDS} fields") from exc
 
     def idempotency_key(self, by: Principal, body_hash: str, now: datetime) -> IdempotencyKey | None:
         """Returns the idempotency key of the header ``Idempotency-Key``, for this path. Raises ``InvalidInput``."""
@@ -98,7 +98,7 @@ class Request:
         if key is None:
             return None
         if not _KEY.match(key):
-            raise InvalidInput("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
+            raise errors.InvalidInput("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
         return IdempotencyKey(by, f"{self.method} {self.path}", key, body_hash, now)
 
 

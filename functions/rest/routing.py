@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import NAME_PATTERN
-from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
 from baton.domain.numbers import fingerprint
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.ports.deps import Deps
-from rest.answers import Answer
+from rest import answers
 from rest.errors import InvalidFields, MethodNotAllowed, UnknownRoute
 from rest.request import Request, request_id
 from rest.strict_json import EMPTY, JsonBody, read_json, shown
@@ -112,13 +112,16 @@ class Call(Generic[BodyT, QueryT]):
         return HumanCall(self.by, self.task_id, revision, self.idempotency_key)
 
 
+Handler = Callable[[Deps, Call[Any, Any]], answers.Answer]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One route of the API."""
 
     method: str
     path: str
-    handler: Callable[[Deps, Call[Any, Any]], Answer]
+    handler: Handler
     answers: Mapping[int, type | None]  # status → shape; None for an empty body
     body: InputReader[Any] | None = None
     query: InputReader[Any] | None = None
@@ -179,8 +182,8 @@ class Endpoint:
             if re.fullmatch(PATTERNS[name], value):
                 continue
             if self.method == "PUT":
-                raise InvalidInput(name, MUST_BE[name])
-            raise Unknown((THINGS | SECRETS)[name])
+                raise errors.InvalidInput(name, MUST_BE[name])
+            raise errors.Unknown((THINGS | SECRETS)[name])
 
 
 class Routes:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from baton.domain.times import rfc3339
+from baton.domain import times
 
 SourceT = TypeVar("SourceT")
 ViewT = TypeVar("ViewT")
@@ -35,7 +35,7 @@ def json_form(value: object) -> object:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
-        return rfc3339(value)
+        return times.rfc3339(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, tuple):

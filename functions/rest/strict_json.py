@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate, islice, repeat
 from typing import Any
 
-from baton.domain.errors import TooLarge
+from baton.domain import errors
 from baton.domain.escalations.marker import one_line
 from baton.domain.numbers import Number, OutOfRange, fraction, integer
 from rest.errors import MalformedJson
@@ -92,10 +92,10 @@ class Unread(Mapping[str, Any]):
         return len(self._value)
 
 
-def too_large(body: bytes, marks: int = MAX_MARKS) -> TooLarge:
+def too_large(body: bytes, marks: int = MAX_MARKS) -> errors.TooLarge:
     """Returns the error that names the largest field, as far as the first ``marks`` show: more isn't worth the time."""
     largest = _outline(body.decode(errors="replace"), most=marks).largest
-    return TooLarge(largest, f"the body is larger than {MAX_BYTES} bytes, and this is its largest field")
+    return errors.TooLarge(largest, f"the body is larger than {MAX_BYTES} bytes, and this is its largest field")
 
 
 def _depth(text: str) -> int:

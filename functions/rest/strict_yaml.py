@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from baton.domain.errors import TooLarge
+from baton.domain import errors
 from rest.errors import MalformedYaml
 from rest.strict_json import EMPTY, MAX_BYTES, MAX_DEPTH, JsonBody, read_json, shown
 
@@ -25,7 +25,7 @@ def read_yaml(body: bytes) -> JsonBody:
     """Returns the same value as for the content in JSON. An empty body is an empty mapping. Raises ``MalformedYaml``,
     and all that ``read_json`` raises."""
     if len(body) > MAX_BYTES:
-        raise TooLarge("body", f"is larger than {MAX_BYTES} bytes")
+        raise errors.TooLarge("body", f"is larger than {MAX_BYTES} bytes")
     try:
         content = _document(yaml.parse(body.decode(), Loader=_PARSER))
     except UnicodeDecodeError as exc:

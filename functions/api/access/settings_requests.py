@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from api.tracker.requests import TrackerRequest
+from api.tracker import requests
 from baton.domain.access.read_rights import AgentsRead
 from baton.domain.access.settings import BOUNDS, MAX_HOLIDAYS
 from baton.domain.guardrails.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
-from rest.models import Changes, Day, Part, few
+from rest import models
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN)]
 
@@ -20,18 +20,18 @@ def bounds(name: str) -> Any:
     return Field(ge=low, le=high)
 
 
-class GuardrailsRequest(Part):
+class GuardrailsRequest(models.Part):
     """Fields left out keep their value. ``secrets``: how a text with an apparent secret is handled.
     ``forbidden_patterns``: searched anywhere in a text, ignoring case; `*` is any run of characters, `?` one.
     ``max_text_characters``: of any single text; ``max_items``: of any single array or object."""
 
     secrets: Literal["refuse", "mask", "off"] = "refuse"
-    forbidden_patterns: Annotated[tuple[Pattern, ...], few(MAX_PATTERNS)] = ()
+    forbidden_patterns: Annotated[tuple[Pattern, ...], models.few(MAX_PATTERNS)] = ()
     max_text_characters: Annotated[int, Field(ge=MIN_TEXT, le=MAX_TEXT)] = 0
     max_items: Annotated[int, Field(ge=MIN_ITEMS, le=MAX_ITEMS)] = 0
 
 
-class SettingsRequest(Changes):
+class SettingsRequest(models.Changes):
     """Settings left out keep their value, those of ``guardrails`` and ``tracker`` too; null switches the tracker off.
     ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`. ``requests_per_minute``,
@@ -40,7 +40,7 @@ class SettingsRequest(Changes):
     it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
-    holidays: Annotated[frozenset[Day], few(MAX_HOLIDAYS)] = frozenset()
+    holidays: Annotated[frozenset[models.Day], models.few(MAX_HOLIDAYS)] = frozenset()
     handoff_window_days: Annotated[int, bounds("handoff_window_days")] = 0
     escalation_cap: Annotated[int, bounds("escalation_cap")] = 0
     breaker_scope: Literal["open", "any"] = "open"
@@ -59,4 +59,4 @@ class SettingsRequest(Changes):
     kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
     kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
     guardrails: GuardrailsRequest = GuardrailsRequest()
-    tracker: TrackerRequest | None = None
+    tracker: requests.TrackerRequest | None = None

@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from api.tracker.views import TrackerSettingsView
+from api.tracker import views
 from baton.domain.access.settings import SETTING_NAMES, Settings
 from baton.domain.access.token import Token
 from rest.shape import ViewShape
@@ -46,7 +46,7 @@ class SettingsView(TypedDict):
     kept_bytes_per_minute: int
     kept_bytes_per_claim: int
     guardrails: NotRequired[GuardrailsView]
-    tracker: TrackerSettingsView | None
+    tracker: views.TrackerSettingsView | None
     version: int
 
 

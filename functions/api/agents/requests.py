@@ -22,14 +22,14 @@ from baton.domain.agents.agent import (
 from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT, NAME_PATTERN
 from baton.domain.runs.run_profile import BOUNDS, MAX_MODEL, MAX_SYSTEM_PROMPT
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
-from rest.models import Body, Changes, PageQuery, Part, Slug, few
+from rest import models
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
-Names = Annotated[tuple[Name, ...], few(MAX_ALIASES)]
-Types = Annotated[tuple[Name, ...], few(MAX_TYPES)]
+Names = Annotated[tuple[Name, ...], models.few(MAX_ALIASES)]
+Types = Annotated[tuple[Name, ...], models.few(MAX_TYPES)]
 # Query parameters have commas between types.
 AskedType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, pattern="^[^,]+$")]
-AskedTypes = Annotated[frozenset[AskedType], few(MAX_TYPES, 1)]
+AskedTypes = Annotated[frozenset[AskedType], models.few(MAX_TYPES, 1)]
 ToolName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 
 
@@ -38,7 +38,7 @@ def bounds(name: str) -> Any:
     return Field(ge=low, le=high)
 
 
-class AgentRequest(Changes):
+class AgentRequest(models.Changes):
     """Fields left out keep their value. ``max_concurrent``: the most claims that it may hold at a time; null for no
     limit. ``dispatch_rank``: agents with a lower rank are dispatched first. ``version``: the version that the change is
     based on (0: must not exist yet); any other current version refuses it.
@@ -62,7 +62,7 @@ class AgentRequest(Changes):
     active: bool = True
     system_prompt: Annotated[str, StringConstraints(max_length=MAX_SYSTEM_PROMPT)] = ""
     model: Annotated[str, StringConstraints(max_length=MAX_MODEL)] = ""
-    tools: Annotated[tuple[ToolName, ...], few(MAX_TOOLS_OF_AGENT)] = ()
+    tools: Annotated[tuple[ToolName, ...], models.few(MAX_TOOLS_OF_AGENT)] = ()
     max_turns: Annotated[int, bounds("max_turns")] = 0
     max_tokens: Annotated[int, bounds("max_tokens")] = 0
     max_reply_tokens: Annotated[int, bounds("max_reply_tokens")] = 0
@@ -70,23 +70,23 @@ class AgentRequest(Changes):
     quorum: Annotated[int, Field(ge=1, le=MAX_BRANCHES)] | None = None
 
 
-class Capabilities(Part):
+class Capabilities(models.Part):
     """Fields left out keep their value."""
 
     accepts: Types = ()
     produces: Types = ()
 
 
-class AgentImport(Body):
+class AgentImport(models.Body):
     """Capabilities by slug."""
 
     agents: Annotated[
-        dict[Slug, Capabilities],
+        dict[models.Slug, Capabilities],
         Field(max_length=MAX_AGENTS, json_schema_extra={"additionalProperties": False}),
     ]
 
 
-class AgentQuery(PageQuery):
+class AgentQuery(models.PageQuery):
     """Types that an agent should accept and produce."""
 
     accepts: AskedTypes = Field(default_factory=frozenset)

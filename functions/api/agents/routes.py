@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from api.agents.requests import AgentImport, AgentQuery, AgentRequest
-from api.agents.views import (
-    AgentList,
-    ImportedAgents,
-    SavedAgentView,
-    WholeAgentView,
-    imported_agent_view,
-    saved_agent_view,
-    seen_agent_view,
-    whole_agent_view,
-)
+from api.agents import requests, views
 from baton.domain.agents.agent import requirements
 from baton.ports.deps import Deps
 from baton.services.agents.discover_agents import (
@@ -25,39 +15,36 @@ from baton.services.agents.discover_agents import (
 )
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
-from rest.answers import Answer, created, ok
-from rest.models import query, strict
-from rest.pages import cursor_of, fitting, listed
-from rest.routing import Call, Routes, not_agent
+from rest import answers, models, pages, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
 @routes.put(
     "/agents/{slug}",
-    body=strict(AgentRequest),
-    answers={200: SavedAgentView, 201: SavedAgentView},
-    only=not_agent("register an agent"),
+    body=models.strict(requests.AgentRequest),
+    answers={200: views.SavedAgentView, 201: views.SavedAgentView},
+    only=routing.not_agent("register an agent"),
 )
-def put_agent(deps: Deps, call: Call[AgentRequest, None]) -> Answer:
+def put_agent(deps: Deps, call: routing.Call[requests.AgentRequest, None]) -> answers.Answer:
     """Register an agent, change it, or switch it off.
 
     Only a human's change can carry a standing approval (`approval: auto`): a service's change ends one. Only a human
     can give it a tool.
     """
     agent, is_new = register_agent(deps, call.by, call.slug, call.body.given(), call.body.expected_version)
-    saved = saved_agent_view(agent, profile_for(deps, call.by, agent.slug))
-    return created(saved, call.path) if is_new else ok(saved)
+    saved = views.saved_agent_view(agent, profile_for(deps, call.by, agent.slug))
+    return answers.created(saved, call.path) if is_new else answers.ok(saved)
 
 
 @routes.post(
     "/agents/import",
-    body=strict(AgentImport),
-    answers={200: ImportedAgents},
-    only=not_agent("import agents"),
+    body=models.strict(requests.AgentImport),
+    answers={200: views.ImportedAgents},
+    only=routing.not_agent("import agents"),
     takes_yaml=True,
 )
-def import_capabilities(deps: Deps, call: Call[AgentImport, None]) -> Answer:
+def import_capabilities(deps: Deps, call: routing.Call[requests.AgentImport, None]) -> answers.Answer:
     """Take over the types that agents accept and produce from a `capabilities.yaml`, as JSON or as YAML.
 
     Unknown agents are registered, known ones keep all other fields; an entry without news changes nothing. Everything
@@ -65,20 +52,20 @@ def import_capabilities(deps: Deps, call: Call[AgentImport, None]) -> Answer:
     """
     declared = {slug: types.given() for slug, types in call.body.agents.items()}
     imported = import_agents(deps, call.by, declared, call.idempotency_key)
-    return ok({"items": list(map(imported_agent_view, imported))})
+    return answers.ok({"items": list(map(views.imported_agent_view, imported))})
 
 
-@routes.get("/agents/{slug}", answers={200: WholeAgentView})
-def get_agent(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get("/agents/{slug}", answers={200: views.WholeAgentView})
+def get_agent(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One agent, and its liveness.
 
     Humans, services with the scope `act_as` and the agent itself also get the profile that process-task runs it by.
     """
-    return ok(whole_agent_view(*whole_agent(deps, call.by, call.slug)))
+    return answers.ok(views.whole_agent_view(*whole_agent(deps, call.by, call.slug)))
 
 
-@routes.get("/agents", query=query(AgentQuery, "accepts", "produces"), answers={200: AgentList})
-def list_agents(deps: Deps, call: Call[None, AgentQuery]) -> Answer:
+@routes.get("/agents", query=models.query(requests.AgentQuery, "accepts", "produces"), answers={200: views.AgentList})
+def list_agents(deps: Deps, call: routing.Call[None, requests.AgentQuery]) -> answers.Answer:
     """All agents of the workspace, by slug; or the active ones for types of work, best first.
 
     `accepts` and `produces` may be repeated, or have several types with commas between them. Agents that declare none
@@ -89,9 +76,13 @@ def list_agents(deps: Deps, call: Call[None, AgentQuery]) -> Answer:
     requires = requirements(sorted(call.query.accepts), sorted(call.query.produces))
     workspace = call.by.workspace
     if requires:
-        return ok(fitting(call, listed(call, agents_for(deps, workspace, requires), _rank), _rank, seen_agent_view))
-    found = seen_agents(deps, workspace, after=cursor_of(call), most=call.query.limit + 1)
-    return ok(fitting(call, listed(call, found, _slug), _slug, seen_agent_view))
+        return answers.ok(
+            pages.fitting(
+                call, pages.listed(call, agents_for(deps, workspace, requires), _rank), _rank, views.seen_agent_view
+            )
+        )
+    found = seen_agents(deps, workspace, after=pages.cursor_of(call), most=call.query.limit + 1)
+    return answers.ok(pages.fitting(call, pages.listed(call, found, _slug), _slug, views.seen_agent_view))
 
 
 def _slug(seen: SeenAgent) -> str:

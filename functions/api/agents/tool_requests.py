@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from api.handoffs.requests import Name
+from api.handoffs import requests
 from baton.domain.agents.tool import (
     MAX_CHOICES,
     MAX_INSTRUCTIONS,
@@ -20,17 +20,17 @@ from baton.domain.agents.tool import (
     Variable,
     VariableType,
 )
-from rest.models import Body, Changes, Part, few
+from rest import models
 
 
-class VariableRequest(Body):
+class VariableRequest(models.Body):
     """An argument for the target. ``enum``: its allowed values, each of its type; empty for any."""
 
     name: Annotated[str, StringConstraints(pattern=VARIABLE_PATTERN)]
     type: VariableType = VariableType.STRING
     required: bool = False
     description: Annotated[str, StringConstraints(max_length=MAX_VARIABLE_DESCRIPTION)] = ""
-    enum: Annotated[tuple[Any, ...], few(MAX_CHOICES)] = ()
+    enum: Annotated[tuple[Any, ...], models.few(MAX_CHOICES)] = ()
 
     def variable(self) -> Variable:
         return Variable(
@@ -38,19 +38,19 @@ class VariableRequest(Body):
         )
 
 
-class ToolConfigRequest(Part):
+class ToolConfigRequest(models.Part):
     """``target_agent``: a slug, name or alias; required at first. ``mode``: ``transfer`` hands the conversation to the
     target, ``delegate`` returns with the target's result. ``history``: the part of the conversation that the target
     sees."""
 
-    target_agent: Name = ""
+    target_agent: requests.Name = ""
     mode: ToolMode = ToolMode.TRANSFER
-    context_variables: Annotated[tuple[VariableRequest, ...], few(MAX_VARIABLES)] = ()
+    context_variables: Annotated[tuple[VariableRequest, ...], models.few(MAX_VARIABLES)] = ()
     handoff_instructions: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] = ""
     history: History = History.FULL
 
 
-class ToolRequest(Changes):
+class ToolRequest(models.Changes):
     """Fields left out keep their value, those of ``config`` too. ``active``: a tool that is switched off is offered to
     no model. ``version``: the version that the change is based on (0: must not exist yet); any other current version
     refuses it. ``target_version``: the same for its target."""
@@ -75,7 +75,7 @@ class ToolRequest(Changes):
         return given
 
 
-class DryRunRequest(Body):
+class DryRunRequest(models.Body):
     """``arguments``: as a model would give them."""
 
     arguments: Any = Field(default_factory=dict)

@@ -14,21 +14,18 @@ from baton.services.agents.define_tool import (
     read_tools,
     tool_details,
 )
-from rest.answers import Answer, created, ok
-from rest.models import PageQuery, query, strict
-from rest.pages import cursor_of, fitting
-from rest.routing import Call, Routes, human
+from rest import answers, models, pages, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
 @routes.put(
     "/tools/{name}",
-    body=strict(ToolRequest),
+    body=models.strict(ToolRequest),
     answers={200: ToolView, 201: ToolView},
-    only=human("define a handoff tool"),
+    only=routing.human("define a handoff tool"),
 )
-def put_tool(deps: Deps, call: Call[ToolRequest, None]) -> Answer:
+def put_tool(deps: Deps, call: routing.Call[ToolRequest, None]) -> answers.Answer:
     """Define a tool, change it, or switch it off. A workspace holds at most 200.
 
     A handoff tool is a standing approval: a handoff made with it needs no other, while the tool and its target are
@@ -41,34 +38,38 @@ def put_tool(deps: Deps, call: Call[ToolRequest, None]) -> Answer:
         deps, call.by, name, body.values(), SeenVersions(body.expected_version, body.seen_target)
     )
     shown = tool_view(tool_details(deps, tool))
-    return created(shown, call.path) if is_new else ok(shown)
+    return answers.created(shown, call.path) if is_new else answers.ok(shown)
 
 
-@routes.get("/tools", query=query(PageQuery), answers={200: ToolList})
-def list_tools(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/tools", query=models.query(models.PageQuery), answers={200: ToolList})
+def list_tools(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """The workspace's tools, by name; for an agent, its own.
 
     A page may be shorter than `limit`, even empty, and still have a `next_cursor`.
     """
-    page = read_tools(deps, call.by, call.query.limit, cursor_of(call))
-    return ok(fitting(call, page, lambda details: str(details.tool.name), tool_view))
+    page = read_tools(deps, call.by, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.fitting(call, page, lambda details: str(details.tool.name), tool_view))
 
 
 @routes.get("/tools/{name}", answers={200: ToolView})
-def get_tool(deps: Deps, call: Call[None, None]) -> Answer:
+def get_tool(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One tool."""
-    return ok(tool_view(read_tool(deps, call.by, call.params["name"])))
+    return answers.ok(tool_view(read_tool(deps, call.by, call.params["name"])))
 
 
 @routes.get("/tools/{name}/schema", answers={200: ToolSchemaView})
-def get_tool_schema(deps: Deps, call: Call[None, None]) -> Answer:
+def get_tool_schema(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The tool as a model sees it."""
-    return ok(find_tool(deps, call.by, call.params["name"]).spec)
+    return answers.ok(find_tool(deps, call.by, call.params["name"]).spec)
 
 
 @routes.post(
-    "/tools/{name}/dry-run", body=strict(DryRunRequest), answers={200: DryRunView}, is_idempotent=False, refusals=(404,)
+    "/tools/{name}/dry-run",
+    body=models.strict(DryRunRequest),
+    answers={200: DryRunView},
+    is_idempotent=False,
+    refusals=(404,),
 )
-def dry_run_tool(deps: Deps, call: Call[DryRunRequest, None]) -> Answer:
+def dry_run_tool(deps: Deps, call: routing.Call[DryRunRequest, None]) -> answers.Answer:
     """The result that a call of the tool with these arguments would have now. Changes nothing."""
-    return ok(dry_run(deps, call.by, call.params["name"], call.body.arguments))
+    return answers.ok(dry_run(deps, call.by, call.params["name"], call.body.arguments))

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from baton.domain.agents.tool import Suspension, Tool, Variable
 from baton.services.agents.define_tool import ToolDetails
-from rest.answers import FieldError
+from rest import answers
 from rest.shape import ViewShape
 
 ModeName = Literal["transfer", "delegate"]
@@ -77,7 +77,7 @@ class DryRunView(TypedDict):
     would show to readers; ``context``: the target's context. Both null if the call would be refused."""
 
     ok: bool
-    errors: list[FieldError]
+    errors: list[answers.FieldError]
     would: str | None
     mode: ModeName
     target_agent: str

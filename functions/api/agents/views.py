@@ -11,7 +11,7 @@ from baton.domain.runs.run_profile import RunProfile
 from baton.services.agents.discover_agents import MatchingAgent, SeenAgent
 from baton.services.agents.import_agents import ImportedAgent
 from rest.shape import ViewShape
-from rest.tasks.views import when
+from rest.tasks import views as task_views
 
 
 class AgentView(TypedDict):
@@ -101,7 +101,7 @@ agent_view = ViewShape(AgentView, Agent)
 def seen_agent_view(seen: SeenAgent) -> SeenAgentView:
     liveness: LivenessView = {
         "status": seen.liveness.status.value,
-        "last_contact_at": when(seen.liveness.last_contact_at),
+        "last_contact_at": task_views.when(seen.liveness.last_contact_at),
     }
     view: Any = {**agent_view(seen.agent), "liveness": liveness}
     if isinstance(seen, MatchingAgent):

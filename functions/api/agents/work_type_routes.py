@@ -12,43 +12,40 @@ from baton.domain.agents.route import Mode
 from baton.domain.agents.route import Route as WorkRoute
 from baton.ports.deps import Deps
 from baton.services.agents.change_route import change_route, read_route, read_routes, remove_route
-from rest.answers import Answer, created, nothing, ok
-from rest.models import Changes, PageQuery, Slug, query, strict
-from rest.pages import fitting, listed
-from rest.routing import Call, Routes, human
+from rest import answers, models, pages, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
-class RouteRequest(Changes):
+class RouteRequest(models.Changes):
     """``agent``: an active agent's slug. ``mode``: whether an approval dispatches the task, or leaves it to a worker
     that claims it by its id, or a human decides each time. ``dispatch_rank``: lower goes first; left out, it keeps its
     value (100 at first). ``version``: the version that the change is based on (0: must not exist yet); any other
     current version refuses it."""
 
-    agent: Slug
+    agent: models.Slug
     mode: Mode
     dispatch_rank: Annotated[int, Field(ge=0, le=MAX_DISPATCH_RANK)] = DEFAULT_RANK
 
 
 @routes.put(
     "/routes/{work_type}",
-    body=strict(RouteRequest),
+    body=models.strict(RouteRequest),
     answers={200: RouteView, 201: RouteView},
-    only=human("change a route"),
+    only=routing.human("change a route"),
 )
-def put_route(deps: Deps, call: Call[RouteRequest, None]) -> Answer:
+def put_route(deps: Deps, call: routing.Call[RouteRequest, None]) -> answers.Answer:
     """Route a type of work to an agent. A workspace holds at most 500 routes."""
     work_type = call.params["work_type"]
     route, is_new = change_route(deps, call.by, work_type, call.body.given(), call.body.expected_version)
-    return created(route_view(route), call.path) if is_new else ok(route_view(route))
+    return answers.created(route_view(route), call.path) if is_new else answers.ok(route_view(route))
 
 
-@routes.get("/routes", query=query(PageQuery), answers={200: RouteList})
-def list_routes(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/routes", query=models.query(models.PageQuery), answers={200: RouteList})
+def list_routes(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """The workspace's routes, by `dispatch_rank` and then by work type."""
     found = sorted(read_routes(deps, call.by), key=_sort_key)
-    return ok(fitting(call, listed(call, found, _sort_key), _sort_key, route_view))
+    return answers.ok(pages.fitting(call, pages.listed(call, found, _sort_key), _sort_key, route_view))
 
 
 def _sort_key(route: WorkRoute) -> str:
@@ -56,13 +53,13 @@ def _sort_key(route: WorkRoute) -> str:
 
 
 @routes.get("/routes/{work_type}", answers={200: RouteView})
-def get_route(deps: Deps, call: Call[None, None]) -> Answer:
+def get_route(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One route."""
-    return ok(route_view(read_route(deps, call.by, call.params["work_type"])))
+    return answers.ok(route_view(read_route(deps, call.by, call.params["work_type"])))
 
 
-@routes.delete("/routes/{work_type}", answers={204: None}, only=human("change a route"))
-def delete_route(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.delete("/routes/{work_type}", answers={204: None}, only=routing.human("change a route"))
+def delete_route(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Remove the route of a type of work."""
     remove_route(deps, call.by, call.params["work_type"])
-    return nothing()
+    return answers.nothing()

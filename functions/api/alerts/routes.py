@@ -6,40 +6,37 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from api.alerts.views import AlertPage, AlertView, alert_view
+from api.alerts import views
 from baton.domain.alerts.alert import MAX_MESSAGE, Alert, AlertState, Severity
 from baton.ports.deps import Deps
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
 from baton.services.alerts.list_alerts import AlertFilter, find_alert, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
-from rest.answers import Answer, created, ok
-from rest.models import Body, Id, PageQuery, Reason, Slug, query, strict
-from rest.pages import cursor_of, listing
-from rest.routing import Call, Routes, human
+from rest import answers, models, pages, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
-class NewAlert(Body):
+class NewAlert(models.Body):
     """``kind``: the caller's own name for it, none of the flags that Baton raises itself."""
 
-    kind: Slug
+    kind: models.Slug
     severity: Severity
     message: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE)]
-    task_id: Id | None = None
+    task_id: models.Id | None = None
 
 
-class AlertNote(Body):
-    note: Reason | None = None
+class AlertNote(models.Body):
+    note: models.Reason | None = None
 
 
-class AlertQuery(PageQuery):
+class AlertQuery(models.PageQuery):
     state: Literal["open", "acknowledged", "resolved"] | None = None
-    task_id: Id | None = None
+    task_id: models.Id | None = None
 
 
-@routes.post("/alerts", body=strict(NewAlert), answers={201: AlertView}, refusals=(404,))
-def create_alert(deps: Deps, call: Call[NewAlert, None]) -> Answer:
+@routes.post("/alerts", body=models.strict(NewAlert), answers={201: views.AlertView}, refusals=(404,))
+def create_alert(deps: Deps, call: routing.Call[NewAlert, None]) -> answers.Answer:
     """Alert humans to a problem, about a task or not.
 
     At most 60 from one caller in each hour of the clock (UTC): more are refused with 409 `too_many_alerts`, and
@@ -48,49 +45,49 @@ def create_alert(deps: Deps, call: Call[NewAlert, None]) -> Answer:
     body = call.body
     request = AlertRequest(kind=body.kind, severity=body.severity, message=body.message, task_id=body.task_id)
     alert = raise_alert(deps, call.by, request, call.idempotency_key)
-    return created(alert_view(deps, alert), f"/alerts/{alert.id}")
+    return answers.created(views.alert_view(deps, alert), f"/alerts/{alert.id}")
 
 
-@routes.get("/alerts", query=query(AlertQuery), answers={200: AlertPage})
-def list_all_alerts(deps: Deps, call: Call[None, AlertQuery]) -> Answer:
+@routes.get("/alerts", query=models.query(AlertQuery), answers={200: views.AlertPage})
+def list_all_alerts(deps: Deps, call: routing.Call[None, AlertQuery]) -> answers.Answer:
     """Alerts, newest first. A page may be shorter than `limit` and still have a next one."""
     state = None if call.query.state is None else AlertState(call.query.state)
-    page = list_alerts(deps, call.by, AlertFilter(state, call.query.task_id), call.query.limit, cursor_of(call))
+    page = list_alerts(deps, call.by, AlertFilter(state, call.query.task_id), call.query.limit, pages.cursor_of(call))
 
-    def view(alert: Alert) -> AlertView:
-        return alert_view(deps, alert)
+    def view(alert: Alert) -> views.AlertView:
+        return views.alert_view(deps, alert)
 
-    return ok(listing(call, page, view))
+    return answers.ok(pages.listing(call, page, view))
 
 
-@routes.get("/alerts/{alert_id}", answers={200: AlertView})
-def get_alert(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get("/alerts/{alert_id}", answers={200: views.AlertView})
+def get_alert(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One alert."""
-    return ok(alert_view(deps, find_alert(deps, call.by, call.params["alert_id"])))
+    return answers.ok(views.alert_view(deps, find_alert(deps, call.by, call.params["alert_id"])))
 
 
 @routes.post(
     "/alerts/{alert_id}/acknowledge",
-    body=strict(AlertNote),
-    answers={200: AlertView},
-    only=human("acknowledge an alert"),
+    body=models.strict(AlertNote),
+    answers={200: views.AlertView},
+    only=routing.human("acknowledge an alert"),
 )
-def acknowledge_an_alert(deps: Deps, call: Call[AlertNote, None]) -> Answer:
+def acknowledge_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
     """Acknowledge an alert: a human is working on it.
 
     One that was handled before is answered unchanged; the first human stays.
     """
     alert = acknowledge_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
-    return ok(alert_view(deps, alert))
+    return answers.ok(views.alert_view(deps, alert))
 
 
 @routes.post(
     "/alerts/{alert_id}/resolve",
-    body=strict(AlertNote),
-    answers={200: AlertView},
-    only=human("resolve an alert"),
+    body=models.strict(AlertNote),
+    answers={200: views.AlertView},
+    only=routing.human("resolve an alert"),
 )
-def resolve_an_alert(deps: Deps, call: Call[AlertNote, None]) -> Answer:
+def resolve_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
     """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
     alert = resolve_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
-    return ok(alert_view(deps, alert))
+    return answers.ok(views.alert_view(deps, alert))

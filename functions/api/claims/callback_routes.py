@@ -5,12 +5,11 @@ from __future__ import annotations
 from api.claims.callback_views import AcceptedView
 from baton.ports.deps import Deps
 from baton.services.claims.wait_for_callback import answer_unread
-from rest.answers import Answer, ok
+from rest import answers, routing
 from rest.request import Request
-from rest.routing import Call, InputReader, Routes
 from rest.strict_json import read_json
 
-routes = Routes()
+routes = routing.Routes()
 
 
 def bytes_of(request: Request) -> bytes:
@@ -21,18 +20,18 @@ def bytes_of(request: Request) -> bytes:
 
 @routes.post(
     "/callbacks/{token}",
-    body=InputReader(object, bytes_of),
+    body=routing.InputReader(object, bytes_of),
     answers={200: AcceptedView},
     is_idempotent=False,
     needs_token=False,
     raw=True,
     any_value=True,
 )
-def answer_a_callback(deps: Deps, call: Call[bytes, None]) -> Answer:
+def answer_a_callback(deps: Deps, call: routing.Call[bytes, None]) -> answers.Answer:
     """Answer a task that waits for this callback, once, with any JSON value; an empty body is null.
 
     Takes no token: the address is a secret. The same answer may be repeated; another one, or one after the wait, is
     refused with 409 `callback_used`.
     """
     answer_unread(deps, call.params["token"], lambda: read_json(call.body, any_value=True).value)
-    return ok({"accepted": True})
+    return answers.ok({"accepted": True})

@@ -6,7 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from rest.tasks.views import ChangedTask
+from rest.tasks import views as task_views
 
 
 class CallbackView(TypedDict):
@@ -17,7 +17,7 @@ class CallbackView(TypedDict):
     until: str | None
 
 
-class WaitingTask(ChangedTask):
+class WaitingTask(task_views.ChangedTask):
     callback: CallbackView
 
 

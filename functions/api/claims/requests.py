@@ -6,94 +6,76 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from api.handoffs.requests import (
-    LEFT_OUT,
-    MAX_CRITERIA,
-    MAX_LIST,
-    Context,
-    Criterion,
-    Expectations,
-    Ignored,
-    Line,
-    Name,
-    Piece,
-    Result,
-    Rollback,
-    Source,
-    Target,
-    TaskMetadata,
-    Text,
-    Texts,
-)
-from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
+from api.handoffs import requests
+from baton.domain.handoffs import handoff_message
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
 from baton.services.claims.delegate_task import BranchMessage, branch_from
-from rest.models import Body, Id, Instant, LeaseSeconds, Reason, few, plain, without
+from rest import models
 
 # One report for each criterion of each deliverable that a handoff may have.
-MAX_REPORTS = MAX_LIST * MAX_CRITERIA
+MAX_REPORTS = requests.MAX_LIST * requests.MAX_CRITERIA
 
 
-class OpenPiece(Piece):
+class OpenPiece(requests.Piece):
     """Other fields are allowed too."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Heartbeat(Body):
+class Heartbeat(models.Body):
     """``lease_seconds``: from now; left out, the claim's own length."""
 
-    claim_id: Id
-    lease_seconds: LeaseSeconds | None = None
+    claim_id: models.Id
+    lease_seconds: models.LeaseSeconds | None = None
 
 
-class Release(Body):
-    claim_id: Id
-    reason: Reason | None = None
+class Release(models.Body):
+    claim_id: models.Id
+    reason: models.Reason | None = None
 
 
 class Delivered(OpenPiece):
-    type: Name
-    description: Text = LEFT_OUT
-    files_created: Texts = LEFT_OUT
-    files_modified: Texts = LEFT_OUT
-    tests_created: Texts = LEFT_OUT
+    type: requests.Name
+    description: requests.Text = requests.LEFT_OUT
+    files_created: requests.Texts = requests.LEFT_OUT
+    files_modified: requests.Texts = requests.LEFT_OUT
+    tests_created: requests.Texts = requests.LEFT_OUT
 
 
-class Report(Piece):
+class Report(requests.Piece):
     """``criterion``: by its exact text. ``met``: false for any of them makes the completion a partial one."""
 
-    criterion: Criterion
+    criterion: requests.Criterion
     met: bool
-    evidence: Text = LEFT_OUT
+    evidence: requests.Text = requests.LEFT_OUT
 
 
 class Verification(OpenPiece):
-    tests_passing: bool = LEFT_OUT
-    type_check_passing: bool = LEFT_OUT
-    lint_passing: bool = LEFT_OUT
-    acceptance_criteria_met: Annotated[tuple[Report, ...], few(MAX_REPORTS)] = LEFT_OUT
+    tests_passing: bool = requests.LEFT_OUT
+    type_check_passing: bool = requests.LEFT_OUT
+    lint_passing: bool = requests.LEFT_OUT
+    acceptance_criteria_met: Annotated[tuple[Report, ...], models.few(MAX_REPORTS)] = requests.LEFT_OUT
 
 
-class ContextForNext(Context):
+class ContextForNext(requests.Context):
     model_config = ConfigDict(extra="allow")
 
 
-class Continuation(Piece):
+class Continuation(requests.Piece):
     """``suggested_next``: an agent that gets a handoff of its own, for a human to approve. An unknown one is recorded,
     and refuses nothing."""
 
-    suggested_next: Name
-    reason: Line = LEFT_OUT
-    context_for_next: ContextForNext = LEFT_OUT
+    suggested_next: requests.Name
+    reason: requests.Line = requests.LEFT_OUT
+    context_for_next: ContextForNext = requests.LEFT_OUT
 
 
-class Enveloped(Piece):
+class Enveloped(requests.Piece):
     """A message with its envelope (docs/spec/protocol.md §4), which has to agree with the task and the claim."""
 
-    handoff_id: Id = LEFT_OUT
-    source: Source = LEFT_OUT
-    timestamp: Ignored = None
+    handoff_id: models.Id = requests.LEFT_OUT
+    source: requests.Source = requests.LEFT_OUT
+    timestamp: requests.Ignored = None
 
     def envelope(self) -> dict[str, Any]:
         """Returns the fields that are checked against the task and the claim."""
@@ -104,50 +86,50 @@ class CompletionRequest(Enveloped):
     """Every acceptance criterion of the handoff has to be among ``verification.acceptance_criteria_met``. ``status``:
     ``partial`` with an unmet one, else ``success``. ``handoff_id`` and ``source``: those of the task and the claim."""
 
-    claim_id: Id
-    completion_id: Ignored = None
-    status: Literal["success", "partial"] = LEFT_OUT
+    claim_id: models.Id
+    completion_id: requests.Ignored = None
+    status: Literal["success", "partial"] = requests.LEFT_OUT
     output: Any = None
-    deliverables: Annotated[tuple[Delivered, ...], few(MAX_LIST)] = LEFT_OUT
-    verification: Verification = LEFT_OUT
-    notes: Texts = LEFT_OUT
-    results: Annotated[tuple[Result, ...], few(MAX_LIST)] = LEFT_OUT
-    continuation: Continuation = LEFT_OUT
+    deliverables: Annotated[tuple[Delivered, ...], models.few(requests.MAX_LIST)] = requests.LEFT_OUT
+    verification: Verification = requests.LEFT_OUT
+    notes: requests.Texts = requests.LEFT_OUT
+    results: Annotated[tuple[requests.Result, ...], models.few(requests.MAX_LIST)] = requests.LEFT_OUT
+    continuation: Continuation = requests.LEFT_OUT
 
     def message(self) -> dict[str, Any]:
-        return without(plain(self), {"claim_id", "output", "handoff_id", "source", "status"})
+        return models.without(models.plain(self), {"claim_id", "output", "handoff_id", "source", "status"})
 
 
-class Blocker(Piece):
-    type: Name = LEFT_OUT
-    description: Text = LEFT_OUT
-    required_to_proceed: bool = LEFT_OUT
+class Blocker(requests.Piece):
+    type: requests.Name = requests.LEFT_OUT
+    description: requests.Text = requests.LEFT_OUT
+    required_to_proceed: bool = requests.LEFT_OUT
 
 
-class PartialProgress(Piece):
-    completed: Texts = LEFT_OUT
-    incomplete: Texts = LEFT_OUT
+class PartialProgress(requests.Piece):
+    completed: requests.Texts = requests.LEFT_OUT
+    incomplete: requests.Texts = requests.LEFT_OUT
 
 
-class FailureRequest(Piece):
+class FailureRequest(requests.Piece):
     """``partial_progress`` is saved as a checkpoint for the next worker."""
 
     type: Literal["blocker", "error", "timeout", "validation", "capability"]
-    description: Line
-    blockers: Annotated[tuple[Blocker, ...], few(MAX_LIST)] = LEFT_OUT
-    partial_progress: PartialProgress = LEFT_OUT
+    description: requests.Line
+    blockers: Annotated[tuple[Blocker, ...], models.few(requests.MAX_LIST)] = requests.LEFT_OUT
+    partial_progress: PartialProgress = requests.LEFT_OUT
 
 
-class RollbackRequest(Piece):
+class RollbackRequest(requests.Piece):
     """``target_agent``: left out, the agent that the handoff names for a failure."""
 
-    target_agent: Name = LEFT_OUT
-    reason: Line = LEFT_OUT
-    questions: Texts = LEFT_OUT
+    target_agent: requests.Name = requests.LEFT_OUT
+    reason: requests.Line = requests.LEFT_OUT
+    questions: requests.Texts = requests.LEFT_OUT
 
 
-class MayRollBack(Piece):
-    rollback_request: RollbackRequest = LEFT_OUT
+class MayRollBack(requests.Piece):
+    rollback_request: RollbackRequest = requests.LEFT_OUT
 
     def asked_back(self) -> dict[str, Any] | None:
         return self.rollback_request.given() if "rollback_request" in self.model_fields_set else None
@@ -157,46 +139,46 @@ class FailureReport(MayRollBack, Enveloped):
     """``retryable``: retried with backoff while attempts remain. ``handoff_id`` and ``source``: those of the task and
     the claim."""
 
-    claim_id: Id
-    failure_id: Ignored = None
-    checkpoint_id: Ignored = None
-    status: Literal["failed"] = LEFT_OUT
+    claim_id: models.Id
+    failure_id: requests.Ignored = None
+    checkpoint_id: requests.Ignored = None
+    status: Literal["failed"] = requests.LEFT_OUT
     failure: FailureRequest
     retryable: bool = False
 
 
 class Rejection(MayRollBack):
-    claim_id: Id
-    reason: Line
+    claim_id: models.Id
+    reason: requests.Line
 
 
-class TransferRequest(Piece):
+class TransferRequest(requests.Piece):
     """The new task keeps this task's expectations."""
 
-    claim_id: Id
-    target: Target
-    summary: Line = LEFT_OUT
-    results: Annotated[tuple[Result, ...], few(MAX_LIST)] = LEFT_OUT
-    context: Context = LEFT_OUT
-    metadata: TaskMetadata = LEFT_OUT
+    claim_id: models.Id
+    target: requests.Target
+    summary: requests.Line = requests.LEFT_OUT
+    results: Annotated[tuple[requests.Result, ...], models.few(requests.MAX_LIST)] = requests.LEFT_OUT
+    context: requests.Context = requests.LEFT_OUT
+    metadata: requests.TaskMetadata = requests.LEFT_OUT
 
-    def message(self) -> HandoffMessage:
-        return message_from(without(plain(self), {"claim_id"}))
+    def message(self) -> handoff_message.HandoffMessage:
+        return handoff_message.message_from(models.without(models.plain(self), {"claim_id"}))
 
 
-class BranchRequest(Piece):
+class BranchRequest(requests.Piece):
     """``call_id``: the caller's own name for the branch; left out, ``call_1``, ``call_2`` … by its position."""
 
-    call_id: Id = LEFT_OUT
-    target: Target
-    summary: Line = LEFT_OUT
-    context: Context = LEFT_OUT
-    expectations: Expectations = LEFT_OUT
-    rollback: Rollback = LEFT_OUT
-    metadata: TaskMetadata = LEFT_OUT
+    call_id: models.Id = requests.LEFT_OUT
+    target: requests.Target
+    summary: requests.Line = requests.LEFT_OUT
+    context: requests.Context = requests.LEFT_OUT
+    expectations: requests.Expectations = requests.LEFT_OUT
+    rollback: requests.Rollback = requests.LEFT_OUT
+    metadata: requests.TaskMetadata = requests.LEFT_OUT
 
 
-class Join(Body):
+class Join(models.Body):
     """When the task continues: once all branches have ended, once one is done, or once ``quorum`` are. It always
     continues when all have ended."""
 
@@ -204,9 +186,9 @@ class Join(Body):
     quorum: Annotated[int, Field(ge=1, le=MAX_BRANCHES)] | None = None
 
 
-class DelegationRequest(Piece):
-    claim_id: Id
-    branches: Annotated[tuple[BranchRequest, ...], few(MAX_BRANCHES, 1)]
+class DelegationRequest(requests.Piece):
+    claim_id: models.Id
+    branches: Annotated[tuple[BranchRequest, ...], models.few(MAX_BRANCHES, 1)]
     join: Join = Join()
 
     def messages(self) -> list[BranchMessage]:
@@ -216,20 +198,20 @@ class DelegationRequest(Piece):
         ]
 
 
-class CallbackWait(Body):
+class CallbackWait(models.Body):
     """``interaction_id``: the caller's own name for the interaction. ``until``: at most 30 days ahead, by default 7."""
 
-    claim_id: Id
-    interaction_id: Name
-    until: Instant | None = None
+    claim_id: models.Id
+    interaction_id: requests.Name
+    until: models.Instant | None = None
 
 
-class NoteRequest(Body):
-    claim_id: Id
-    text: Text
+class NoteRequest(models.Body):
+    claim_id: models.Id
+    text: requests.Text
 
 
-class CheckpointRequest(Body):
-    claim_id: Id
-    step_name: Name
+class CheckpointRequest(models.Body):
+    claim_id: models.Id
+    step_name: requests.Name
     state: dict[str, Any]

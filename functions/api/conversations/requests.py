@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from api.handoffs.requests import LEFT_OUT, BudgetRequest, Name
+from api.handoffs import requests
 from baton.services.conversations.converse import MAX_TEXT, Opening
-from rest.models import Body, Query, from_digits
+from rest import models
 
 MAX_MESSAGES = 200
 MAX_AFTER = 2_000
@@ -17,26 +17,26 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, patte
 Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^([^_]|$)"}})]
 
 
-class ConversationRequest(Body):
+class ConversationRequest(models.Body):
     """``agent``: a slug, name or alias. ``context``: given to the agent with the message; keys that begin with ``_``
     are Baton's. ``budget``: of the whole conversation."""
 
-    agent: Name
+    agent: requests.Name
     message: Text
     context: Context = Field(default_factory=dict)
-    budget: BudgetRequest = LEFT_OUT
+    budget: requests.BudgetRequest = requests.LEFT_OUT
 
     def opening(self) -> Opening:
         budget = self.budget.given() if "budget" in self.model_fields_set else None
         return Opening(agent=self.agent, message=self.message, context=self.context, budget=budget)
 
 
-class MessageRequest(Body):
+class MessageRequest(models.Body):
     message: Text
 
 
-class MessageQuery(Query):
+class MessageQuery(models.Query):
     """``after``: the value from the page before; left out, the list begins with the first message."""
 
     after: Annotated[str | None, StringConstraints(max_length=MAX_AFTER)] = None
-    limit: Annotated[int, Field(ge=1, le=MAX_MESSAGES), from_digits] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_MESSAGES), models.from_digits] = 50

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.tasks.task import Kind, Task
-from baton.domain.times import rfc3339
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.conversations.converse import ReadMessage
 from baton.services.conversations.see_conversation import Overview
 from rest.shape import ViewShape
-from rest.tasks.views import ChangedTask, KindName, StateName, UsageView, changed_task, usage_view
+from rest.tasks import views as task_views
 
 MessageName = Literal[
     "user_message",
@@ -33,7 +33,7 @@ class AskedView(TypedDict):
     """``task``: the task that answers the message. ``conversation_id``: its workflow."""
 
     conversation_id: str
-    task: ChangedTask
+    task: task_views.ChangedTask
 
 
 class ConversationTask(TypedDict):
@@ -41,9 +41,9 @@ class ConversationTask(TypedDict):
 
     id: str
     agent: str | None
-    state: StateName
+    state: task_views.StateName
     parent_id: str | None
-    kind: KindName
+    kind: task_views.KindName
     created_at: str
 
 
@@ -57,7 +57,7 @@ class ConversationView(TypedDict):
     state: Literal["open", "idle"]
     message: str
     tasks: list[ConversationTask]
-    usage: UsageView
+    usage: task_views.UsageView
     created_at: str
 
 
@@ -85,7 +85,7 @@ _TASK = ViewShape(ConversationTask, Task, "kind")
 
 
 def asked_view(deps: Deps, details: TaskDetails) -> AskedView:
-    return {"conversation_id": details.task.workflow_id, "task": changed_task(deps, details)}
+    return {"conversation_id": details.task.workflow_id, "task": task_views.changed_task(deps, details)}
 
 
 def conversation_view(seen: Overview) -> ConversationView:
@@ -97,8 +97,8 @@ def conversation_view(seen: Overview) -> ConversationView:
         "state": "open" if seen.is_open else "idle",
         "message": seen.message,
         "tasks": list(map(_task_view, seen.tasks)),
-        "usage": usage_view(seen.usage),
-        "created_at": rfc3339(root.created_at),
+        "usage": task_views.usage_view(seen.usage),
+        "created_at": times.rfc3339(root.created_at),
     }
 
 

@@ -4,63 +4,60 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.escalations.views import ReleasedReview, ReviewPage, ReviewView, WholeReview, review_view, whole_review
+from api.escalations import views
 from api.tasks.command_requests import Revision
 from baton.domain.escalations.review import Review
 from baton.ports.deps import Deps
 from baton.services.escalations.list_reviews import find_review, list_reviews
 from baton.services.escalations.release_review import release_review
-from rest.answers import Answer, ok
-from rest.models import Body, PageQuery, query, strict
-from rest.pages import cursor_of, fitting, listing
-from rest.routing import Call, Routes, human
-from rest.tasks.trail_views import note_view
-from rest.tasks.views import changed_task
+from rest import answers, models, pages, routing
+from rest.tasks import trail_views
+from rest.tasks import views as task_views
 
-routes = Routes()
+routes = routing.Routes()
 
 
-class ReviewSeen(Body):
+class ReviewSeen(models.Body):
     """``version``: the version that the human has read; requests made since then refuse the release. Left out, the
     current one."""
 
     version: Revision | None = None
 
 
-class ReviewQuery(PageQuery):
+class ReviewQuery(models.PageQuery):
     state: Literal["open", "released"] | None = None
 
 
-@routes.get("/manual-reviews", query=query(ReviewQuery), answers={200: ReviewPage})
-def list_manual_reviews(deps: Deps, call: Call[None, ReviewQuery]) -> Answer:
+@routes.get("/manual-reviews", query=models.query(ReviewQuery), answers={200: views.ReviewPage})
+def list_manual_reviews(deps: Deps, call: routing.Call[None, ReviewQuery]) -> answers.Answer:
     """Manual reviews, newest first."""
     is_open = None if call.query.state is None else call.query.state == "open"
-    page = list_reviews(deps, call.by, is_open, call.query.limit, cursor_of(call))
+    page = list_reviews(deps, call.by, is_open, call.query.limit, pages.cursor_of(call))
 
-    def view(review: Review) -> ReviewView:
-        return review_view(deps, review)
+    def view(review: Review) -> views.ReviewView:
+        return views.review_view(deps, review)
 
-    return ok(listing(call, page, view))
+    return answers.ok(pages.listing(call, page, view))
 
 
-@routes.get("/manual-reviews/{review_id}", query=query(PageQuery), answers={200: WholeReview})
-def get_manual_review(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/manual-reviews/{review_id}", query=models.query(models.PageQuery), answers={200: views.WholeReview})
+def get_manual_review(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """One manual review, with the note of each request, and the whole message that a release hands off.
 
     `limit` and `cursor` are for its notes, which continue with `next_cursor`.
     """
-    found = find_review(deps, call.by, call.params["review_id"], call.query.limit, cursor_of(call))
-    notes = fitting(call, found.notes, lambda note: note.id, note_view)
-    return ok(whole_review(deps, found, notes))
+    found = find_review(deps, call.by, call.params["review_id"], call.query.limit, pages.cursor_of(call))
+    notes = pages.fitting(call, found.notes, lambda note: note.id, trail_views.note_view)
+    return answers.ok(views.whole_review(deps, found, notes))
 
 
 @routes.post(
     "/manual-reviews/{review_id}/release",
-    body=strict(ReviewSeen),
-    answers={200: ReleasedReview},
-    only=human("release a manual review"),
+    body=models.strict(ReviewSeen),
+    answers={200: views.ReleasedReview},
+    only=routing.human("release a manual review"),
 )
-def release_manual_review(deps: Deps, call: Call[ReviewSeen, None]) -> Answer:
+def release_manual_review(deps: Deps, call: routing.Call[ReviewSeen, None]) -> answers.Answer:
     """Release its latest request: the task is created, and approved by this."""
     review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, call.body.version)
-    return ok({**review_view(deps, review), "task": changed_task(deps, details)})
+    return answers.ok({**views.review_view(deps, review), "task": task_views.changed_task(deps, details)})

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 from baton.domain.escalations.review import Review
 from baton.ports.deps import Deps
 from baton.services.escalations.list_reviews import ReviewDetails
-from rest.pages import Listing
+from rest import pages
 from rest.shape import ViewShape
-from rest.tasks.trail_views import NoteView
-from rest.tasks.views import ChangedTask
+from rest.tasks import trail_views
+from rest.tasks import views as task_views
 
 
 class ReviewView(TypedDict):
@@ -44,13 +44,13 @@ class WholeReview(ReviewView):
     message that a release hands off, for a chain that the loop guard stopped; null for an escalation, where ``request``
     is complete."""
 
-    notes: list[NoteView]
+    notes: list[trail_views.NoteView]
     next_cursor: str | None
     handoff: dict[str, Any] | None
 
 
 class ReleasedReview(ReviewView):
-    task: ChangedTask
+    task: task_views.ChangedTask
 
 
 class ReviewPage(TypedDict):
@@ -67,7 +67,7 @@ def review_view(deps: Deps, review: Review) -> ReviewView:
     return _REVIEW(review, state=state, reason=review.reason, task_url=task_url)
 
 
-def whole_review(deps: Deps, details: ReviewDetails, notes: Listing) -> WholeReview:
+def whole_review(deps: Deps, details: ReviewDetails, notes: pages.Listing) -> WholeReview:
     handoff = None if details.draft is None else details.draft["message"]
     noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
     return {**review_view(deps, details.review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]

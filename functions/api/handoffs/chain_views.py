@@ -8,16 +8,16 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from api.handoffs.views import StatusName
+from api.handoffs import views
+from baton.domain import times
 from baton.domain.handoffs.chain import Step
 from baton.domain.handoffs.handoff import status_of
 from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs.transcript import Usage
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind
-from baton.domain.tasks.trail import canonical_json
-from baton.domain.times import rfc3339
 from baton.services.handoffs.workflow_chain import WorkflowOverview
-from rest.tasks.views import KindName, StateName, UsageView, usage_view, when
+from rest.tasks import views as task_views
 
 # A function's answer has at most 6 MB; the rest of a node is under 2 KB.
 MAX_SAID_BYTES = 3_000_000
@@ -53,13 +53,13 @@ class ChainNode(TypedDict):
 
     handoff_id: str
     task_id: str
-    kind: KindName
+    kind: task_views.KindName
     title: str
     source_agent: str
     target_agent: str | None
     agent: str | None
-    status: StatusName
-    state: StateName
+    status: views.StatusName
+    state: task_views.StateName
     depth: int
     created_at: str
     started_at: str | None
@@ -95,7 +95,7 @@ class ChainView(TypedDict):
 
     workflow_id: str
     handoffs: int
-    usage: UsageView
+    usage: task_views.UsageView
     budget: BudgetView | None
     nodes: list[ChainNode]
 
@@ -106,7 +106,7 @@ def chain_view(workflow: WorkflowOverview) -> ChainView:
     return {
         "workflow_id": workflow.workflow_id,
         "handoffs": _count(workflow.roots),
-        "usage": usage_view(workflow.usage),
+        "usage": task_views.usage_view(workflow.usage),
         "budget": _budget_view(workflow.budget, workflow.usage),
         "nodes": nodes,
     }
@@ -121,7 +121,7 @@ def _budget_view(budget: Budget, usage: Usage) -> BudgetView | None:
         "model_calls_left": _left(budget.max_model_calls, usage.model_calls),
         "max_tokens": budget.max_tokens,
         "tokens_left": _left(budget.max_tokens, usage.tokens),
-        "deadline": when(budget.deadline),
+        "deadline": task_views.when(budget.deadline),
     }
 
 
@@ -136,7 +136,7 @@ class _ReportSpace:
     left: int = MAX_SAID_BYTES  # bytes
 
     def takes(self, report: dict[str, Any]) -> bool:
-        self.left -= len(canonical_json(report).encode())
+        self.left -= len(trail.canonical_json(report).encode())
         return self.left >= 0
 
 
@@ -158,9 +158,9 @@ def _node(step: Step, space: _ReportSpace) -> ChainNode:
         "status": status_of(task),
         "state": task.state.value,
         "depth": task.depth,
-        "created_at": rfc3339(task.created_at),
-        "started_at": when(task.started_at),
-        "ended_at": when(step.ended_at),
+        "created_at": times.rfc3339(task.created_at),
+        "started_at": task_views.when(task.started_at),
+        "ended_at": task_views.when(step.ended_at),
         "duration_seconds": step.duration_seconds,
         "attempts": task.attempt,
         **(report if is_shown else _NO_REPORT),

@@ -8,13 +8,13 @@ from typing_extensions import TypedDict
 
 from baton.domain.handoffs.workflow import Checkpoint
 from rest.shape import ViewShape
-from rest.tasks.views import ChangedTask
+from rest.tasks import views as task_views
 
 
 class SavedCheckpoint(TypedDict):
     checkpoint_id: str
     step_name: str
-    task: ChangedTask
+    task: task_views.ChangedTask
 
 
 class CheckpointView(TypedDict):

@@ -6,20 +6,17 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.handoffs.workflow import InboxItem
-from baton.domain.times import rfc3339
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.tasks.list_tasks import list_pending_tasks
-from rest.answers import Answer, ok
-from rest.models import MAX_PAGE, Body, Id, PageQuery, few, query, strict
-from rest.pages import cursor_of, fitting, listing
-from rest.routing import Call, Routes
-from rest.tasks.trail_views import PrincipalView
-from rest.tasks.views import ListedTask, TaskPage, listed_task
+from rest import answers, models, pages, routing
+from rest.tasks import trail_views
+from rest.tasks import views as task_views
 
-routes = Routes()
+routes = routing.Routes()
 
 _OF_EVERY_ITEM = ("type", "handoff_id", "task_id", "workflow_id", "title", "state", "agent", "by")
 
@@ -37,7 +34,7 @@ class InboxItemView(TypedDict):
     title: str
     state: Literal["done", "failed", "rejected", "cancelled"]
     agent: str | None
-    by: PrincipalView
+    by: trail_views.PrincipalView
     content: dict[str, Any]
 
 
@@ -46,53 +43,56 @@ class InboxPage(TypedDict):
     next_cursor: str | None
 
 
-class Acknowledgement(Body):
-    ids: Annotated[tuple[Id, ...], few(MAX_PAGE, 1)]
+class Acknowledgement(models.Body):
+    ids: Annotated[tuple[models.Id, ...], models.few(models.MAX_PAGE, 1)]
 
 
 class AcknowledgedView(TypedDict):
     acknowledged: int
 
 
-@routes.get("/agents/{slug}/inbox", query=query(PageQuery), answers={200: InboxPage}, while_off=True)
-def list_inbox(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/agents/{slug}/inbox", query=models.query(models.PageQuery), answers={200: InboxPage}, while_off=True)
+def list_inbox(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """The outcomes of the agent's own handoffs, oldest first, until they are acknowledged.
 
     For the agent itself, for services with the scope `act_as`, and for humans. A page may be shorter than `limit` and
     still have a `next_cursor`.
     """
-    page = read_inbox(deps, call.by, call.slug, call.query.limit, cursor_of(call))
-    return ok(fitting(call, page, lambda item: str(item.id), _view))
+    page = read_inbox(deps, call.by, call.slug, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.fitting(call, page, lambda item: str(item.id), _view))
 
 
 @routes.post(
-    "/agents/{slug}/inbox/ack", body=strict(Acknowledgement), answers={200: AcknowledgedView}, is_idempotent=False
+    "/agents/{slug}/inbox/ack",
+    body=models.strict(Acknowledgement),
+    answers={200: AcknowledgedView},
+    is_idempotent=False,
 )
-def acknowledge_inbox(deps: Deps, call: Call[Acknowledgement, None]) -> Answer:
+def acknowledge_inbox(deps: Deps, call: routing.Call[Acknowledgement, None]) -> answers.Answer:
     """Remove items from the inbox. May be repeated freely: items that were removed before, or never existed, count too.
 
     An agent that is switched off can read its inbox, and finds all items again once it is switched on.
     """
-    return ok({"acknowledged": acknowledge(deps, call.by, call.slug, call.body.ids)})
+    return answers.ok({"acknowledged": acknowledge(deps, call.by, call.slug, call.body.ids)})
 
 
-@routes.get("/agents/{slug}/pending", query=query(PageQuery), answers={200: TaskPage})
-def list_pending(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/agents/{slug}/pending", query=models.query(models.PageQuery), answers={200: task_views.TaskPage})
+def list_pending(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Tasks for the agent that wait for approval or for a claim, newest first.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    page = list_pending_tasks(deps, call.by, call.slug, call.query.limit, cursor_of(call))
+    page = list_pending_tasks(deps, call.by, call.slug, call.query.limit, pages.cursor_of(call))
 
-    def view(details: TaskDetails) -> ListedTask:
-        return listed_task(deps, details)
+    def view(details: TaskDetails) -> task_views.ListedTask:
+        return task_views.listed_task(deps, details)
 
-    return ok(listing(call, page, view))
+    return answers.ok(pages.listing(call, page, view))
 
 
 def _view(item: InboxItem) -> InboxItemView:
     content = {name: value for name, value in item.content.items() if name not in _OF_EVERY_ITEM}
     known = {name: item.content[name] for name in _OF_EVERY_ITEM}
-    shown: Any = {"id": item.id, "at": rfc3339(item.at), **known, "content": content}
+    shown: Any = {"id": item.id, "at": times.rfc3339(item.at), **known, "content": content}
     view: InboxItemView = shown
     return view

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
-from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
-from baton.domain.times import rfc3339
-from rest.models import Id, Instant, Part, Slug, few, plain, without
+from baton.domain import times
+from baton.domain.handoffs import handoff_message
+from rest import models
 
 MAX_TEXT = 2_000
 MAX_NAME = 100
@@ -27,9 +27,9 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 # Text that becomes a title must have a visible character. The blanks are listed, as regular expressions differ in \S.
 SAYS_SOMETHING = r"[^\u0000-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=SAYS_SOMETHING)]
-Texts = Annotated[tuple[Text, ...], few(MAX_LIST)]
+Texts = Annotated[tuple[Text, ...], models.few(MAX_LIST)]
 Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
-Time = Annotated[Instant, PlainSerializer(rfc3339, return_type=str, when_used="json")]
+Time = Annotated[models.Instant, PlainSerializer(times.rfc3339, return_type=str, when_used="json")]
 Positive = Annotated[int, Field(ge=1, lt=MAX_NUMBER)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=63)]
 Labels = Annotated[dict[Label, Annotated[str, StringConstraints(max_length=200)]], Field(max_length=MAX_LABELS)]
@@ -50,12 +50,12 @@ Variables = Annotated[
 ]
 
 
-class Piece(Part):
+class Piece(models.Part):
     """Fields may be left out, but not null."""
 
     def given(self) -> dict[str, Any]:
         """Returns plain JSON, for storing."""
-        return plain(self)
+        return models.plain(self)
 
 
 class Source(Piece):
@@ -85,7 +85,7 @@ class Result(Piece):
 class Project(Piece):
     name: Name = LEFT_OUT
     path: Text = LEFT_OUT
-    tech_stack: Annotated[tuple[Name, ...], few(MAX_LIST)] = LEFT_OUT
+    tech_stack: Annotated[tuple[Name, ...], models.few(MAX_LIST)] = LEFT_OUT
 
 
 class Artifact(Piece):
@@ -102,7 +102,7 @@ class Context(Piece):
     """At most 262,144 bytes together with the context of earlier handoffs. Where both have a value, this one counts."""
 
     project: Project = LEFT_OUT
-    artifacts: Annotated[tuple[Artifact, ...], few(MAX_LIST)] = LEFT_OUT
+    artifacts: Annotated[tuple[Artifact, ...], models.few(MAX_LIST)] = LEFT_OUT
     state: dict[str, Any] = LEFT_OUT
     relevant_memories: Texts = LEFT_OUT
     variables: Variables = LEFT_OUT
@@ -115,13 +115,13 @@ class Deliverable(Piece):
     type: Name
     description: Text
     files: Texts = LEFT_OUT
-    acceptance_criteria: Annotated[tuple[Criterion, ...], few(MAX_CRITERIA)] = LEFT_OUT
+    acceptance_criteria: Annotated[tuple[Criterion, ...], models.few(MAX_CRITERIA)] = LEFT_OUT
 
 
 class Expectations(Piece):
     """``fail_on_deadline``: the task fails when ``deadline`` passes, instead of only raising an alert."""
 
-    deliverables: Annotated[tuple[Deliverable, ...], few(MAX_LIST)] = LEFT_OUT
+    deliverables: Annotated[tuple[Deliverable, ...], models.few(MAX_LIST)] = LEFT_OUT
     constraints: Texts = LEFT_OUT
     estimated_duration: Name = LEFT_OUT
     deadline: Time = LEFT_OUT
@@ -134,7 +134,7 @@ class Rollback(Piece):
 
     on_failure: Name = LEFT_OUT
     failure_context: Texts = LEFT_OUT
-    checkpoint_id: Id = LEFT_OUT
+    checkpoint_id: models.Id = LEFT_OUT
 
 
 class TaskMetadata(Piece):
@@ -150,7 +150,7 @@ class Metadata(TaskMetadata):
     """``workflow_id``: the workflow that this belongs to; left out, a root begins a new one. An existing one may be
     named by humans and by the principal that began it."""
 
-    workflow_id: Id = LEFT_OUT
+    workflow_id: models.Id = LEFT_OUT
     parent_handoff: Ignored = None
     depth: Ignored = None
 
@@ -186,18 +186,18 @@ class HandoffRequest(Piece):
     source: Source
     target: Target
     summary: Line = LEFT_OUT
-    results: Annotated[tuple[Result, ...], few(MAX_LIST)] = LEFT_OUT
+    results: Annotated[tuple[Result, ...], models.few(MAX_LIST)] = LEFT_OUT
     context: Context = LEFT_OUT
     expectations: Expectations = LEFT_OUT
     rollback: Rollback = LEFT_OUT
     metadata: Metadata = LEFT_OUT
     budget: BudgetRequest = LEFT_OUT
     kind: AskedKind = "transfer"
-    claim_id: Id | None = None
-    work_type: Slug | None = None
+    claim_id: models.Id | None = None
+    work_type: models.Slug | None = None
     handoff_id: Ignored = None
     timestamp: Ignored = None
 
-    def message(self) -> HandoffMessage:
+    def message(self) -> handoff_message.HandoffMessage:
         """Returns the handoff message itself, without the request's other fields."""
-        return message_from(without(plain(self), {"kind", "claim_id", "work_type"}))
+        return handoff_message.message_from(models.without(models.plain(self), {"kind", "claim_id", "work_type"}))

@@ -6,44 +6,32 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from api.handoffs.requests import MAX_NAME, HandoffRequest
-from api.handoffs.views import (
-    HandedOff,
-    HandoffPage,
-    HandoffView,
-    ListedHandoff,
-    handed_off,
-    handoff_view,
-    listed_handoff,
-)
+from api.handoffs import requests, views
 from baton.domain.tasks.task import Kind, State, Task
 from baton.ports.deps import Deps
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.find_handoff import find_handoff, task_of
 from baton.services.handoffs.list_handoffs import Filter, list_handoffs
 from baton.services.handoffs.retry_handoff import retry_handoff
-from rest.answers import Answer, created, ok
-from rest.models import Id, NoFields, PageQuery, QueryInstant, Slug, query, strict
-from rest.pages import cursor_of, listing
-from rest.routing import Call, Routes
+from rest import answers, models, pages, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
-class HandoffListQuery(PageQuery):
+class HandoffListQuery(models.PageQuery):
     """``target``, ``source``: slugs; ``source`` may also be a principal that is no agent (``human:alice``). ``state``:
     of the task. ``since``: created then or later; without ``target`` and ``workflow`` at most 366 days back, by default
     7."""
 
-    target: Slug | None = None
-    source: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
+    target: models.Slug | None = None
+    source: Annotated[str, StringConstraints(min_length=1, max_length=requests.MAX_NAME)] | None = None
     state: frozenset[State] = frozenset()
-    workflow: Id | None = None
-    since: QueryInstant | None = None
+    workflow: models.Id | None = None
+    since: models.QueryInstant | None = None
 
 
-@routes.post("/handoffs", body=strict(HandoffRequest), answers={201: HandedOff})
-def create_a_handoff(deps: Deps, call: Call[HandoffRequest, None]) -> Answer:
+@routes.post("/handoffs", body=models.strict(requests.HandoffRequest), answers={201: views.HandedOff})
+def create_a_handoff(deps: Deps, call: routing.Call[requests.HandoffRequest, None]) -> answers.Answer:
     """Hand work to an agent, to the agent that the routes name, or to any agent that is able.
 
     Refused with 422 if no agent would take it (`unknown_agent`, `inactive_agent`, `capability_mismatch` with the
@@ -55,11 +43,11 @@ def create_a_handoff(deps: Deps, call: Call[HandoffRequest, None]) -> Answer:
         message=body.message(), kind=Kind(body.kind), claim_id=body.claim_id, work_type=body.work_type
     )
     made = create_handoff(deps, call.by, request, call.idempotency_key)
-    return created(handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
+    return answers.created(views.handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
 
 
-@routes.get("/handoffs", query=query(HandoffListQuery, "state"), answers={200: HandoffPage})
-def list_all_handoffs(deps: Deps, call: Call[None, HandoffListQuery]) -> Answer:
+@routes.get("/handoffs", query=models.query(HandoffListQuery, "state"), answers={200: views.HandoffPage})
+def list_all_handoffs(deps: Deps, call: routing.Call[None, HandoffListQuery]) -> answers.Answer:
     """Handoffs of a workflow, to an agent, or of the last days, newest first; the filters may be combined.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
@@ -72,26 +60,26 @@ def list_all_handoffs(deps: Deps, call: Call[None, HandoffListQuery]) -> Answer:
         workflow_id=options.workflow,
         since=options.since,
     )
-    page = list_handoffs(deps, call.by, filters, options.limit, cursor_of(call))
+    page = list_handoffs(deps, call.by, filters, options.limit, pages.cursor_of(call))
 
-    def view(task: Task) -> ListedHandoff:
-        return listed_handoff(deps, task)
+    def view(task: Task) -> views.ListedHandoff:
+        return views.listed_handoff(deps, task)
 
-    return ok(listing(call, page, view))
+    return answers.ok(pages.listing(call, page, view))
 
 
-@routes.get("/handoffs/{handoff_id}", answers={200: HandoffView})
-def get_handoff(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get("/handoffs/{handoff_id}", answers={200: views.HandoffView})
+def get_handoff(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One handoff: its message and its outcome."""
-    return ok(handoff_view(deps, find_handoff(deps, call.by, call.params["handoff_id"])))
+    return answers.ok(views.handoff_view(deps, find_handoff(deps, call.by, call.params["handoff_id"])))
 
 
-@routes.post("/handoffs/{handoff_id}/retry", body=strict(NoFields), answers={201: HandedOff})
-def retry_a_handoff(deps: Deps, call: Call[NoFields, None]) -> Answer:
+@routes.post("/handoffs/{handoff_id}/retry", body=models.strict(models.NoFields), answers={201: views.HandedOff})
+def retry_a_handoff(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Retry a handoff that failed, was rejected or cancelled: a new handoff, with the context and the last checkpoint.
 
     By a human, or by the agent that handed it off; one retry at a time. Only a human may retry an escalation, a task
     below a cancelled one, or a task that was split.
     """
     made = retry_handoff(deps, call.by, task_of(call.params["handoff_id"]), call.idempotency_key)
-    return created(handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")
+    return answers.created(views.handed_off(deps, made), f"/handoffs/{made.task.handoff_id}")

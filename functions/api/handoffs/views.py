@@ -6,14 +6,14 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.handoffs.handoff import status_of
-from baton.domain.tasks.task import Kind, State, Task
-from baton.domain.times import rfc3339
+from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from rest.shape import ViewShape
-from rest.tasks.outcome_views import CompletionView, FailureRecordView, FailureView, failure_view
-from rest.tasks.views import ChangedTask, KindName, StateName, changed_task
+from rest.tasks import outcome_views
+from rest.tasks import views as task_views
 
 StatusName = Literal["pending", "in_progress", "completed", "failed", "rejected", "cancelled"]
 
@@ -46,7 +46,7 @@ class RollsBackView(TypedDict):
     handoff_id: str
     task_id: str
     checkpoint_id: str | None
-    failure: FailureRecordView
+    failure: outcome_views.FailureRecordView
     rollback_request: dict[str, Any]
 
 
@@ -54,8 +54,8 @@ class RetriesView(TypedDict):
     """The handoff that this one retries, as it had ended."""
 
     handoff_id: str
-    state: StateName
-    failure: FailureView | None
+    state: task_views.StateName
+    failure: outcome_views.FailureView | None
     checkpoint_id: str | None
 
 
@@ -78,9 +78,9 @@ class ListedHandoff(TypedDict):
     handoff_id: str
     task_id: str
     workflow_id: str
-    kind: KindName
+    kind: task_views.KindName
     status: StatusName
-    state: StateName
+    state: task_views.StateName
     title: str
     source_agent: str
     target_agent: str | None
@@ -98,9 +98,9 @@ class HandoffView(TypedDict):
 
     handoff_id: str
     task_id: str
-    kind: KindName
+    kind: task_views.KindName
     status: StatusName
-    state: StateName
+    state: task_views.StateName
     timestamp: str
     source: SourceView
     target: TargetView
@@ -116,20 +116,20 @@ class HandoffView(TypedDict):
     retries: NotRequired[RetriesView]
     continues: NotRequired[ContinuesView]
     part_of: NotRequired[PartOfView]
-    completion: CompletionView | None
-    failure: FailureRecordView | None
+    completion: outcome_views.CompletionView | None
+    failure: outcome_views.FailureRecordView | None
     url: str
 
 
 class HandedOff(TypedDict):
     handoff: HandoffView
-    task: ChangedTask
+    task: task_views.ChangedTask
 
 
 class SplitView(TypedDict):
     """``task``: the task that was split, now cancelled."""
 
-    task: ChangedTask
+    task: task_views.ChangedTask
     parts: list[HandedOff]
 
 
@@ -159,7 +159,7 @@ def handoff_view(deps: Deps, details: TaskDetails) -> HandoffView:
         "kind": Kind(task.kind).value,
         "status": status_of(task),
         "state": task.state.value,
-        "timestamp": rfc3339(task.created_at),
+        "timestamp": times.rfc3339(task.created_at),
         "source": body.get("source") or {"agent": task.source_agent},
         "target": body.get("target") or {"agent": task.target_agent, "reason": _reason(task, body)},
         "summary": body.get("summary"),
@@ -171,7 +171,7 @@ def handoff_view(deps: Deps, details: TaskDetails) -> HandoffView:
         "budget": body.get("budget"),
         **_origin(task, body),
         "completion": details.completion,
-        "failure": None if task.state is State.DONE else failure_view(details.failure),
+        "failure": None if task.is_done else outcome_views.failure_view(details.failure),
         "url": handoff_url(deps, task),
     }
     shown: HandoffView = view
@@ -179,7 +179,7 @@ def handoff_view(deps: Deps, details: TaskDetails) -> HandoffView:
 
 
 def handed_off(deps: Deps, details: TaskDetails) -> HandedOff:
-    return {"handoff": handoff_view(deps, details), "task": changed_task(deps, details)}
+    return {"handoff": handoff_view(deps, details), "task": task_views.changed_task(deps, details)}
 
 
 def handoff_url(deps: Deps, task: Task) -> str:

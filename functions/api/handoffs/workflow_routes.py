@@ -10,22 +10,21 @@ from baton.domain.handoffs.chain import drawn
 from baton.ports.deps import Deps
 from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkpoints_of_workflow
 from baton.services.handoffs.workflow_chain import see_workflow, workflow_chain
-from rest.answers import Answer, ok, plain
-from rest.models import PageQuery, Query, query
-from rest.pages import cursor_of, listing
-from rest.routing import Call, Routes
+from rest import answers, models, pages, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 
-class ChainQuery(Query):
+class ChainQuery(models.Query):
     """``format``: ``text`` draws the chain."""
 
     format: Literal["json", "text"] = "json"
 
 
-@routes.get("/workflows/{workflow_id}/chain", query=query(ChainQuery), answers={200: ChainView}, may_be_text=True)
-def get_chain(deps: Deps, call: Call[None, ChainQuery]) -> Answer:
+@routes.get(
+    "/workflows/{workflow_id}/chain", query=models.query(ChainQuery), answers={200: ChainView}, may_be_text=True
+)
+def get_chain(deps: Deps, call: routing.Call[None, ChainQuery]) -> answers.Answer:
     """The tree of a workflow's handoffs: source and target of each, its duration and its outcome.
 
     With `format=text` it is drawn, from top to bottom in the order of the work. A caller that may not read all of the
@@ -33,26 +32,26 @@ def get_chain(deps: Deps, call: Call[None, ChainQuery]) -> Answer:
     """
     workflow_id = call.params["workflow_id"]
     if call.query.format == "text":
-        return plain(drawn(workflow_id, workflow_chain(deps, call.by, workflow_id)))
-    return ok(chain_view(see_workflow(deps, call.by, workflow_id)))
+        return answers.plain(drawn(workflow_id, workflow_chain(deps, call.by, workflow_id)))
+    return answers.ok(chain_view(see_workflow(deps, call.by, workflow_id)))
 
 
-@routes.get("/workflows/{workflow_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})
-def list_workflow_checkpoints(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/workflows/{workflow_id}/checkpoints", query=models.query(models.PageQuery), answers={200: CheckpointPage})
+def list_workflow_checkpoints(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """The workflow's checkpoints, newest first: saved by workers, and the state of each handoff at its creation.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     options = call.query
-    page = checkpoints_of_workflow(deps, call.by, call.params["workflow_id"], options.limit, cursor_of(call))
-    return ok(listing(call, page, checkpoint_view))
+    page = checkpoints_of_workflow(deps, call.by, call.params["workflow_id"], options.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, checkpoint_view))
 
 
-@routes.get("/tasks/{task_id}/checkpoints", query=query(PageQuery), answers={200: CheckpointPage})
-def list_task_checkpoints(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/tasks/{task_id}/checkpoints", query=models.query(models.PageQuery), answers={200: CheckpointPage})
+def list_task_checkpoints(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """The task's checkpoints, newest first: those that its workers saved, and the state of its handoff.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
-    page = checkpoints_of_task(deps, call.by, call.task_id, call.query.limit, cursor_of(call))
-    return ok(listing(call, page, checkpoint_view))
+    page = checkpoints_of_task(deps, call.by, call.task_id, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, checkpoint_view))

@@ -6,72 +6,72 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.handoffs.requests import LEFT_OUT, Context, Expectations, Line, Name, Piece, TaskMetadata
-from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
+from api.handoffs import requests
+from baton.domain.handoffs import handoff_message
 from baton.services.handoffs.split_task import MAX_PARTS, MIN_PARTS
 from baton.services.tasks.approve_many import MAX_APPROVALS, ApprovalRequest
-from rest.models import Body, Id, Instant, Reason, few
+from rest import models
 
 Revision = Annotated[int, Field(ge=1, lt=2**53)]
 
 
-class RevisionSeen(Body):
+class RevisionSeen(models.Body):
     """``revision``: the content that the human has read; left out, the current one."""
 
     revision: Revision | None = None
 
 
-class Resolution(Body):
+class Resolution(models.Body):
     output: Any = None
-    reason: Reason | None = None
+    reason: models.Reason | None = None
 
 
-class Cancellation(Body):
-    reason: Reason | None = None
+class Cancellation(models.Body):
+    reason: models.Reason | None = None
 
 
-class Deferral(Body):
+class Deferral(models.Body):
     """``until``: at most 366 days ahead. ``revision``: the content that the human has read; left out, the current
     one."""
 
-    until: Instant
+    until: models.Instant
     revision: Revision | None = None
 
 
-class Dismissal(Body):
-    reason: Line
+class Dismissal(models.Body):
+    reason: requests.Line
 
 
-class PartTarget(Piece):
+class PartTarget(requests.Piece):
     """A field that is left out is taken from the whole task."""
 
-    agent: Name | None = None
-    reason: Line = LEFT_OUT
+    agent: requests.Name | None = None
+    reason: requests.Line = requests.LEFT_OUT
 
 
-class PartRequest(Piece):
-    target: PartTarget = LEFT_OUT
-    summary: Line
-    context: Context = LEFT_OUT
-    expectations: Expectations = LEFT_OUT
-    metadata: TaskMetadata = LEFT_OUT
+class PartRequest(requests.Piece):
+    target: PartTarget = requests.LEFT_OUT
+    summary: requests.Line
+    context: requests.Context = requests.LEFT_OUT
+    expectations: requests.Expectations = requests.LEFT_OUT
+    metadata: requests.TaskMetadata = requests.LEFT_OUT
 
-    def message(self) -> HandoffMessage:
-        return message_from(self.given())
+    def message(self) -> handoff_message.HandoffMessage:
+        return handoff_message.message_from(self.given())
 
 
-class SplitRequest(Body):
+class SplitRequest(models.Body):
     """``revision``: the content that the human has read; left out, the current one."""
 
-    parts: Annotated[tuple[PartRequest, ...], few(MAX_PARTS, MIN_PARTS)]
+    parts: Annotated[tuple[PartRequest, ...], models.few(MAX_PARTS, MIN_PARTS)]
     revision: Revision | None = None
 
 
-class ApprovalItem(Body):
+class ApprovalItem(models.Body):
     """``revision``: the content that the human has read; left out, the current one. ``for``: ``dispatch`` to the agent,
     or ``next`` for the worker that claims it by its id."""
 
-    task_id: Id
+    task_id: models.Id
     revision: Revision | None = None
     purpose: Annotated[Literal["dispatch", "next"], Field(alias="for")] = "dispatch"
 
@@ -79,5 +79,5 @@ class ApprovalItem(Body):
         return ApprovalRequest(self.task_id, self.revision, is_for_next=self.purpose == "next")
 
 
-class ApprovalsRequest(Body):
-    items: Annotated[tuple[ApprovalItem, ...], few(MAX_APPROVALS, 1)]
+class ApprovalsRequest(models.Body):
+    items: Annotated[tuple[ApprovalItem, ...], models.few(MAX_APPROVALS, 1)]

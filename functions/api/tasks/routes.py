@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.tasks.views import TrailVerdict, trail_verdict
+from api.tasks import views
 from baton.domain.tasks.task import State
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -11,78 +11,81 @@ from baton.services.tasks.list_notes import late_results_of_task, notes_of_task
 from baton.services.tasks.list_tasks import TaskFilter, find_tasks
 from baton.services.tasks.read_task import read_task
 from baton.services.tasks.verify_trail import verify_trail
-from rest.answers import Answer, ok
-from rest.models import Day, EventNumber, Limit, PageQuery, Query, Slug, query
-from rest.pages import cursor_of, fitting, listing
-from rest.routing import Call, Routes
-from rest.tasks.trail_views import LateResults, NotePage, Trail, late_result_view, note_view, trail
-from rest.tasks.views import ListedTask, TaskPage, WholeTask, listed_task, whole_task
+from rest import answers, models, pages, routing
+from rest.tasks import trail_views
+from rest.tasks import views as task_views
 
-routes = Routes()
+routes = routing.Routes()
 
 
-class TaskQuery(PageQuery):
+class TaskQuery(models.PageQuery):
     """By target agent, or by day of creation (UTC, today if neither is given). ``state``: only these; ``needs`` alone
     is the approval queue."""
 
-    agent: Slug | None = None
-    day: Day | None = None
+    agent: models.Slug | None = None
+    day: models.Day | None = None
     state: frozenset[State] = frozenset()
 
 
-class EventQuery(Query):
-    after: EventNumber = 0
-    limit: Limit = 25
+class EventQuery(models.Query):
+    after: models.EventNumber = 0
+    limit: models.Limit = 25
 
 
-@routes.get("/tasks", query=query(TaskQuery, "state"), answers={200: TaskPage})
-def list_tasks(deps: Deps, call: Call[None, TaskQuery]) -> Answer:
+@routes.get("/tasks", query=models.query(TaskQuery, "state"), answers={200: task_views.TaskPage})
+def list_tasks(deps: Deps, call: routing.Call[None, TaskQuery]) -> answers.Answer:
     """Tasks of an agent or of a day, newest first; with only `state=needs`, those for a human, most urgent first.
 
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     options = call.query
     filters = TaskFilter(agent=options.agent, day=options.day, states=options.state)
-    page = find_tasks(deps, call.by, filters, options.limit, cursor_of(call))
+    page = find_tasks(deps, call.by, filters, options.limit, pages.cursor_of(call))
 
-    def view(details: TaskDetails) -> ListedTask:
-        return listed_task(deps, details)
+    def view(details: TaskDetails) -> task_views.ListedTask:
+        return task_views.listed_task(deps, details)
 
-    return ok(listing(call, page, view))
+    return answers.ok(pages.listing(call, page, view))
 
 
-@routes.get("/tasks/{task_id}", answers={200: WholeTask})
-def get_task(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get("/tasks/{task_id}", answers={200: task_views.WholeTask})
+def get_task(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One task with its output, failure and recoveries, its input and its usage."""
     details, usage = read_task(deps, call.by, call.task_id)
-    return ok(whole_task(deps, details, usage))
+    return answers.ok(task_views.whole_task(deps, details, usage))
 
 
-@routes.get("/tasks/{task_id}/events", query=query(EventQuery), answers={200: Trail})
-def list_events(deps: Deps, call: Call[None, EventQuery]) -> Answer:
+@routes.get("/tasks/{task_id}/events", query=models.query(EventQuery), answers={200: trail_views.Trail})
+def list_events(deps: Deps, call: routing.Call[None, EventQuery]) -> answers.Answer:
     """The task's audit trail, oldest first, from the entry after `after` on."""
     after = call.query.after
-    return ok(trail(wait_for_events(deps, call.by, call.task_id, EventRange(after, call.query.limit), 0), after))
+    return answers.ok(
+        trail_views.trail_view(
+            wait_for_events(deps, call.by, call.task_id, EventRange(after, call.query.limit), 0), after
+        )
+    )
 
 
-@routes.get("/tasks/{task_id}/events/verify", answers={200: TrailVerdict})
-def verify_events(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get("/tasks/{task_id}/events/verify", answers={200: views.TrailVerdict})
+def verify_events(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Whether the task's audit trail is complete and unaltered, and agrees with the task as it is.
 
     `scripts/verify_trail.py` checks an exported trail in the same way, without Baton.
     """
-    return ok(trail_verdict(verify_trail(deps, call.by, call.task_id)))
+    return answers.ok(views.trail_verdict(verify_trail(deps, call.by, call.task_id)))
 
 
-@routes.get("/tasks/{task_id}/late-results", query=query(PageQuery), answers={200: LateResults})
-def list_late_results(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get(
+    "/tasks/{task_id}/late-results", query=models.query(models.PageQuery), answers={200: trail_views.LateResults}
+)
+def list_late_results(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Results that workers sent after their claim was over: refused, and kept once per claim; by the claim's fence."""
-    page = late_results_of_task(deps, call.by, call.task_id, call.query.limit, cursor_of(call))
-    return ok(fitting(call, page, lambda result: str(result.claim_fence), late_result_view))
+    page = late_results_of_task(deps, call.by, call.task_id, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.fitting(call, page, lambda result: str(result.claim_fence), trail_views.late_result_view))
 
 
-@routes.get("/tasks/{task_id}/notes", query=query(PageQuery), answers={200: NotePage})
-def list_notes_of_task(deps: Deps, call: Call[None, PageQuery]) -> Answer:
+@routes.get("/tasks/{task_id}/notes", query=models.query(models.PageQuery), answers={200: trail_views.NotePage})
+def list_notes_of_task(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Notes of its workers, and the requests that were prevented as its duplicates, newest first."""
-    page = notes_of_task(deps, call.by, call.task_id, call.query.limit, cursor_of(call))
-    return ok(fitting(call, page, lambda note: note.id, note_view))
+    page = notes_of_task(deps, call.by, call.task_id, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.fitting(call, page, lambda note: note.id, trail_views.note_view))

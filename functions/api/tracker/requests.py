@@ -7,13 +7,13 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from baton.domain.tracker.tracker_settings import MAX_DATABASE, MAX_WORD, MAX_WORDS
-from rest.models import Part, few
+from rest import models
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD)]
-Words = Annotated[tuple[Word, ...], few(MAX_WORDS)]
+Words = Annotated[tuple[Word, ...], models.few(MAX_WORDS)]
 
 
-class PropertyNames(Part):
+class PropertyNames(models.Part):
     """The names of the database's properties. The title's is found by its type."""
 
     status: Word = ""
@@ -24,7 +24,7 @@ class PropertyNames(Part):
     task_id: Word = ""
 
 
-class StatusWords(Part):
+class StatusWords(models.Part):
     """The status on the page for each state."""
 
     needs: Word = ""
@@ -38,7 +38,7 @@ class StatusWords(Part):
     cancelled: Word = ""
 
 
-class PriorityWords(Part):
+class PriorityWords(models.Part):
     """The priority on the page for each priority."""
 
     P0: Word = ""
@@ -46,7 +46,7 @@ class PriorityWords(Part):
     P2: Word = ""
 
 
-class TrackerRequest(Part):
+class TrackerRequest(models.Part):
     """Fields left out keep their value. ``database``: the id or URL of a Notion database or data source.
     ``closed_statuses``, ``cancelled_statuses``: the statuses with which a person ends a task."""
 

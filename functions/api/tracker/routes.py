@@ -7,136 +7,127 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from api.tracker.requests import TrackerRequest
-from api.tracker.views import (
-    ImportedView,
-    OpenedWebhook,
-    RetriedView,
-    TrackerCheck,
-    TrackerHealth,
-    WebhookView,
-    check_view,
-    health_view,
-    imported_view,
-    opened_webhook,
-    retried_view,
-    webhook_view,
-)
-from baton.domain.times import seconds
+from api.tracker import requests, views
+from baton.domain import times
 from baton.ports.deps import Deps
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.services.tracker.set_tracker_token import MAX_TOKEN, set_tracker_token
 from baton.services.tracker.tracker_health import check_tracker, tracker_health
-from rest.answers import Answer, created, nothing, ok
-from rest.models import Body, Id, NoFields, strict
-from rest.routing import Call, Routes, human, not_agent
+from rest import answers, models, routing
 
-routes = Routes()
+routes = routing.Routes()
 
 # The function is stopped after 25 s: a page that was begun by then must be finished.
 IMPORT_SECONDS = 18
 
 
-class TrackerToken(Body):
+class TrackerToken(models.Body):
     token: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOKEN)]
 
 
-class CheckRequest(Body):
+class CheckRequest(models.Body):
     """``tracker``: settings to try, as PUT /workspace/settings takes them; left out, the present ones."""
 
-    tracker: TrackerRequest | None = None
+    tracker: requests.TrackerRequest | None = None
 
 
-class RetryRequest(Body):
+class RetryRequest(models.Body):
     """``task_id``: left out, all pages that were given up."""
 
-    task_id: Id | None = None
+    task_id: models.Id | None = None
 
 
-@routes.put("/tracker/token", body=strict(TrackerToken), answers={204: None}, only=human("set the tracker's token"))
-def put_tracker_token(deps: Deps, call: Call[TrackerToken, None]) -> Answer:
+@routes.put(
+    "/tracker/token",
+    body=models.strict(TrackerToken),
+    answers={204: None},
+    only=routing.human("set the tracker's token"),
+)
+def put_tracker_token(deps: Deps, call: routing.Call[TrackerToken, None]) -> answers.Answer:
     """Give Baton its Notion token. It is never shown again."""
     set_tracker_token(deps, call.by, call.body.token)
-    return nothing()
+    return answers.nothing()
 
 
-@routes.get("/tracker/health", answers={200: TrackerHealth})
-def get_tracker_health(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get("/tracker/health", answers={200: views.TrackerHealth})
+def get_tracker_health(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The tracker's health, as far as Baton knows it: the tracker isn't contacted."""
-    return ok(health_view(tracker_health(deps, call.by), deps.clock.now()))
+    return answers.ok(views.health_view(tracker_health(deps, call.by), deps.clock.now()))
 
 
 @routes.post(
     "/tracker/check",
-    body=strict(CheckRequest),
-    answers={200: TrackerCheck},
-    only=not_agent("check the tracker"),
+    body=models.strict(CheckRequest),
+    answers={200: views.TrackerCheck},
+    only=routing.not_agent("check the tracker"),
     is_idempotent=False,
 )
-def check_the_tracker(deps: Deps, call: Call[CheckRequest, None]) -> Answer:
+def check_the_tracker(deps: Deps, call: routing.Call[CheckRequest, None]) -> answers.Answer:
     """All problems of the tracker's database, with a remedy each. Changes nothing."""
     values = call.body.tracker.given() if call.body.tracker else None
-    return ok(check_view(check_tracker(deps, call.by.workspace, values)))
+    return answers.ok(views.check_view(check_tracker(deps, call.by.workspace, values)))
 
 
 @routes.post(
     "/tracker/retry",
-    body=strict(RetryRequest),
-    answers={200: RetriedView},
-    only=not_agent("retry the tracker"),
+    body=models.strict(RetryRequest),
+    answers={200: views.RetriedView},
+    only=routing.not_agent("retry the tracker"),
     refusals=(404,),
 )
-def retry_the_tracker(deps: Deps, call: Call[RetryRequest, None]) -> Answer:
+def retry_the_tracker(deps: Deps, call: routing.Call[RetryRequest, None]) -> answers.Answer:
     """Retry now: all pages that were given up, or one task's page."""
-    return ok(retried_view(retry_tracker(deps, call.by, call.body.task_id, call.idempotency_key)))
+    return answers.ok(views.retried_view(retry_tracker(deps, call.by, call.body.task_id, call.idempotency_key)))
 
 
 @routes.post(
     "/tracker/import",
-    body=strict(NoFields),
-    answers={200: ImportedView},
-    only=human("import the tracker's handoffs"),
+    body=models.strict(models.NoFields),
+    answers={200: views.ImportedView},
+    only=routing.human("import the tracker's handoffs"),
 )
-def import_from_the_tracker(deps: Deps, call: Call[NoFields, None]) -> Answer:
+def import_from_the_tracker(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Create tasks for the window's handoffs that exist only in the tracker.
 
     May take 20 seconds. Imported handoffs stay, and aren't imported again, if the tracker fails in the middle: repeat
     it until it is `complete`.
     """
-    return ok(imported_view(import_tracker(deps, call.by, _has_time(deps), call.idempotency_key)))
+    return answers.ok(views.imported_view(import_tracker(deps, call.by, _has_time(deps), call.idempotency_key)))
 
 
 def _has_time(deps: Deps) -> Callable[[], bool]:
-    until = deps.clock.now() + seconds(IMPORT_SECONDS)
+    until = deps.clock.now() + times.seconds(IMPORT_SECONDS)
     return lambda: deps.clock.now() < until
 
 
 @routes.post(
     "/tracker/webhook",
-    body=strict(NoFields),
-    answers={201: OpenedWebhook},
-    only=human("open the webhook's handshake"),
+    body=models.strict(models.NoFields),
+    answers={201: views.OpenedWebhook},
+    only=routing.human("open the webhook's handshake"),
     is_idempotent=False,
 )
-def open_a_webhook(deps: Deps, call: Call[NoFields, None]) -> Answer:
+def open_a_webhook(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Open an address for Notion's webhook, for ten minutes.
 
     The address is shown once, so this takes no Idempotency-Key: repeated, it opens another one, and the one before is
     unknown from then on.
     """
-    return created(opened_webhook(deps, *open_webhook(deps, call.by)))
+    return answers.created(views.opened_webhook(deps, *open_webhook(deps, call.by)))
 
 
-@routes.get("/tracker/webhook", answers={200: WebhookView}, only=human("look at the webhook"), refusals=(404,))
-def get_webhook(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.get(
+    "/tracker/webhook", answers={200: views.WebhookView}, only=routing.human("look at the webhook"), refusals=(404,)
+)
+def get_webhook(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
-    return ok(webhook_view(webhook_of(deps, call.by), deps.clock.now()))
+    return answers.ok(views.webhook_view(webhook_of(deps, call.by), deps.clock.now()))
 
 
-@routes.delete("/tracker/webhook", answers={204: None}, only=human("remove the webhook"), refusals=(404,))
-def delete_webhook(deps: Deps, call: Call[None, None]) -> Answer:
+@routes.delete("/tracker/webhook", answers={204: None}, only=routing.human("remove the webhook"), refusals=(404,))
+def delete_webhook(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Take the webhook down: its address is unknown from the next delivery on."""
     remove_webhook(deps, call.by)
-    return nothing()
+    return answers.nothing()

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain.times import rfc3339
+from baton.domain import times
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.webhook import HANDSHAKE, Webhook
 from baton.ports.deps import Deps
@@ -17,7 +17,7 @@ from baton.services.tracker.import_tracker import Imported
 from baton.services.tracker.retry_tracker import Retried
 from baton.services.tracker.tracker_health import TrackerReport
 from rest.shape import ViewShape
-from rest.tasks.views import when
+from rest.tasks import views as task_views
 
 WebhookState = Literal["none", "open", "expired", "installed", "verified"]
 HOW = (
@@ -164,16 +164,16 @@ def health_view(health: TrackerReport, now: datetime) -> TrackerHealth:
         "configured": health.is_configured,
         "status": status,
         "message": circuit.message,
-        "closed_until": None if health.is_open else when(circuit.closed_until),
+        "closed_until": None if health.is_open else task_views.when(circuit.closed_until),
         "waiting": health.waiting,
         "dead": [_dead_page(sync) for sync in health.dead],
         "webhook": {
             "state": _state(webhook, now),
-            "opened_at": when(webhook.opened_at) if webhook else None,
-            "installed_at": when(webhook.installed_at) if webhook else None,
-            "verified_at": when(webhook.verified_at) if webhook else None,
+            "opened_at": task_views.when(webhook.opened_at) if webhook else None,
+            "installed_at": task_views.when(webhook.installed_at) if webhook else None,
+            "verified_at": task_views.when(webhook.verified_at) if webhook else None,
         },
-        "last_reconciled_at": when(circuit.reconciled_at),
+        "last_reconciled_at": task_views.when(circuit.reconciled_at),
     }
 
 
@@ -197,7 +197,7 @@ def imported_view(imported: Imported) -> ImportedView:
 def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
     return {
         "url": f"{deps.public_url}/notion/webhook/{address}",
-        "expires_at": rfc3339(webhook.opened_at + HANDSHAKE),
+        "expires_at": times.rfc3339(webhook.opened_at + HANDSHAKE),
         "how": HOW,
     }
 
@@ -209,7 +209,7 @@ def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
     return _WEBHOOK(
         webhook,
         state=_state(webhook, now),
-        expires_at=rfc3339(webhook.opened_at + HANDSHAKE),
+        expires_at=times.rfc3339(webhook.opened_at + HANDSHAKE),
         verification_token=None if webhook.verified_at else webhook.token,
     )
 

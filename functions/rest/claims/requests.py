@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.domain.errors import InvalidInput
+from baton.domain import errors
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import Claimer, agent_to_claim_for
-from rest.models import Body, LeaseSeconds, Slug, Worker
-from rest.routing import Call
+from rest import models, routing
 
 
-class ClaimRequest(Body):
+class ClaimRequest(models.Body):
     """``agent``: whom a service or human with the scope ``act_as`` claims for. ``worker``: a name for logs and
     recoveries, by default the caller's. ``lease_seconds``: until the claim ends without a heartbeat."""
 
-    agent: Slug | None = None
-    worker: Worker | None = None
-    lease_seconds: LeaseSeconds = DEFAULT_LEASE_SECONDS
+    agent: models.Slug | None = None
+    worker: models.Worker | None = None
+    lease_seconds: models.LeaseSeconds = DEFAULT_LEASE_SECONDS
 
 
-def next_claimer(call: Call[ClaimRequest, Any]) -> Claimer:
+def next_claimer(call: routing.Call[ClaimRequest, Any]) -> Claimer:
     """Returns the claimer for the agent in the path. Raises ``InvalidInput`` if the body names another one."""
     if call.body.agent not in {None, call.slug}:
-        raise InvalidInput("agent", "must be the agent that the path names")
+        raise errors.InvalidInput("agent", "must be the agent that the path names")
     return _claimer(call, call.slug)
 
 
-def claimer_of(deps: Deps, call: Call[ClaimRequest, Any]) -> Claimer:
+def claimer_of(deps: Deps, call: routing.Call[ClaimRequest, Any]) -> Claimer:
     """Returns the claimer for the named agent. Without one, an agent claims as itself, and any other principal for the
     task's target. Raises ``InvalidInput`` if no agent is named for open work."""
     return _claimer(call, call.body.agent or agent_to_claim_for(deps, call.by, call.task_id))
 
 
-def _claimer(call: Call[ClaimRequest, Any], agent: str) -> Claimer:
+def _claimer(call: routing.Call[ClaimRequest, Any], agent: str) -> Claimer:
     worker = call.body.worker or call.by.id
     return Claimer(by=call.by, agent=agent, worker=worker, lease_seconds=call.body.lease_seconds)

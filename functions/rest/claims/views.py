@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks.task import Claim
-from baton.domain.times import rfc3339
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import Claimed
-from rest.tasks.outcome_views import CompletionView, FailureView
-from rest.tasks.views import RecoveryView, StateName, TaskView, recovery_views, task_view
+from rest.tasks import outcome_views
+from rest.tasks import views as task_views
 
 
 class BroughtResult(TypedDict):
@@ -23,10 +23,10 @@ class BroughtResult(TypedDict):
     task_id: str
     handoff_id: str
     agent: str | None
-    state: StateName
+    state: task_views.StateName
     output: Any
-    completion: CompletionView | None
-    failure: FailureView | None
+    completion: outcome_views.CompletionView | None
+    failure: outcome_views.FailureView | None
     left_out: list[str]
 
 
@@ -44,13 +44,13 @@ class ClaimAnswer(TypedDict):
     ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
     ``checkpoint``: the latest one."""
 
-    task: TaskView
+    task: task_views.TaskView
     body: dict[str, Any]
     claim_id: str
     fence: int
     expires_at: str
     lease_seconds: int
-    recoveries: list[RecoveryView]
+    recoveries: list[task_views.RecoveryView]
     results: list[BroughtResult]
     callback: Any
     interaction_id: str | None
@@ -70,13 +70,13 @@ def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
         raise ValueError("a claim's answer needs a claimed task")
     resume_payload = details.resume_payload or {}
     return {
-        "task": task_view(deps, details),
+        "task": task_views.task_view(deps, details),
         "body": details.body or {},
         "claim_id": claimed.claim_id,
         "fence": claim.fence,
-        "expires_at": rfc3339(claim.expires_at),
+        "expires_at": times.rfc3339(claim.expires_at),
         "lease_seconds": claim.lease_seconds,
-        "recoveries": recovery_views(details.recoveries),
+        "recoveries": task_views.recovery_views(details.recoveries),
         "results": resume_payload.get("results", []),
         "callback": resume_payload.get("callback"),
         "interaction_id": resume_payload.get("interaction_id"),
@@ -90,9 +90,9 @@ def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:
         "checkpoint_id": checkpoint.id,
         "step_name": checkpoint.step_name,
         "state": checkpoint.state,
-        "at": rfc3339(checkpoint.at),
+        "at": times.rfc3339(checkpoint.at),
     }
 
 
 def beat(claim: Claim) -> Beat:
-    return {"fence": claim.fence, "expires_at": rfc3339(claim.expires_at), "state": "claimed"}
+    return {"fence": claim.fence, "expires_at": times.rfc3339(claim.expires_at), "state": "claimed"}

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.handoffs.workflow import LateResult
+from baton.domain.tasks import trail
 from baton.domain.tasks.task_items import Note
-from baton.domain.tasks.trail import Event, canonical_json
-from baton.domain.times import rfc3339
 from rest.shape import ViewShape
 
 
@@ -76,12 +76,12 @@ def late_result_view(result: LateResult) -> LateResultView:
     return _LATE_RESULT(result, fence=result.claim_fence)
 
 
-def trail(events: tuple[Event, ...], after: int) -> Trail:
+def trail_view(events: tuple[trail.Event, ...], after: int) -> Trail:
     """Returns the entries, cut short at the size that a function may answer. One entry always fits."""
     shown: list[Any] = []
     size = 0
     for event in events:
-        size += len(canonical_json(event.data).encode())
+        size += len(trail.canonical_json(event.data).encode())
         if shown and size > MAX_TRAIL_BYTES:
             break
         shown.append(event.public())
@@ -90,4 +90,4 @@ def trail(events: tuple[Event, ...], after: int) -> Trail:
 
 
 def note_view(note: Note) -> NoteView:
-    return {"id": note.id, "at": rfc3339(note.at), "by": note.by, "content": note.content}
+    return {"id": note.id, "at": times.rfc3339(note.at), "by": note.by, "content": note.content}

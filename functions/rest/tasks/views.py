@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from baton.domain import times
 from baton.domain.runs.transcript import Usage
-from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, State, Task, Wait
-from baton.domain.times import rfc3339
+from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, Task, Wait
 from baton.domain.tracker.page_sync import PageSync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from rest.shape import ViewShape
-from rest.tasks.outcome_views import CompletionView, FailureView, FollowUpView
+from rest.tasks import outcome_views
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
 KindName = Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
@@ -120,14 +120,14 @@ class ChangedTask(ListedTask):
     """The task after a change: without its recoveries."""
 
     output: Any
-    failure: FailureView | None
+    failure: outcome_views.FailureView | None
 
 
 class CompletedTask(ChangedTask):
     """The task, and the record of its completion."""
 
     completion_id: str
-    completion: CompletionView
+    completion: outcome_views.CompletionView
 
 
 class FailedTask(ChangedTask):
@@ -136,7 +136,7 @@ class FailedTask(ChangedTask):
 
     failure_id: str
     checkpoint_id: str | None
-    rollback: FollowUpView | None
+    rollback: outcome_views.FollowUpView | None
 
 
 class TaskView(ChangedTask):
@@ -198,7 +198,7 @@ def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
 def changed_task(deps: Deps, details: TaskDetails) -> ChangedTask:
     """Returns the task with its output and failure. A task that ended as done shows no failure of an earlier
     attempt."""
-    failure: Any = None if details.task.state is State.DONE else details.why
+    failure: Any = None if details.task.is_done else details.why
     return {**listed_task(deps, details), "output": details.output, "failure": failure}
 
 
@@ -258,4 +258,4 @@ def recovery_views(recoveries: Iterable[Recovery]) -> list[RecoveryView]:
 
 
 def when(at: datetime | None) -> str | None:
-    return None if at is None else rfc3339(at)
+    return None if at is None else times.rfc3339(at)

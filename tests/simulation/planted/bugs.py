@@ -88,7 +88,7 @@ CLAIMS = (
         "a permit may be taken twice",
         (
             "adapters/dynamodb/tasks/change_writes.py",
-            "put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken)",
+            "put(held) if is_free else put(held, NOT_THERE_YET, errors.SlotTaken)",
             "put(held)",
         ),
     ),
@@ -109,7 +109,7 @@ CLAIMS = (
         (
             "domain/tasks/transitions.py",
             "    task.must_be_claimable(at)\n",
-            "    task.must_be_claimable(at + seconds(60))\n",
+            "    task.must_be_claimable(at + times.seconds(60))\n",
         ),
     ),
     _bug(
@@ -182,16 +182,16 @@ REPEATS = (
         "a key is remembered after the effect",
         (
             "steps/tasks/change_task.py",
-            "        commit(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))\n",
+            "        commit(deps, change, *extras, *idempotency.save_response(idempotency_key, trail.snapshot(change.task)))\n",
             "        commit(deps, change, *extras)\n"
-            "        if idempotency_key:\n            deps.store.commit(request.workspace, *save_response(idempotency_key, snapshot(change.task)))\n",
+            "        if idempotency_key:\n            deps.store.commit(request.workspace, *idempotency.save_response(idempotency_key, trail.snapshot(change.task)))\n",
         ),
     ),
     _bug(
         "a key may be taken twice",
         (
             "adapters/dynamodb/access/idempotency_writes.py",
-            "return put(item, NOT_THERE_YET, KeyTaken, Marker.LASTING, Exclusive())",
+            "return put(item, NOT_THERE_YET, errors.KeyTaken, Marker.LASTING, Exclusive())",
             "return put(item, marker=Marker.LASTING, bar=Exclusive())",
         ),
     ),
@@ -199,7 +199,7 @@ REPEATS = (
         "a handoff's key isn't remembered",
         (
             "services/handoffs/create_handoff.py",
-            "    saved = save_response(idempotency_key, snapshot(begun.only.task))\n",
+            "    saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))\n",
             "    saved = ()\n",
         ),
     ),
@@ -342,7 +342,7 @@ FAMILIES = (
         ),
         (
             "adapters/dynamodb/writes.py",
-            "return put(item, NOT_THERE_YET, lambda: Conflict(stored.name), stored.marker)",
+            "return put(item, NOT_THERE_YET, lambda: errors.Conflict(stored.name), stored.marker)",
             "return put(item, marker=stored.marker)",
         ),
         habits={"focus": Focus.RETRIES},

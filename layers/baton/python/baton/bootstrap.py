@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from baton.adapters.models.bedrock import BedrockClient
     from baton.domain.tracker.tracker_settings import TrackerSettings
+    from baton.ports import runs
     from baton.ports.access import TokenStore
     from baton.ports.events import Bus
     from baton.ports.queues import DeadLetters
-    from baton.ports.runs import AgentRunner, Model, Models
     from baton.ports.system import CallbackKey, Clock
     from baton.ports.tracker import Secrets, Tracker, Trackers
 
@@ -93,7 +93,7 @@ def wire_bus() -> Bus:
 
 
 @cache
-def wire_runner() -> AgentRunner:
+def wire_runner() -> runs.AgentRunner:
     """Returns the runner of the agents that process-task runs."""
     from baton.services.runs.run_agent import AgentLoop  # only process-task runs agents
 
@@ -101,13 +101,13 @@ def wire_runner() -> AgentRunner:
 
 
 @cache
-def wire_models() -> Models:
+def wire_models() -> runs.Models:
     """Returns the models for agents. ``BATON_MODEL`` names the default for agents that choose none. Bedrock is always
     there, as AWS itself controls access to it."""
     from baton.adapters.models.choice import ModelChoice  # only process-task asks models
 
     settings = config.load()
-    makers: dict[str, Callable[[], Model]] = {"scripted": _scripted_model, "bedrock": _bedrock_model}
+    makers: dict[str, Callable[[], runs.Model]] = {"scripted": _scripted_model, "bedrock": _bedrock_model}
     if settings.model_url:
         makers["openai_compatible"] = _openai_compatible_model
     return ModelChoice(settings.model, makers)
@@ -185,7 +185,7 @@ def _callback_key() -> CallbackKey:
     )
 
 
-def _scripted_model() -> Model:
+def _scripted_model() -> runs.Model:
     """Returns the model with the answers that ``BATON_SCRIPT`` names, or else the shipped ones. Raises ``ModelRefuses``
     for a script that doesn't exist or is invalid."""
     from baton.adapters.models.script import script_at
@@ -197,20 +197,20 @@ def _scripted_model() -> Model:
     return ScriptedModel(script_at(shipped / path if path.name == str(path) else path), SystemClock())
 
 
-def _openai_compatible_model() -> Model:
+def _openai_compatible_model() -> runs.Model:
     from baton.adapters.models.openai_compatible import OpenAICompatibleModel
 
     url = config.load().model_url
     return _guarded(OpenAICompatibleModel(url, _model_key(), SystemClock()), "openai_compatible", url)
 
 
-def _bedrock_model() -> Model:
+def _bedrock_model() -> runs.Model:
     from baton.adapters.models.bedrock import BedrockModel
 
     return _guarded(BedrockModel(_bedrock_for, SystemClock()), "bedrock", _session().region_name or "")
 
 
-def _guarded(model: Model, provider: str, endpoint: str) -> Model:
+def _guarded(model: runs.Model, provider: str, endpoint: str) -> runs.Model:
     from baton.adapters.models.circuit import CircuitStore, GuardedModel, circuit_of
 
     store = CircuitStore(_client("dynamodb"), config.load().table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore import exceptions
 
 from baton.domain.events.bus_events import DETAIL_TYPE, SOURCE, BusEvent
 from baton.ports.events import PublishResult
@@ -53,7 +53,7 @@ class EventBridgeBus:
         """Raises ``_BusUnavailable``."""
         try:
             answer = self._client.put_events(Entries=[self._entry(notice) for notice in chunk])
-        except ClientError as exc:
+        except exceptions.ClientError as exc:
             code = exc.response.get("Error", {}).get("Code", "")
             if code in _NO_ENTRY_ACCEPTED:
                 raise _BusUnavailable(code) from exc
@@ -62,7 +62,7 @@ class EventBridgeBus:
                 return
             for notice in chunk:  # one invalid entry can make EventBridge refuse the whole call
                 self._send([notice], accepted, refused)
-        except BotoCoreError as exc:
+        except exceptions.BotoCoreError as exc:
             raise _BusUnavailable(type(exc).__name__) from exc
         else:
             for notice, result in zip(chunk, answer["Entries"], strict=True):

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from aws_lambda_powertools.utilities.parameters import SecretsProvider
 from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore import exceptions
 
-from baton.domain.errors import Busy
+from baton.domain import errors
 from baton.domain.ids import is_id
 from baton.ports.system import CallbackKey
 from baton.ports.tracker import Secrets
@@ -65,11 +65,13 @@ class SecretsManagerSecrets:
         name = self._name(workspace)
         try:
             self._put(name, token)
-        except (ClientError, BotoCoreError) as exc:
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             self._log_trouble("tracker token not saved", workspace, _code(exc))
             if _is_being_deleted(exc):
-                raise Busy(f"The secret {name} is scheduled for deletion: restore it in AWS Secrets Manager.") from exc
-            raise Busy from exc
+                raise errors.Busy(
+                    f"The secret {name} is scheduled for deletion: restore it in AWS Secrets Manager."
+                ) from exc
+            raise errors.Busy from exc
         self._reader.forget()
 
     def get(self, workspace: str, *, afresh: bool = False) -> str | None:
@@ -78,7 +80,7 @@ class SecretsManagerSecrets:
         except SecretUnreadable as exc:
             if not exc.is_missing:
                 self._log_trouble("tracker token can't be read", workspace, exc.code)
-                raise Busy from exc
+                raise errors.Busy from exc
         self._reader.forget()
         return None
 
@@ -87,14 +89,14 @@ class SecretsManagerSecrets:
         for _ in range(_ATTEMPTS - 1):
             try:
                 self._client.put_secret_value(SecretId=name, SecretString=token)
-            except ClientError as exc:
+            except exceptions.ClientError as exc:
                 if _code(exc) != "ResourceNotFoundException":
                     raise
             else:
                 return
             try:
                 self._client.create_secret(Name=name, SecretString=token, Description="A Notion token, kept by Baton.")
-            except ClientError as exc:
+            except exceptions.ClientError as exc:
                 if _code(exc) != "ResourceExistsException":
                     raise
             else:
@@ -125,12 +127,12 @@ class SecretsManagerCallbackKey:
                 self._key = self._reader.read(self._secret_id).encode()
             except SecretUnreadable as exc:
                 self._log("callback key can't be read", action="secret_trouble", error=exc.code)
-                raise Busy from exc
+                raise errors.Busy from exc
         return self._key
 
 
 def _code(exc: BaseException) -> str:
-    code = exc.response.get("Error", {}).get("Code") if isinstance(exc, ClientError) else None
+    code = exc.response.get("Error", {}).get("Code") if isinstance(exc, exceptions.ClientError) else None
     return str(code or type(exc).__name__)
 
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore import exceptions
 
-from baton.domain.errors import Busy
+from baton.domain import errors
 from baton.domain.tasks.wake import MAX_NOTICE_DELAY_SECONDS
 
 _MAX_REASON = 200
@@ -34,7 +34,7 @@ class SqsDispatchQueue:
                 DelaySeconds=delay_seconds,
                 MessageGroupId=f"{workspace}.{agent}",
             )
-        except (ClientError, BotoCoreError) as exc:
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The task is saved and due for a look within a minute; an error here would make the caller repeat its
             # request.
             self._log("dispatch notice lost", action="bell_lost", task_id=task_id, error=type(exc).__name__)
@@ -56,7 +56,7 @@ class SqsTrackerQueue:
                 DelaySeconds=min(delay_seconds, MAX_NOTICE_DELAY_SECONDS),
                 MessageGroupId=workspace,
             )
-        except (ClientError, BotoCoreError) as exc:
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
             # The page's synchronisation is saved, and the next notice finds it; the sweeper sends one too.
             ids = {"workspace": workspace, "task_id": task_id}
             self._log("tracker notice lost", action="tracker_bell_lost", error=type(exc).__name__, **ids)
@@ -73,5 +73,5 @@ class SqsDeadLetters:
                 MessageBody=body,
                 MessageAttributes={"reason": {"DataType": "String", "StringValue": reason[:_MAX_REASON]}},
             )
-        except (ClientError, BotoCoreError) as exc:
-            raise Busy from exc
+        except (exceptions.ClientError, exceptions.BotoCoreError) as exc:
+            raise errors.Busy from exc

@@ -6,15 +6,15 @@ import os
 import time
 from datetime import UTC, datetime
 
+from baton.domain import times
 from baton.domain.access.token import SECRET_BYTES
 from baton.domain.ids import RANDOM_BYTES, sortable_id
-from baton.domain.times import whole_ms
 from baton.ports.system import Clock, Ids
 
 
 class SystemClock:
     def now(self) -> datetime:
-        return whole_ms(datetime.now(UTC))
+        return times.whole_ms(datetime.now(UTC))
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)

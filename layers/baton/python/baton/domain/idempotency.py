@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import KeyReused
-from baton.domain.tasks.trail import canonical_json
+from baton.domain.tasks import trail
 
 # A request with the same key after that is a new one.
 REMEMBERED_FOR = timedelta(days=7)
@@ -49,7 +49,7 @@ class IdempotencyKey:
     def digest(self) -> str:
         """The store's key: a hash, so that no text of a caller gets into a key."""
         parts = [self.principal.workspace, self.principal.key, self.route, self.key]
-        return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
+        return hashlib.sha256(trail.canonical_json(parts).encode()).hexdigest()
 
     def remember(self, answer: dict[str, Any]) -> SavedResponse:
         return SavedResponse(self.body_hash, answer, None if self.at is None else response_expires_at(self.at))
@@ -59,5 +59,5 @@ class IdempotencyKey:
         if saved_response is None or saved_response.is_over(self.at):
             return None
         if not hmac.compare_digest(saved_response.body_hash, self.body_hash):
-            raise KeyReused
+            raise errors.KeyReused
         return saved_response.answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from baton.domain.times import to_ms
+from baton.domain import times
 
 # Crockford's base 32 in lower case: sorts like the number, has no look-alikes, and is safe in a URL.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -21,7 +21,8 @@ _SLUG = re.compile(SLUG_PATTERN.replace("$", r"\Z"))
 
 def sortable_id(prefix: str, at: datetime, randomness: bytes) -> str:
     """Returns ``task_01h…``: sorts by its millisecond; 80 random bits make it unique within that."""
-    return f"{prefix}_{_base32(to_ms(at), _TIME_CHARACTERS)}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
+    created = _base32(times.to_ms(at), _TIME_CHARACTERS)
+    return f"{prefix}_{created}{_base32(int.from_bytes(randomness), _RANDOM_CHARACTERS)}"
 
 
 def is_id(text: str) -> bool:

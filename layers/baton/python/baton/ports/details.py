@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.workflow import (
     Checkpoint,
 )
@@ -32,9 +32,9 @@ class TaskDetails:
     page_sync: PageSync | None = None
 
     @property
-    def message(self) -> HandoffMessage:
+    def message(self) -> handoff_message.HandoffMessage:
         """The body as a handoff's message; an empty one if it wasn't read."""
-        return message_from(self.body)
+        return handoff_message.message_from(self.body)
 
     @property
     def why(self) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from baton.ports import runs
 from baton.ports.access import SettingsStore, TokenStore, UseStore
 from baton.ports.agents import AgentStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
@@ -17,7 +18,6 @@ from baton.ports.escalations import MarkerStore
 from baton.ports.events import EventStore
 from baton.ports.handoffs import HandoffStore, WorkflowStore
 from baton.ports.queues import QueueStore
-from baton.ports.runs import RunStore
 from baton.ports.tasks import TaskListStore, TaskStore
 from baton.ports.tracker import TrackerStore
 from baton.ports.writes import CommitStore
@@ -36,7 +36,7 @@ class Store(
     AlertStore,
     RouteStore,
     ToolStore,
-    RunStore,
+    runs.RunStore,
     SettingsStore,
     UseStore,
     TokenStore,

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
-from baton.domain.tasks.trail import Event
 from baton.ports.details import TaskDetails
 from baton.ports.paging import Page
 
@@ -36,7 +36,7 @@ class TaskStore(Protocol):
     def saved_response(self, idempotency_key: IdempotencyKey) -> SavedResponse | None:
         """Returns the response saved by ``SaveResponse``."""
 
-    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[trail.Event, ...]:
         """Returns the events with a number above ``after``, in order."""
 
     def notes(self, workspace: str, about: str, limit: int, cursor: str | None = None) -> tuple[Note, ...]:

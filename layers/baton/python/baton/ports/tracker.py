@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from baton.domain.tracker.page_changes import Editor, PageSnapshot
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.page_sync import PageRef, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
@@ -93,16 +93,16 @@ class Tracker(Protocol):
     def reach(self) -> None:
         """Raises ``TrackerTrouble`` if the tracker can't be used for any page."""
 
-    def look(self, page_id: str) -> PageSnapshot:
+    def look(self, page_id: str) -> page_changes.PageSnapshot:
         """Returns the page's present state."""
 
-    def who(self, user_id: str) -> Editor:
+    def who(self, user_id: str) -> page_changes.Editor:
         """Returns the user. An unknown user is not a person."""
 
-    def changed_since(self, since: datetime) -> Iterator[PageSnapshot]:
+    def changed_since(self, since: datetime) -> Iterator[page_changes.PageSnapshot]:
         """Yields pages of the database that were edited since, the longest ago first, without those in its trash."""
 
-    def created_since(self, since: datetime, title: str) -> Iterator[PageSnapshot]:
+    def created_since(self, since: datetime, title: str) -> Iterator[page_changes.PageSnapshot]:
         """Yields pages of the database that were created since and whose title begins with ``title``, the oldest
         first."""
 

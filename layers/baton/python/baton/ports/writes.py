@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from baton.domain.errors import BatonError
+from baton.domain import errors
 from baton.domain.escalations.direction import Direction
 from baton.domain.handoffs.workflow import (
     BackgroundJob,
@@ -37,7 +37,7 @@ class Insert:
     """A new value. Raises ``taken`` if there is one under its key already."""
 
     value: object
-    taken: Callable[[], BatonError] | None = None  # None: ``Conflict``
+    taken: Callable[[], errors.BatonError] | None = None  # None: ``Conflict``
 
 
 @dataclass(frozen=True, slots=True)

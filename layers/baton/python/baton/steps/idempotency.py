@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.errors import BatonError, KeyTaken, refusal_from
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.times import rfc3339
-from baton.domain.tracker.page_changes import PageSnapshot
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.webhook import REPLAY_WINDOW
 from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffInputs
@@ -42,7 +41,7 @@ def run_idempotently(
 
     def answered(saved: dict[str, Any]) -> Answer:
         if REFUSED in saved:
-            raise refusal_from(**saved[REFUSED])
+            raise errors.refusal_from(**saved[REFUSED])
         return replay(saved)
 
     def attempt() -> Answer:
@@ -52,7 +51,7 @@ def run_idempotently(
 
     try:
         return retry_on_conflict(deps.clock, attempt)
-    except BatonError:
+    except errors.BatonError:
         saved = saved_so_far(deps, idempotency_key)
         if saved is None:
             raise
@@ -73,7 +72,7 @@ def save_response(idempotency_key: IdempotencyKey | None, answer: dict[str, Any]
     return (SaveResponse(idempotency_key, answer),) if idempotency_key else ()
 
 
-def save_refusal(idempotency_key: IdempotencyKey | None, refusal: BatonError) -> tuple[SaveResponse, ...]:
+def save_refusal(idempotency_key: IdempotencyKey | None, refusal: errors.BatonError) -> tuple[SaveResponse, ...]:
     """Returns the write that saves a refusal: a repeat gets it again, whatever has changed since."""
     saved = {"kind": type(refusal).__name__, "message": refusal.message, "fields": refusal.fields}
     return save_response(idempotency_key, {REFUSED: saved})
@@ -104,14 +103,16 @@ def apply_once(deps: Deps, idempotency_key: IdempotencyKey, writes: Iterable[Wri
         saved = SaveResponse(idempotency_key, {}, deps.clock.now() + 2 * REPLAY_WINDOW)
         try:
             deps.store.commit(idempotency_key.principal.workspace, *writes, saved)
-        except KeyTaken:
+        except errors.KeyTaken:
             return False
         return True
 
     return retry_on_conflict(deps.clock, attempt)
 
 
-def apply_once_per_edit(deps: Deps, by: Principal, what: str, seen: PageSnapshot, writes: Iterable[Write]) -> bool:
+def apply_once_per_edit(
+    deps: Deps, by: Principal, what: str, seen: page_changes.PageSnapshot, writes: Iterable[Write]
+) -> bool:
     """Commits ``writes`` once per edit of a page, however often the edit is seen. False if that was done before."""
-    edit = f"{seen.page_id} {rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
+    edit = f"{seen.page_id} {times.rfc3339(seen.edited_at)} {seen.status} {seen.in_trash}"
     return apply_once(deps, IdempotencyKey(by, what, edit, ""), list(writes))

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
-from baton.domain.errors import Busy, Conflict
+from baton.domain import errors
 from baton.ports.system import Clock
 
 ATTEMPTS = 12
@@ -22,7 +22,7 @@ def retry_on_conflict(clock: Clock, decide_and_commit: Callable[[], Answer]) -> 
     for attempt in range(ATTEMPTS):
         try:
             return decide_and_commit()
-        except Conflict:
+        except errors.Conflict:
             longest = min(FIRST_PAUSE_SECONDS * 2**attempt, LAST_PAUSE_SECONDS)
             clock.sleep(random.uniform(0, longest))  # noqa: S311 - spreads retries, keeps no secret
-    raise Busy("Too many changes at once; the same request may be sent again.")
+    raise errors.Busy("Too many changes at once; the same request may be sent again.")

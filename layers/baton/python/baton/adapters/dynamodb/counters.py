@@ -9,10 +9,9 @@ from typing import Any
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.table import to_wire
+from baton.domain import errors, times
 from baton.domain.alerts.alert import AlertCount, too_many_alerts
-from baton.domain.errors import BatonError, Conflict
 from baton.domain.handoffs.workflow import HandoffCount
-from baton.domain.times import seconds, to_ms
 from baton.ports.writes import Add
 
 # There is room for this many more, or nothing was counted yet and there is room from the start.
@@ -21,7 +20,7 @@ HAS_ROOM_OR_IS_NEW = "attribute_not_exists(#count) OR #count <= :room"
 # Nothing was counted yet.
 IS_NEW = "attribute_not_exists(#count)"
 # Well past the counted hour, however far clocks differ.
-ALERTS_FORGOTTEN_AFTER = seconds(86_400)
+ALERTS_FORGOTTEN_AFTER = times.seconds(86_400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class CounterType:
     """How counters of a type are stored."""
 
     key: Callable[[str, Any], keys.Key]
-    refused: Callable[[Any], BatonError]
+    refused: Callable[[Any], errors.BatonError]
     start: Callable[[Any], int] = lambda _: 0  # the count so far, if nothing was counted yet
     is_first: Callable[[Any], bool] = lambda _: False  # counts only if nothing was counted yet
     ttl: Callable[[Any], int] | None = None
@@ -39,7 +38,7 @@ COUNTERS: dict[type, CounterType] = {
     # A workflow can't have more handoffs than it may, however many are made at once.
     HandoffCount: CounterType(
         key=lambda workspace, counter: keys.handoff_count(workspace, counter.workflow_id),
-        refused=lambda _: Conflict("workflow"),
+        refused=lambda _: errors.Conflict("workflow"),
         start=lambda counter: int(counter.start),
         is_first=lambda counter: bool(counter.is_first),
     ),
@@ -47,7 +46,7 @@ COUNTERS: dict[type, CounterType] = {
     AlertCount: CounterType(
         key=lambda workspace, counter: keys.alert_count(workspace, counter.by, counter.at),
         refused=lambda counter: too_many_alerts(counter.at),
-        ttl=lambda counter: to_ms(counter.at + ALERTS_FORGOTTEN_AFTER) // 1_000,
+        ttl=lambda counter: times.to_ms(counter.at + ALERTS_FORGOTTEN_AFTER) // 1_000,
     ),
 }
 

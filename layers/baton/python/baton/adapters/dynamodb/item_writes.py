@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from baton.adapters.dynamodb.keys import Key
-from baton.domain.errors import BatonError
+from baton.domain import errors
 
 Item = dict[str, Any]
 
@@ -59,7 +59,7 @@ class ItemWrite:
 
     kind: str
     request: Item
-    refused: Callable[[], BatonError]  # makes the error that a failed condition stands for
+    refused: Callable[[], errors.BatonError]  # makes the error that a failed condition stands for
     marker: Marker = Marker.NONE
     bar: Bar | Exclusive | None = None  # how this item fences off the whole transaction
 

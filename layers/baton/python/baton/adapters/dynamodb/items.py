@@ -11,6 +11,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
+from baton.domain import times
 from baton.domain.access.principal import Kind
 from baton.domain.access.read_rights import AgentsRead
 from baton.domain.access.settings import Settings
@@ -22,10 +23,9 @@ from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.guardrails.guardrails import from_public as rules_from
 from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Recovery, Task
 from baton.domain.tasks.task_items import Note
-from baton.domain.tasks.trail import Event, canonical_json, set_fields, state_fields, task_from_fields
-from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.domain.tracker.tracker_settings import from_public
 
 
@@ -35,16 +35,16 @@ def head_item(task: Task) -> Item:
     queue, wake = keys.queue_index_key(task), keys.wake_index_key(task)
     return {
         **keys.head(task.workspace, task.id)._asdict(),
-        **{name: value for name, value in set_fields(task).items() if name not in {"claim", "wait"}},
+        **{name: value for name, value in trail.set_fields(task).items() if name not in {"claim", "wait"}},
         "claim": None if task.claim is None else claim_map(task.claim),
-        "wait": None if task.wait is None else _without_none(state_fields(task)["wait"]),
-        "hard_deadline_ms": None if task.hard_deadline is None else to_ms(task.hard_deadline),
+        "wait": None if task.wait is None else _without_none(trail.state_fields(task)["wait"]),
+        "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
         "version": task.version,
         "seq": task.seq,
         "chain": task.chain,
-        "updated_at": rfc3339(task.updated_at),
+        "updated_at": times.rfc3339(task.updated_at),
         "rings": task.rings,
-        "wake_ms": None if task.wake_at is None else to_ms(task.wake_at),
+        "wake_ms": None if task.wake_at is None else times.to_ms(task.wake_at),
         "runtime": str(task.runtime),
         "alert_after_seconds": task.alert_after_seconds,
         "mirrored": task.mirrored or None,
@@ -68,10 +68,10 @@ _STATE_FIELDS = {f.name for f in fields(Task)} - {
 
 def task_from(item: Item) -> Task:
     values = {name: int(value) if name in _COUNTS else value for name, value in item.items() if name in _STATE_FIELDS}
-    task = task_from_fields(
+    task = trail.task_from_fields(
         {"target_agent": None, **values},  # None isn't stored, and it has no default
         chain=item["chain"],
-        updated_at=parse_rfc3339(item["updated_at"]),
+        updated_at=times.parse_rfc3339(item["updated_at"]),
         wake_at=_time_from(item, "wake_ms"),
         runtime=Runtime(item["runtime"]),
         mirrored=item.get("mirrored", False),
@@ -84,7 +84,7 @@ def task_from(item: Item) -> Task:
 def claim_map(claim: Claim) -> Item:
     """Returns the claim as a map. ``renewable_from_ms`` is expiry minus lease: a renewal with the same lease at any
     later moment doesn't shorten it."""
-    expires_ms = to_ms(claim.expires_at)
+    expires_ms = times.to_ms(claim.expires_at)
     slot = {} if claim.slot is None else {"slot": claim.slot}
     kept = {"kept_bytes": claim.kept_bytes} if claim.kept_bytes else {}
     return {
@@ -96,8 +96,8 @@ def claim_map(claim: Claim) -> Item:
         "worker": claim.worker,
         "principal": claim.principal,
         "lease_ms": claim.lease_seconds * 1_000,
-        "claimed_ms": to_ms(claim.claimed_at),
-        "heartbeat_ms": to_ms(claim.heartbeat_at),
+        "claimed_ms": times.to_ms(claim.claimed_at),
+        "heartbeat_ms": times.to_ms(claim.heartbeat_at),
         "expires_ms": expires_ms,
         "renewable_from_ms": expires_ms - claim.lease_seconds * 1_000,
     }
@@ -111,33 +111,33 @@ def claim_from(claim: Item) -> Claim:
         worker=claim["worker"],
         principal=claim["principal"],
         lease_seconds=int(claim["lease_ms"]) // 1_000,
-        claimed_at=from_ms(int(claim["claimed_ms"])),
-        heartbeat_at=from_ms(int(claim["heartbeat_ms"])),
-        expires_at=from_ms(int(claim["expires_ms"])),
+        claimed_at=times.from_ms(int(claim["claimed_ms"])),
+        heartbeat_at=times.from_ms(int(claim["heartbeat_ms"])),
+        expires_at=times.from_ms(int(claim["expires_ms"])),
         slot=int(claim["slot"]) if "slot" in claim else None,
         kept_bytes=int(claim.get("kept_bytes", 0)),
     )
 
 
-def event_item(task: Task, event: Event) -> Item:
+def event_item(task: Task, event: trail.Event) -> Item:
     return {
         **keys.event(task.workspace, task.id, event.seq)._asdict(),
         "seq": event.seq,
-        "at": rfc3339(event.at),
+        "at": times.rfc3339(event.at),
         "type": event.type,
         "principal_kind": event.principal_kind,
         "principal_id": event.principal_id,
         "fence": event.fence,
-        "data": canonical_json(event.data),
+        "data": trail.canonical_json(event.data),
         "prev_hash": event.prev_hash,
         "hash": event.hash,
     }
 
 
-def event_from(item: Item) -> Event:
-    return Event(
+def event_from(item: Item) -> trail.Event:
+    return trail.Event(
         seq=int(item["seq"]),
-        at=parse_rfc3339(item["at"]),
+        at=times.parse_rfc3339(item["at"]),
         type=item["type"],
         principal_kind=item["principal_kind"],
         principal_id=item["principal_id"],
@@ -149,7 +149,7 @@ def event_from(item: Item) -> Event:
 
 
 def payload_item(key: keys.Key, content: Any) -> Item:
-    return {**key._asdict(), "content": canonical_json(content)}
+    return {**key._asdict(), "content": trail.canonical_json(content)}
 
 
 def payload_from(item: Item | None) -> Any:
@@ -166,14 +166,14 @@ def recovery_item(task: Task, recovery: Recovery) -> Item:
     return {
         **keys.recovery(task.workspace, task.id, recovery.number)._asdict(),
         **{f.name: getattr(recovery, f.name) for f in fields(Recovery)},
-        "at": rfc3339(recovery.at),
+        "at": times.rfc3339(recovery.at),
     }
 
 
 def recovery_from(item: Item) -> Recovery:
     return Recovery(
         number=int(item["number"]),
-        at=parse_rfc3339(item["at"]),
+        at=times.parse_rfc3339(item["at"]),
         reason=item["reason"],
         prior_agent=item["prior_agent"],
         prior_worker=item["prior_worker"],
@@ -186,15 +186,15 @@ def recovery_from(item: Item) -> Recovery:
 def saved_response_item(key: keys.Key, saved_response: SavedResponse) -> Item:
     """Returns the saved response. The table deletes it some time after ``ttl``; until then readers check for themselves
     whether it has expired."""
-    ttl = None if saved_response.forget_at is None else to_ms(saved_response.forget_at) // 1_000
-    answer = canonical_json(saved_response.answer)
+    ttl = None if saved_response.forget_at is None else times.to_ms(saved_response.forget_at) // 1_000
+    answer = trail.canonical_json(saved_response.answer)
     return {**key._asdict(), "body_hash": saved_response.body_hash, "answer": answer, "ttl": ttl}
 
 
 def saved_response_from(item: Item | None) -> SavedResponse | None:
     if item is None:
         return None
-    forget_at = from_ms(int(item["ttl"]) * 1_000) if "ttl" in item else None
+    forget_at = times.from_ms(int(item["ttl"]) * 1_000) if "ttl" in item else None
     return SavedResponse(item["body_hash"], loads(item["answer"]), forget_at)
 
 
@@ -202,7 +202,7 @@ def direction_from(workspace: str, source: str, target: str, item: Item | None) 
     if item is None:
         return Direction(workspace, source, target)
     closed = item.get("closed", frozenset())
-    entries = [(task_id, from_ms(int(ms))) for task_id, ms in item.get("escalations", {}).items()]
+    entries = [(task_id, times.from_ms(int(ms))) for task_id, ms in item.get("escalations", {}).items()]
     return Direction(
         workspace,
         source,
@@ -215,18 +215,18 @@ def direction_from(workspace: str, source: str, target: str, item: Item | None) 
 
 def note_item(workspace: str, note: Note) -> Item:
     key = keys.Key(keys.notes(workspace, note.about), note.id)
-    return {**key._asdict(), "at": rfc3339(note.at), "by": note.by, "content": canonical_json(note.content)}
+    return {**key._asdict(), "at": times.rfc3339(note.at), "by": note.by, "content": trail.canonical_json(note.content)}
 
 
 def note_from(about: str, item: Item) -> Note:
-    return Note(about, item["sk"], parse_rfc3339(item["at"]), item["by"], loads(item["content"]))
+    return Note(about, item["sk"], times.parse_rfc3339(item["at"]), item["by"], loads(item["content"]))
 
 
 def review_item(review: Review) -> Item:
     return {
         **keys.Key(keys.reviews(review.workspace), review.id)._asdict(),
         **{f.name: _plain(getattr(review, f.name)) for f in fields(Review) if f.name not in {"id", "request"}},
-        "request": canonical_json(review.request),
+        "request": trail.canonical_json(review.request),
     }
 
 
@@ -241,8 +241,8 @@ def review_from(item: Item) -> Review:
         target_agent=item.get("target_agent"),
         request=loads(item["request"]),
         requested_by=item["requested_by"],
-        opened_at=parse_rfc3339(item["opened_at"]),
-        last_at=parse_rfc3339(item["last_at"]),
+        opened_at=times.parse_rfc3339(item["opened_at"]),
+        last_at=times.parse_rfc3339(item["last_at"]),
         count=int(item["count"]),
         version=int(item["version"]),
         released_at=_optional_time(item.get("released_at")),
@@ -278,8 +278,8 @@ def agent_from(item: Item) -> Agent:
         dispatch_rank=int(item.get("dispatch_rank", DEFAULT_RANK)),
         active=item["active"],
         version=int(item["version"]),
-        created_at=parse_rfc3339(item["created_at"]),
-        updated_at=parse_rfc3339(item["updated_at"]),
+        created_at=times.parse_rfc3339(item["created_at"]),
+        updated_at=times.parse_rfc3339(item["updated_at"]),
         updated_by=item["updated_by"],
         service_version=int(item.get("service_version", 0)),
         service_by=item.get("service_by", ""),
@@ -289,8 +289,8 @@ def agent_from(item: Item) -> Agent:
 
 def settings_item(workspace: str, settings: Settings) -> Item:
     values = {f.name: _plain(getattr(settings, f.name)) for f in fields(Settings)}
-    tracker = settings.tracker and canonical_json(settings.tracker.public())
-    guardrails = canonical_json(settings.guardrails.public())
+    tracker = settings.tracker and trail.canonical_json(settings.tracker.public())
+    guardrails = trail.canonical_json(settings.guardrails.public())
     holidays = sorted(map(str, settings.holidays))
     written = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
     return {**keys.settings(workspace)._asdict(), **values, **written}
@@ -327,7 +327,7 @@ def token_from(item: Item) -> Token:
         subject=item["subject"],
         scopes=frozenset(item["scopes"]),
         digest=item["digest"],
-        created_at=parse_rfc3339(item["created_at"]),
+        created_at=times.parse_rfc3339(item["created_at"]),
         created_by=item["created_by"],
         expires_at=_optional_time(item.get("expires_at")),
         revoked_at=_optional_time(item.get("revoked_at")),
@@ -342,15 +342,15 @@ def _without_none(values: Item) -> Item:
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "astimezone"):
-        return rfc3339(value)
+        return times.rfc3339(value)
     if isinstance(value, tuple):
         return list(value)
     return value
 
 
 def _optional_time(text: str | None) -> datetime | None:
-    return None if text is None else parse_rfc3339(text)
+    return None if text is None else times.parse_rfc3339(text)
 
 
 def _time_from(item: Item, name: str) -> datetime | None:
-    return from_ms(int(item[name])) if name in item else None
+    return times.from_ms(int(item[name])) if name in item else None

@@ -8,10 +8,10 @@ from datetime import date, datetime
 from typing import NamedTuple
 from zlib import crc32
 
+from baton.domain import times
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.tasks.task import Claim, State, Task
-from baton.domain.times import from_ms, to_ms
 from baton.domain.tracker.page_sync import PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.queues import ReadyTask
@@ -387,7 +387,7 @@ def parse_due(sort_key: str) -> str:
 def parse_queue_sort_key(sort_key: str) -> tuple[str, ReadyTask]:
     """Returns the priority, and the task with the time from which it is ready."""
     priority, ready_ms, task_id = sort_key.split("#", 2)
-    return priority, ReadyTask(task_id, from_ms(int(ready_ms)), priority=priority)
+    return priority, ReadyTask(task_id, times.from_ms(int(ready_ms)), priority=priority)
 
 
 def _queue_sort_key(priority: str, at: datetime, task_id: str) -> str:
@@ -437,7 +437,7 @@ def wake_until(now: datetime) -> str:
 
 def outbox_shards(at: datetime) -> list[str]:
     """Returns all shards. Each minute another one comes first, as a run may end before it has read them all."""
-    first = to_ms(at) // 60_000
+    first = times.to_ms(at) // 60_000
     return [_outbox_shard(first + number) for number in range(WAKE_SHARDS)]
 
 
@@ -476,4 +476,4 @@ def parse_job(sort_key: str) -> JobKind | None:
 
 def _moment(at: datetime) -> str:
     """Returns a text that sorts like the time. Times before 1970 count as 1970, as a sign would break the order."""
-    return f"{max(0, to_ms(at)):015d}"
+    return f"{max(0, times.to_ms(at)):015d}"

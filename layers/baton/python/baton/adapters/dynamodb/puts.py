@@ -8,7 +8,7 @@ from typing import Any
 from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Item, ItemWrite, Marker
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.errors import BatonError, Conflict
+from baton.domain import errors
 
 # The item doesn't exist yet: a new task, the next event, an idempotency key used for the first time.
 NOT_THERE_YET = "attribute_not_exists(#pk)"
@@ -22,7 +22,7 @@ _NAMES = ("pk", "version", "retry_id", "ttl", "next_id", "task")
 def put(
     item: Item,
     condition: str | None = None,
-    refused: Callable[[], BatonError] = lambda: Conflict("task"),
+    refused: Callable[[], errors.BatonError] = lambda: errors.Conflict("task"),
     marker: Marker = Marker.NONE,
     bar: Bar | Exclusive | None = None,
     **values: Any,
@@ -42,10 +42,10 @@ def put(
 def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NONE, bar: Bar | None = None) -> ItemWrite:
     """Puts an item into its next version: it must be in the version before, or not exist if this is the first."""
     if version == 1:
-        return put(item, NOT_THERE_YET, lambda: Conflict(what), marker, bar)
-    return put(item, VERSION_UNCHANGED, lambda: Conflict(what), marker, bar, seen=version - 1)
+        return put(item, NOT_THERE_YET, lambda: errors.Conflict(what), marker, bar)
+    return put(item, VERSION_UNCHANGED, lambda: errors.Conflict(what), marker, bar, seen=version - 1)
 
 
 def delete(key: Key) -> ItemWrite:
     """Deletes the item, existing or not."""
-    return ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("task"))
+    return ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: errors.Conflict("task"))

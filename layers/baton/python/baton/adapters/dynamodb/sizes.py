@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from baton.adapters.dynamodb import keys
-from baton.domain.errors import TooLarge
+from baton.domain import errors
 
 MAX_ITEM_BYTES = 400 * 1_024
 _PER_COLLECTION, _PER_MEMBER = 3, 1
@@ -29,7 +29,9 @@ def must_fit(items: Iterable[Mapping[str, Any]]) -> None:
         if size_of(item) > MAX_ITEM_BYTES:
             pk, sk = item["pk"]["S"], item["sk"]["S"]
             field = _FIELDS.get(sk) or _FIELDS.get(keys.kind_of(pk), "body")
-            raise TooLarge(field, f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes")
+            raise errors.TooLarge(
+                field, f"is too large to be kept: with what belongs to it at most {MAX_ITEM_BYTES} bytes"
+            )
 
 
 def size_of(item: Mapping[str, Any]) -> int:

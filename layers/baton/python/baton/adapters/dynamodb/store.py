@@ -20,7 +20,7 @@ from baton.adapters.dynamodb.table import ConditionFailed
 from baton.adapters.dynamodb.tasks.queues import QueueReads
 from baton.adapters.dynamodb.tracker.tracker_reads import TrackerReads
 from baton.adapters.dynamodb.writes import transaction
-from baton.domain.errors import Busy, Unknown
+from baton.domain import errors
 from baton.domain.escalations.direction import NO_PAIR
 from baton.domain.escalations.review import Review
 from baton.domain.handoffs.workflow import BackgroundJob
@@ -52,7 +52,7 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
     def _remove_job(self, workspace: str, job: BackgroundJob) -> None:
         """Takes the job out of its index. The item itself stays, for the next job's use: Baton has no permission to
         delete items of a task."""
-        with suppress(ConditionFailed, Busy):
+        with suppress(ConditionFailed, errors.Busy):
             self._table.update(
                 keys.job(workspace, job.kind, job.task_id),
                 UpdateExpression="REMOVE #stamp, #due, #data, #shard, #place",
@@ -87,7 +87,7 @@ class DynamoStore(QueueReads, Workflows, TrackerReads, Alerts, Routing, Tools, R
     def review(self, workspace: str, review_id: str) -> Review:
         item = self._table.get(keys.Key(keys.reviews(workspace), review_id))
         if item is None:
-            raise Unknown("manual review")
+            raise errors.Unknown("manual review")
         return items.review_from(item)
 
     def reviews(self, workspace: str, limit: int, cursor: str | None) -> Page:

@@ -13,9 +13,9 @@ from baton.adapters.dynamodb.item_writes import Item, ItemWrite, KeyBar, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.tasks import task_items
 from baton.adapters.dynamodb.tracker import tracker_items
+from baton.domain import errors
 from baton.domain.alerts.alert import Alert
 from baton.domain.conversations.conversation_thread import NextTask
-from baton.domain.errors import Conflict
 from baton.domain.escalations.review import Review, ReviewRequest
 from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, InboxItem, RootHandoffs
 from baton.domain.runs.transcript import TaskEntry
@@ -48,7 +48,7 @@ def _alert_listing(workspace: str, alert: Alert) -> list[ItemWrite]:
     if alert.version > 1:
         return []
     key = keys.Key(keys.alerts_of_task(workspace, alert.task_id), alert.id)
-    return [put(key._asdict(), NOT_THERE_YET, lambda: Conflict("alert"), Marker.LASTING, KeyBar(key))]
+    return [put(key._asdict(), NOT_THERE_YET, lambda: errors.Conflict("alert"), Marker.LASTING, KeyBar(key))]
 
 
 def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite]:

@@ -17,13 +17,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
-from botocore.exceptions import (
-    ClientError,
-    ConnectionError,  # noqa: A004 - botocore's own
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    HTTPClientError,
-)
+from botocore import exceptions
 
 from baton.adapters.dynamodb.item_writes import (
     Bar,
@@ -38,11 +32,11 @@ from baton.adapters.dynamodb.item_writes import (
 )
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.sizes import must_fit
-from baton.domain.errors import BatonError, Busy, Conflict
+from baton.domain import errors
 from baton.ports.writes import MAX_ITEMS
 
 ATTEMPTS = 3
-_FAILURES = (ClientError, ConnectionError, HTTPClientError)
+_FAILURES = (exceptions.ClientError, exceptions.ConnectionError, exceptions.HTTPClientError)
 _UNCLEAR_CODES = frozenset(
     {
         "InternalServerError",
@@ -104,7 +98,7 @@ class Table:
             if not request:
                 return found
             self._pause(1)
-        raise Busy
+        raise errors.Busy
 
     def query(self, condition: str, values: Item, *, limit: int, newest_first: bool = False, **more: Any) -> list[Item]:
         """Returns the first ``limit`` items, each once, with one call unless they take more than 1 MB. ``condition``
@@ -158,7 +152,7 @@ class Table:
                 self._pause(attempt)
             else:
                 return from_wire(answer["Attributes"])
-        raise Busy
+        raise errors.Busy
 
     def transact(self, writes: Sequence[ItemWrite]) -> None:
         """Applies all writes or none, exactly once. The commit marker is the fittest of the items. An attempt that
@@ -191,7 +185,7 @@ class Table:
                 self._pause(attempt)
             else:
                 return
-        raise Busy
+        raise errors.Busy
 
     def _was_applied(self, bar: Bar, commit_marker: Key, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
@@ -213,7 +207,7 @@ class Table:
         """Deletes at most 100 items, existing or not. Safe to apply twice, so it needs no commit marker. Raises
         ``Busy``."""
         token = uuid4().hex
-        writes = [ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: Conflict("item")) for key in gone]
+        writes = [ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: errors.Conflict("item")) for key in gone]
         _must_fit(writes)
         request = [{write.kind: {"TableName": self._name, **write.request}} for write in writes]
         for attempt in range(ATTEMPTS):
@@ -225,7 +219,7 @@ class Table:
                 self._pause(attempt)
             else:
                 return
-        raise Busy
+        raise errors.Busy
 
     def _is_ours(self, commit_marker: Key, token: str) -> bool:
         """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
@@ -256,7 +250,7 @@ class Table:
                 if not _is_unclear(exc):
                     raise
                 self._pause(attempt)
-        raise Busy
+        raise errors.Busy
 
     def _pause(self, attempt: int) -> None:
         self._sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311 - spreads retries, keeps no secret
@@ -343,7 +337,7 @@ def _code(exc: Exception) -> str:
 
 def _response(exc: Exception) -> Item:
     """Returns the response of a ``ClientError``; empty if there was none."""
-    return dict(exc.response) if isinstance(exc, ClientError) else {}
+    return dict(exc.response) if isinstance(exc, exceptions.ClientError) else {}
 
 
 def _old_item(exc: Exception) -> Item:
@@ -352,7 +346,7 @@ def _old_item(exc: Exception) -> Item:
 
 def _is_unclear(exc: Exception) -> bool:
     """True if the call may have been applied or not: no answer, an error of the server, or a throttle."""
-    if not isinstance(exc, ClientError):
+    if not isinstance(exc, exceptions.ClientError):
         return True
     status = exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     throttled = any(reason.get("Code") in _THROTTLED for reason in _reasons(exc))
@@ -361,19 +355,19 @@ def _is_unclear(exc: Exception) -> bool:
 
 def _is_turned_away(exc: Exception) -> bool:
     """True if the call wasn't applied and won't be: it was never sent, or it was throttled."""
-    if not isinstance(exc, ClientError):
-        return isinstance(exc, ConnectTimeoutError | EndpointConnectionError)
+    if not isinstance(exc, exceptions.ClientError):
+        return isinstance(exc, exceptions.ConnectTimeoutError | exceptions.EndpointConnectionError)
     return _code(exc) in _THROTTLES or any(reason.get("Code") in _THROTTLED for reason in _reasons(exc))
 
 
-def _refusal(exc: Exception, writes: Sequence[ItemWrite]) -> BatonError | None:
+def _refusal(exc: Exception, writes: Sequence[ItemWrite]) -> errors.BatonError | None:
     """Returns the error that a cancelled transaction stands for: of the refused writes, a used idempotency key's first;
     else ``Conflict`` if another transaction was writing the same items. None if it wasn't refused."""
     codes = [reason.get("Code") for reason in _reasons(exc)]
     refused = [write.refused() for write, code in zip(writes, codes, strict=False) if code == "ConditionalCheckFailed"]
     if refused:
         return min(refused, key=lambda error: error.code != "key_taken")
-    return Conflict("task") if "TransactionConflict" in codes else None
+    return errors.Conflict("task") if "TransactionConflict" in codes else None
 
 
 def _reasons(exc: Exception) -> list[dict[str, Any]]:

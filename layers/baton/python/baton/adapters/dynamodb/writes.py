@@ -15,7 +15,7 @@ from baton.adapters.dynamodb.stored_types import STORED, StoredType
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.tasks.requirements import required
 from baton.adapters.dynamodb.tracker.tracker_writes import page_due
-from baton.domain.errors import Conflict
+from baton.domain import errors
 from baton.domain.tasks.change import Change
 from baton.ports.writes import (
     Add,
@@ -100,7 +100,7 @@ def _inserted(workspace: str, insert: Insert) -> list[ItemWrite]:
     stored, value = _stored(insert.value), insert.value
     item = stored.item(workspace, value)
     bar = KeyBar(key_of(item)) if stored.has_new_id else None
-    taken = insert.taken or (lambda: Conflict(stored.name))
+    taken = insert.taken or (lambda: errors.Conflict(stored.name))
     if stored.owner:
         ours = put(item, IS_OURS.format(stored.owner), taken, stored.marker, bar, **{stored.owner: item[stored.owner]})
         return [ours, *stored.beside(workspace, value)]
@@ -111,7 +111,7 @@ def _replaced(workspace: str, replace: Replace) -> ItemWrite:
     stored = _stored(replace.value)
     item = stored.item(workspace, replace.value)
     if replace.seen is None:
-        return put(item, NOT_THERE_YET, lambda: Conflict(stored.name), stored.marker)
+        return put(item, NOT_THERE_YET, lambda: errors.Conflict(stored.name), stored.marker)
     seen = stored.item(workspace, replace.seen)[stored.seen_by]
     condition = IS_AS_READ.format(stored.seen_by)
-    return put(item, condition, lambda: Conflict(stored.name), stored.marker, seen=seen)
+    return put(item, condition, lambda: errors.Conflict(stored.name), stored.marker, seen=seen)

@@ -8,25 +8,17 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any, Protocol
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    HTTPClientError,
-    NoCredentialsError,
-    NoRegionError,
-    PartialCredentialsError,
-)
-from botocore.exceptions import ConnectionError as NoConnection
+from botocore import exceptions
 from botocore.parsers import ResponseParserError
 
 from baton.adapters.models.tool_calls import tool_use
 from baton.adapters.retry_after import retry_after
-from baton.domain.errors import ModelAway, ModelRefuses, ModelTrouble
+from baton.domain import errors
 from baton.domain.numbers import approximate
 from baton.domain.runs.reply import clean
 from baton.domain.runs.transcript import Block, Usage, count_in
-from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.domain.tasks import trail
+from baton.ports import runs
 from baton.ports.system import Clock
 
 AWAY = frozenset(
@@ -62,39 +54,41 @@ class BedrockModel:
     def __init__(self, client_for: Callable[[float], BedrockClient], clock: Clock) -> None:
         self._client_for, self._clock = client_for, clock
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: runs.Request) -> runs.Reply:
         if not request.model:
-            raise ModelRefuses("Bedrock needs a model's id: set BATON_MODEL=bedrock:<id>.")
+            raise errors.ModelRefuses("Bedrock needs a model's id: set BATON_MODEL=bedrock:<id>.")
         try:
             answer = self._client_for(request.seconds).converse(**_call(request))
-        except ClientError as exc:
+        except exceptions.ClientError as exc:
             if _is_too_long(exc):
-                return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+                return runs.Reply(blocks=(), stop_reason=runs.StopReason.CONTEXT_WINDOW_EXCEEDED)
             raise self._trouble(exc) from exc
-        except (HTTPClientError, NoConnection, ResponseParserError) as exc:
-            raise ModelAway("Bedrock didn't answer.") from exc
-        except (NoCredentialsError, PartialCredentialsError, NoRegionError) as exc:
-            raise ModelRefuses("There are no AWS credentials, or no region, to ask Bedrock with.") from exc
+        except (exceptions.HTTPClientError, exceptions.ConnectionError, ResponseParserError) as exc:
+            raise errors.ModelAway("Bedrock didn't answer.") from exc
+        except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.NoRegionError) as exc:
+            raise errors.ModelRefuses("There are no AWS credentials, or no region, to ask Bedrock with.") from exc
         except RecursionError:  # only a model's output nests this deep
-            return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT)
-        except BotoCoreError as exc:
-            raise ModelRefuses("Bedrock can't be asked that: boto3 can't write the request down.") from exc
+            return runs.Reply(blocks=(), stop_reason=runs.StopReason.MALFORMED_MODEL_OUTPUT)
+        except exceptions.BotoCoreError as exc:
+            raise errors.ModelRefuses("Bedrock can't be asked that: boto3 can't write the request down.") from exc
         if "stopReason" not in answer:  # a truncated answer, which botocore accepts
-            raise ModelAway("Bedrock broke off its answer.")
+            raise errors.ModelAway("Bedrock broke off its answer.")
         return _reply(answer)
 
-    def _trouble(self, exc: ClientError) -> ModelTrouble:
+    def _trouble(self, exc: exceptions.ClientError) -> errors.ModelTrouble:
         code, status = _code(exc), _http(exc).get("HTTPStatusCode", 0)
         if code in AWAY or status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
             header = _http(exc).get("HTTPHeaders", {}).get("retry-after", "")
-            return ModelAway(
+            return errors.ModelAway(
                 f"Bedrock asks to come later ({code}).", retry_after=retry_after(header, self._clock.now())
             )
         # The model failed on this request; by the service's documentation a retry may succeed.
-        return ModelRefuses(f"Bedrock refuses ({code}).{_what_to_do(code)}", retryable=code == "ModelErrorException")
+        return errors.ModelRefuses(
+            f"Bedrock refuses ({code}).{_what_to_do(code)}", retryable=code == "ModelErrorException"
+        )
 
 
-def _call(request: Request) -> dict[str, Any]:
+def _call(request: runs.Request) -> dict[str, Any]:
     call: dict[str, Any] = {
         "modelId": request.model,
         "messages": [
@@ -138,19 +132,19 @@ def _result(content: Block) -> Block:
     """Returns the content as Bedrock takes it: JSON only for objects, no blank text."""
     if "json" in content:
         value = content["json"]
-        return {"json": approximate(value)} if isinstance(value, dict) else {"text": canonical_json(value)}
+        return {"json": approximate(value)} if isinstance(value, dict) else {"text": trail.canonical_json(value)}
     return content if content["text"].strip() else {"text": _NOTHING}
 
 
-def _reply(answer: dict[str, Any]) -> Reply:
+def _reply(answer: dict[str, Any]) -> runs.Reply:
     usage = answer.get("usage") or {}
     counted = Usage(input_tokens=count_in(usage.get("inputTokens")), output_tokens=count_in(usage.get("outputTokens")))
     content = ((answer.get("output") or {}).get("message") or {}).get("content") or []
     try:
-        reason = StopReason(answer["stopReason"])
+        reason = runs.StopReason(answer["stopReason"])
     except ValueError:
-        reason = StopReason.MALFORMED_MODEL_OUTPUT
-    return Reply(blocks=tuple(_stored_blocks(content)), stop_reason=reason, usage=counted)
+        reason = runs.StopReason.MALFORMED_MODEL_OUTPUT
+    return runs.Reply(blocks=tuple(_stored_blocks(content)), stop_reason=reason, usage=counted)
 
 
 def _stored_blocks(blocks: list[Block]) -> Iterator[Block]:
@@ -172,16 +166,16 @@ def _stored_reasoning(reasoning: Block) -> Block:
     return {"reasoningContent": kept}
 
 
-def _is_too_long(exc: ClientError) -> bool:
+def _is_too_long(exc: exceptions.ClientError) -> bool:
     message = exc.response.get("Error", {}).get("Message", "")
     return _code(exc) == "ValidationException" and _TOO_LONG.search(message) is not None
 
 
-def _code(exc: ClientError) -> str:
+def _code(exc: exceptions.ClientError) -> str:
     return str(exc.response.get("Error", {}).get("Code", ""))
 
 
-def _http(exc: ClientError) -> dict[str, Any]:
+def _http(exc: exceptions.ClientError) -> dict[str, Any]:
     return dict(exc.response.get("ResponseMetadata", {}))
 
 
@@ -193,4 +187,4 @@ def _what_to_do(code: str) -> str:
     return ""
 
 
-_model: type[Model] = BedrockModel
+_model: type[runs.Model] = BedrockModel

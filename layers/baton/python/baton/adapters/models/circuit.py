@@ -16,10 +16,10 @@ from aws_lambda_powertools.utilities.circuit_breaker import (
     circuit_breaker,
 )
 from aws_lambda_powertools.utilities.circuit_breaker.persistence import CircuitBreakerDynamoDBPersistence
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore import exceptions
 
-from baton.domain.errors import ModelAway, ModelRefuses
-from baton.ports.runs import Model, Reply, Request
+from baton.domain import errors
+from baton.ports import runs
 
 CIRCUITS = "CIRCUITS"
 FAILURES_IN_A_ROW = 5
@@ -46,7 +46,7 @@ class CircuitStore(CircuitBreakerDynamoDBPersistence):
         the store end a call."""
         try:
             return super().try_acquire_half_open(name, owner, opened_at)
-        except (ClientError, BotoCoreError):
+        except (exceptions.ClientError, exceptions.BotoCoreError):
             return True
 
 
@@ -64,7 +64,7 @@ class GuardedModel:
 
     def __init__(
         self,
-        model: Model,
+        model: runs.Model,
         name: str,
         store: CircuitBreakerDynamoDBPersistence,
         log: Callable[..., None],
@@ -76,28 +76,28 @@ class GuardedModel:
             failure_threshold=limits.failures,
             recovery_timeout=limits.recovery_seconds,
             success_threshold=1,
-            handled_exceptions=ModelAway,
+            handled_exceptions=errors.ModelAway,
             local_cache_max_age=limits.cached_seconds,
         )
         guard = circuit_breaker(name, store, self._is_open, self._log_transition, config)
-        self._guarded: Callable[[Request], Reply | ModelRefuses] = guard(self._converse)
+        self._guarded: Callable[[runs.Request], runs.Reply | errors.ModelRefuses] = guard(self._converse)
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: runs.Request) -> runs.Reply:
         reply = self._guarded(request)
-        if isinstance(reply, ModelRefuses):
+        if isinstance(reply, errors.ModelRefuses):
             raise reply
         return reply
 
-    def _converse(self, request: Request) -> Reply | ModelRefuses:
+    def _converse(self, request: runs.Request) -> runs.Reply | errors.ModelRefuses:
         """Returns a refusal as a result, so that it ends a row of failures as a reply does."""
         try:
             return self._model.converse(request)
-        except ModelRefuses as refusal:
+        except errors.ModelRefuses as refusal:
             return refusal
 
-    def _is_open(self, _request: Request, *, circuit: CircuitInfo) -> Reply:
+    def _is_open(self, _request: runs.Request, *, circuit: CircuitInfo) -> runs.Reply:
         left = (circuit.opened_at or 0) + self._recovery_seconds - time.time()
-        raise ModelAway("The model's provider was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
+        raise errors.ModelAway("The model's provider was out a moment ago.", retry_after=max(left, MIN_RETRY_SECONDS))
 
     def _log_transition(self, transition: CircuitTransition) -> None:
         self._log(
@@ -113,4 +113,4 @@ def circuit_of(provider: str, endpoint: str) -> str:
     return f"{provider}-{hashlib.sha256(endpoint.encode()).hexdigest()[:12]}"
 
 
-_guarded: type[Model] = GuardedModel
+_guarded: type[runs.Model] = GuardedModel

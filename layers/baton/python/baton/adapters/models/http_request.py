@@ -16,7 +16,7 @@ import httpcore
 import httpx
 
 from baton.adapters.deadline import Deadline
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain import errors
 
 MAX_ANSWER_BYTES = 4 * 2**20
 CONNECT_SECONDS = 5.0
@@ -43,11 +43,11 @@ def ask(
         ):
             return HttpReply(response.status_code, response.headers, _read(response))
     except httpcore.TimeoutException as exc:
-        raise ModelAway("The model's provider didn't answer in time.") from exc
+        raise errors.ModelAway("The model's provider didn't answer in time.") from exc
     except (httpcore.ConnectError, UnicodeError) as exc:  # UnicodeError: a host name that no resolver takes
-        raise ModelAway("The model's provider can't be reached.") from exc
+        raise errors.ModelAway("The model's provider can't be reached.") from exc
     except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
-        raise ModelAway("The model's provider broke off its answer.") from exc
+        raise errors.ModelAway("The model's provider broke off its answer.") from exc
 
 
 def _left(deadline: Deadline) -> float:
@@ -63,7 +63,7 @@ def _read(response: httpx.Response) -> bytes:
     for chunk in response.iter_raw():
         body += chunk
         if len(body) > MAX_ANSWER_BYTES:
-            raise ModelRefuses(f"The model's reply is longer than {MAX_ANSWER_BYTES} bytes.", type="validation")
+            raise errors.ModelRefuses(f"The model's reply is longer than {MAX_ANSWER_BYTES} bytes.", type="validation")
     return bytes(body)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from baton.adapters.secrets import SecretReader, SecretsClient, SecretUnreadable
-from baton.domain.errors import ModelAway, ModelRefuses
+from baton.domain import errors
 
 _NEVER = frozenset({"ResourceNotFoundException", "AccessDeniedException", "InvalidRequestException"})
 
@@ -23,5 +23,7 @@ class SecretKey:
         except SecretUnreadable as exc:
             self._log("the model provider's key can't be read", action="secret_trouble", error=exc.code)
             if exc.code in _NEVER:
-                raise ModelRefuses(f"The secret that BATON_MODEL_KEY_SECRET names can't be read ({exc.code}).") from exc
-            raise ModelAway("The model provider's key can't be read now.") from exc
+                raise errors.ModelRefuses(
+                    f"The secret that BATON_MODEL_KEY_SECRET names can't be read ({exc.code})."
+                ) from exc
+            raise errors.ModelAway("The model provider's key can't be read now.") from exc

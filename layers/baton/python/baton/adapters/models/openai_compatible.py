@@ -13,9 +13,9 @@ from baton.adapters.models.http_request import HttpReply, ask
 from baton.adapters.models.openai_reply import json_in, reply_in
 from baton.adapters.models.openai_request import body_of
 from baton.adapters.retry_after import retry_after
-from baton.domain.errors import ModelAway, ModelRefuses, ModelTrouble
+from baton.domain import errors
 from baton.domain.numbers import dumps
-from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.ports import runs
 from baton.ports.system import Clock
 
 _COMPLETIONS = "/chat/completions"
@@ -44,7 +44,7 @@ class OpenAICompatibleModel:
         # OpenAI's newer models, which have another name for the maximum tokens of a reply.
         self._newer: set[str] = set()
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: runs.Request) -> runs.Reply:
         deadline = Deadline(request.seconds)
         model = request.model or self._first_model(deadline)
         answer, sent = self._complete(deadline, request, model)
@@ -54,10 +54,10 @@ class OpenAICompatibleModel:
         if _is_ok(answer):
             return reply_in(answer.body, sent)
         if _is_too_long(answer):
-            return Reply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED)
+            return runs.Reply(blocks=(), stop_reason=runs.StopReason.CONTEXT_WINDOW_EXCEEDED)
         raise self._trouble(answer)
 
-    def _complete(self, deadline: Deadline, request: Request, model: str) -> tuple[HttpReply, int]:
+    def _complete(self, deadline: Deadline, request: runs.Request, model: str) -> tuple[HttpReply, int]:
         limit = "max_completion_tokens" if model in self._newer else "max_tokens"
         content = dumps(body_of(request, model, limit), ensure_ascii=False).encode(errors="replace")
         return self._request(deadline, "POST", _COMPLETIONS, content), len(content)
@@ -73,7 +73,7 @@ class OpenAICompatibleModel:
     def _request(self, deadline: Deadline, method: str, path: str, content: bytes | None = None) -> HttpReply:
         key = self._key().strip()
         if not _KEY.fullmatch(key):
-            raise ModelRefuses("The model provider's key has characters that no key has: set it again.")
+            raise errors.ModelRefuses("The model provider's key has characters that no key has: set it again.")
         headers = {"Content-Type": "application/json"} if content is not None else {}
         return ask(
             deadline,
@@ -83,13 +83,17 @@ class OpenAICompatibleModel:
             content,
         )
 
-    def _trouble(self, answer: HttpReply) -> ModelTrouble:
+    def _trouble(self, answer: HttpReply) -> errors.ModelTrouble:
         status = answer.status
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            return ModelAway("The model's provider asks to be left alone.", retry_after=self._retry_after(answer))
+            return errors.ModelAway(
+                "The model's provider asks to be left alone.", retry_after=self._retry_after(answer)
+            )
         if status == HTTPStatus.REQUEST_TIMEOUT or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return ModelAway(f"The model's provider failed ({status}).", retry_after=self._retry_after(answer))
-        return ModelRefuses(f"The model's provider refuses ({status}{self._error_code(answer)}).{_what_to_do(status)}")
+            return errors.ModelAway(f"The model's provider failed ({status}).", retry_after=self._retry_after(answer))
+        return errors.ModelRefuses(
+            f"The model's provider refuses ({status}{self._error_code(answer)}).{_what_to_do(status)}"
+        )
 
     def _retry_after(self, answer: HttpReply) -> float | None:
         return retry_after(answer.headers.get("retry-after", ""), self._clock.now())
@@ -119,7 +123,7 @@ def _first_of(listed: Any) -> str:
         name = model.get("id") if isinstance(model, dict) else None
         if isinstance(name, str) and name.isprintable() and 0 < len(name) <= _MAX_MODEL:
             return name
-    raise ModelRefuses("The model's server lists no models: set BATON_MODEL=openai_compatible:<id>.")
+    raise errors.ModelRefuses("The model's server lists no models: set BATON_MODEL=openai_compatible:<id>.")
 
 
 def _wants_another_limit(answer: HttpReply) -> bool:
@@ -160,4 +164,4 @@ def _what_to_do(status: int) -> str:
     return ""
 
 
-_model: type[Model] = OpenAICompatibleModel
+_model: type[runs.Model] = OpenAICompatibleModel

@@ -10,19 +10,19 @@ from typing import Any
 from baton.adapters.models.tool_calls import tool_use
 from baton.domain.runs.reply import clean
 from baton.domain.runs.transcript import Block, Usage, count_in
-from baton.ports.runs import Reply, StopReason
+from baton.ports import runs
 
 _STOP_REASONS = {
-    "stop": StopReason.END_TURN,
-    "tool_calls": StopReason.TOOL_USE,
-    "function_call": StopReason.TOOL_USE,
-    "length": StopReason.MAX_TOKENS,
-    "content_filter": StopReason.CONTENT_FILTERED,
+    "stop": runs.StopReason.END_TURN,
+    "tool_calls": runs.StopReason.TOOL_USE,
+    "function_call": runs.StopReason.TOOL_USE,
+    "length": runs.StopReason.MAX_TOKENS,
+    "content_filter": runs.StopReason.CONTENT_FILTERED,
 }
 _BYTES_PER_TOKEN = 4
 
 
-def reply_in(body: bytes, sent_bytes: int) -> Reply:
+def reply_in(body: bytes, sent_bytes: int) -> runs.Reply:
     """Returns the reply in a server's answer. ``sent_bytes`` is the request's length, for servers that don't count
     tokens."""
     answer = json_in(body)
@@ -30,11 +30,11 @@ def reply_in(body: bytes, sent_bytes: int) -> Reply:
     choice = _first(_field(answer, "choices"))
     message = _field(choice, "message")
     if not isinstance(message, dict):
-        return Reply(blocks=(), stop_reason=StopReason.MALFORMED_MODEL_OUTPUT, usage=usage)
+        return runs.Reply(blocks=(), stop_reason=runs.StopReason.MALFORMED_MODEL_OUTPUT, usage=usage)
     if refusal := _text(message.get("refusal")):
-        return Reply(blocks=({"text": refusal},), stop_reason=StopReason.CONTENT_FILTERED, usage=usage)
+        return runs.Reply(blocks=({"text": refusal},), stop_reason=runs.StopReason.CONTENT_FILTERED, usage=usage)
     blocks = (*_reasoning(message), *_texts(message), *_calls(message))
-    return Reply(blocks=blocks, stop_reason=_stop_reason(_field(choice, "finish_reason"), blocks), usage=usage)
+    return runs.Reply(blocks=blocks, stop_reason=_stop_reason(_field(choice, "finish_reason"), blocks), usage=usage)
 
 
 def json_in(body: bytes) -> Any:
@@ -45,13 +45,13 @@ def json_in(body: bytes) -> Any:
         return None
 
 
-def _stop_reason(name: Any, blocks: tuple[Block, ...]) -> StopReason:
+def _stop_reason(name: Any, blocks: tuple[Block, ...]) -> runs.StopReason:
     """Returns the reason, by the blocks if they have tool calls: several servers send "stop" with them."""
     reason = _STOP_REASONS.get(name) if isinstance(name, str) else None
-    if reason in {StopReason.END_TURN, StopReason.TOOL_USE}:
+    if reason in {runs.StopReason.END_TURN, runs.StopReason.TOOL_USE}:
         calls = any("toolUse" in block for block in blocks)
-        return StopReason.TOOL_USE if calls else StopReason.END_TURN
-    return reason or StopReason.MALFORMED_MODEL_OUTPUT
+        return runs.StopReason.TOOL_USE if calls else runs.StopReason.END_TURN
+    return reason or runs.StopReason.MALFORMED_MODEL_OUTPUT
 
 
 def _reasoning(message: dict[str, Any]) -> Iterator[Block]:

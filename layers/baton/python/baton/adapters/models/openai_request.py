@@ -7,15 +7,15 @@ from typing import Any
 
 from baton.domain.numbers import dumps
 from baton.domain.runs.transcript import Block
-from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Request
+from baton.domain.tasks import trail
+from baton.ports import runs
 
 ChatMessage = dict[str, Any]
 # A message of the role "tool" has no other field for a failure.
 FAILED = "Error: "
 
 
-def body_of(request: Request, model: str, limit: str) -> dict[str, Any]:
+def body_of(request: runs.Request, model: str, limit: str) -> dict[str, Any]:
     """Returns the request's body. ``limit`` is the server's name for the maximum tokens of a reply."""
     body = {"model": model, "messages": list(_messages(request)), limit: request.max_tokens}
     if request.tools:
@@ -28,7 +28,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _messages(request: Request) -> Iterator[ChatMessage]:
+def _messages(request: runs.Request) -> Iterator[ChatMessage]:
     if request.system.strip():
         yield {"role": "system", "content": request.system}
     calls: list[str] = []
@@ -65,7 +65,9 @@ def _results(blocks: list[Block], calls: list[str]) -> Iterator[ChatMessage]:
 
 
 def _result(answer: Block) -> str:
-    text = "\n\n".join(each["text"] if "text" in each else canonical_json(each["json"]) for each in answer["content"])
+    text = "\n\n".join(
+        each["text"] if "text" in each else trail.canonical_json(each["json"]) for each in answer["content"]
+    )
     return FAILED + text if answer.get("status") == "error" else text
 
 

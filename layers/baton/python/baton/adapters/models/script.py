@@ -28,8 +28,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from baton.domain.errors import ModelRefuses
-from baton.ports.runs import StopReason
+from baton.domain import errors
+from baton.ports import runs
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class ScriptedTurn:
     text: str = ""
     thinking: str = ""
     tools: tuple[tuple[str, dict[str, Any]], ...] = ()  # each a name and its arguments
-    stop_reason: StopReason = StopReason.END_TURN
+    stop_reason: runs.StopReason = runs.StopReason.END_TURN
     takes_seconds: float = 0
 
 
@@ -94,11 +94,11 @@ def script_at(path: Path) -> Script:
     try:
         return parse_script(path.read_text(encoding="utf-8"))
     except OSError as exc:
-        raise ModelRefuses(f"{_OF_SCRIPT} can't be read: there is no such file here.") from exc
+        raise errors.ModelRefuses(f"{_OF_SCRIPT} can't be read: there is no such file here.") from exc
     except UnicodeDecodeError as exc:
-        raise ModelRefuses(f"{_OF_SCRIPT} can't be used: it isn't UTF-8.") from exc
+        raise errors.ModelRefuses(f"{_OF_SCRIPT} can't be used: it isn't UTF-8.") from exc
     except ScriptError as exc:
-        raise ModelRefuses(f"{_OF_SCRIPT} can't be used: {exc}.") from exc
+        raise errors.ModelRefuses(f"{_OF_SCRIPT} can't be used: {exc}.") from exc
 
 
 def parse_script(text: str) -> Script:
@@ -163,14 +163,14 @@ def _turn(where: str, turn: Any) -> ScriptedTurn:
         if not isinstance(turn.get(name, ""), str):
             raise ScriptError(f"{where}.{name}: must be a text")
     tools = _tools(f"{where}.tools", turn.get("tools", []))
-    reason = turn.get("stop_reason", StopReason.TOOL_USE if tools else StopReason.END_TURN)
-    if reason not in list(StopReason):
-        raise ScriptError(f"{where}.stop_reason: must be one of {', '.join(StopReason)}")
+    reason = turn.get("stop_reason", runs.StopReason.TOOL_USE if tools else runs.StopReason.END_TURN)
+    if reason not in list(runs.StopReason):
+        raise ScriptError(f"{where}.stop_reason: must be one of {', '.join(runs.StopReason)}")
     return ScriptedTurn(
         text=turn.get("text", ""),
         thinking=turn.get("thinking", ""),
         tools=tools,
-        stop_reason=StopReason(reason),
+        stop_reason=runs.StopReason(reason),
         takes_seconds=_takes(where, turn),
     )
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from baton.adapters.models.script import MESSAGE, Script, Scripted, ScriptedTurn, turn_of
-from baton.domain.errors import ModelAway, ModelRefuses
-from baton.domain.runs.history import RESULT
+from baton.domain import errors
+from baton.domain.runs import history
 from baton.domain.runs.transcript import Block, Usage
-from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Model, Reply, Request, StopReason
+from baton.domain.tasks import trail
+from baton.ports import runs
 from baton.ports.system import Clock
 
 
@@ -20,7 +20,7 @@ class ScriptedModel:
     def __init__(self, script: Script, clock: Clock | None = None) -> None:
         self._script, self._clock = script, clock
 
-    def converse(self, request: Request) -> Reply:
+    def converse(self, request: runs.Request) -> runs.Reply:
         answer = self._script.answer(request.agent, request.attempt)
         if answer.turns:
             turn = turn_of(answer, request.turn)
@@ -28,30 +28,30 @@ class ScriptedModel:
             return _reply(request, tuple(_blocks(turn, _message(request))), turn.stop_reason)
         self._pass_time(answer.takes_seconds, request)
         if answer.fail is not None:
-            raise ModelRefuses(
+            raise errors.ModelRefuses(
                 answer.fail["description"], type=answer.fail["type"], retryable=answer.retryable, scripted=True
             )
         return _output(request, answer)
 
-    def _pass_time(self, seconds: float, request: Request) -> None:
+    def _pass_time(self, seconds: float, request: runs.Request) -> None:
         """Sleeps as long as the script says, at most the time that is left."""
         if self._clock is None or not seconds:
             return
         self._clock.sleep(min(seconds, max(request.seconds, 0)))
         if seconds > request.seconds:
-            raise ModelAway("The script takes longer than there is time.")
+            raise errors.ModelAway("The script takes longer than there is time.")
 
 
-def _output(request: Request, answer: Scripted) -> Reply:
-    text = answer.output if isinstance(answer.output, str) else canonical_json(answer.output)
+def _output(request: runs.Request, answer: Scripted) -> runs.Reply:
+    text = answer.output if isinstance(answer.output, str) else trail.canonical_json(answer.output)
     output = {"scripted": True, "agent": request.agent, "answer": answer.output}
-    return _reply(request, ({"text": text},), StopReason.END_TURN, output)
+    return _reply(request, ({"text": text},), runs.StopReason.END_TURN, output)
 
 
-def _reply(request: Request, blocks: tuple[Block, ...], reason: StopReason, output: Any = None) -> Reply:
+def _reply(request: runs.Request, blocks: tuple[Block, ...], reason: runs.StopReason, output: Any = None) -> runs.Reply:
     prompted = sum(_words(turn["content"]) for turn in request.messages)
     usage = Usage(input_tokens=_words(request.system) + prompted, output_tokens=_words(list(blocks)))
-    return Reply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
+    return runs.Reply(blocks=blocks, stop_reason=reason, usage=usage, output=output, scripted=True)
 
 
 def _blocks(turn: ScriptedTurn, message: str) -> Iterator[Block]:
@@ -72,12 +72,12 @@ def _filled(value: Any, message: str) -> Any:
     return [_filled(each, message) for each in value] if isinstance(value, list) else value
 
 
-def _message(request: Request) -> str:
+def _message(request: runs.Request) -> str:
     """Returns the user's last message. A tool's result isn't the user's, even where it is shown as text."""
     for turn in reversed(request.messages):
         if turn["role"] == "user":
             for block in reversed(turn["content"]):
-                if "text" in block and not block["text"].startswith(RESULT):
+                if "text" in block and not block["text"].startswith(history.RESULT):
                     return str(block["text"])
     return ""
 
@@ -91,4 +91,4 @@ def _words(value: Any) -> int:
     return sum(map(_words, value)) if isinstance(value, list) else 0
 
 
-_model: type[Model] = ScriptedModel
+_model: type[runs.Model] = ScriptedModel

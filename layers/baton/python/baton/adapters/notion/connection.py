@@ -15,7 +15,7 @@ from notion_client.helpers import iterate_paginated_api
 
 from baton.adapters.notion import troubles
 from baton.adapters.notion.transport import MIN_SECONDS, SessionTransport
-from baton.domain.errors import Busy, TrackerAway
+from baton.domain import errors
 from baton.ports.system import Clock
 from baton.ports.tracker import Secrets
 
@@ -75,8 +75,8 @@ class Connection:
         if self._token is None or afresh:
             try:
                 found = self._secrets.get(self._workspace, afresh=afresh)
-            except Busy as exc:
-                raise TrackerAway("The Notion token can't be read now.") from exc
+            except errors.Busy as exc:
+                raise errors.TrackerAway("The Notion token can't be read now.") from exc
             if not found:
                 raise troubles.no_token()
             self._token = found
@@ -87,14 +87,14 @@ class Connection:
     ) -> dict[str, Any]:
         try:
             return self._send_with_token(endpoint, args, request, writes=writes)
-        except TrackerAway as exc:
+        except errors.TrackerAway as exc:
             pause = self._pause_before_retry(exc)
             if pause is None:
                 raise
         self._clock.sleep(pause)
         return self._send_with_token(endpoint, args, request, writes=writes)
 
-    def _pause_before_retry(self, exc: TrackerAway) -> float | None:
+    def _pause_before_retry(self, exc: errors.TrackerAway) -> float | None:
         """Returns seconds, or None if the request may have had an effect or there is no time for a retry."""
         if exc.unclear:
             return None

@@ -15,7 +15,7 @@ from baton.adapters.notion import texts, words
 from baton.adapters.notion.queries import OPEN
 from baton.adapters.notion.schema import Lack, Schema
 from baton.adapters.notion.troubles import NotThere
-from baton.domain.errors import TrackerTrouble
+from baton.domain import errors
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.tracker_settings import TrackerSettings
 
@@ -71,7 +71,7 @@ class PageDraft:
                 sentences.append(f"{pages} couldn't be linked: share them with the connection under ••• → Connections.")
         return tuple(sentences)
 
-    def healed(self, refusal: TrackerTrouble, reread: Callable[[], Schema]) -> PageDraft | None:
+    def healed(self, refusal: errors.TrackerTrouble, reread: Callable[[], Schema]) -> PageDraft | None:
         """Returns the draft without the part that ``refusal`` is about, or None if there is nothing left to leave
         out."""
         message = refusal.message
@@ -93,7 +93,7 @@ class PageDraft:
         all_refused = (*self.refused, *((role, why) for role, _ in self._written()))
         return replace(self, linked=False, refused=all_refused, is_bare=True)
 
-    def _unshared(self, refusal: TrackerTrouble) -> frozenset[str]:
+    def _unshared(self, refusal: errors.TrackerTrouble) -> frozenset[str]:
         related = frozenset(one for role in RELATIONS for one in self._related(role))
         message = refusal.message.replace("-", "").casefold()
         if self.schema.data_source_id.replace("-", "") in message:

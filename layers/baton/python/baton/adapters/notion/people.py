@@ -9,7 +9,7 @@ from notion_client.helpers import is_full_user
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.schema import dashed
 from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
-from baton.domain.tracker.page_changes import Editor
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.tracker_settings import id_in
 
 _MAX_KEPT = 10_000
@@ -17,10 +17,10 @@ _MAX_KEPT = 10_000
 
 class People:
     def __init__(self) -> None:
-        self._editors: dict[tuple[str, str], Editor] = {}
+        self._editors: dict[tuple[str, str], page_changes.Editor] = {}
         self._own_ids: dict[str, str] = {}
 
-    def who(self, notion: Connection, workspace: str, user_id: str) -> Editor:
+    def who(self, notion: Connection, workspace: str, user_id: str) -> page_changes.Editor:
         """Returns the editor. The cache is per workspace: a connection must not learn about users of another one
         here."""
         key = (workspace, user_id)
@@ -30,7 +30,7 @@ class People:
             try:
                 self._editors[key] = _read_editor(notion, user_id)
             except NotThere:  # not cached: the user may be known tomorrow
-                return Editor(user_id, is_person=False)
+                return page_changes.Editor(user_id, is_person=False)
         return self._editors[key]
 
     def us(self, notion: Connection) -> str:
@@ -41,10 +41,10 @@ class People:
         return self._own_ids[notion.token()]
 
 
-def _read_editor(notion: Connection, user_id: str) -> Editor:
+def _read_editor(notion: Connection, user_id: str) -> page_changes.Editor:
     known = id_in(user_id)
     if known is None:
-        return Editor(user_id, is_person=False)
+        return page_changes.Editor(user_id, is_person=False)
     try:
         user: Any = notion.read(notion.api.users.retrieve, dashed(known))
     except Restricted as exc:
@@ -52,7 +52,7 @@ def _read_editor(notion: Connection, user_id: str) -> Editor:
     # Without the capability Notion may return the id alone; a person must not be taken for a bot then.
     if not isinstance(user, dict) or not is_full_user(user) or user["type"] not in {"person", "bot"}:
         raise _no_users()
-    return Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))
+    return page_changes.Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))
 
 
 def _no_users() -> Restricted:

@@ -12,7 +12,7 @@ from notion_client.helpers import is_full_page
 from baton.adapters.notion import texts
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.schema import Schema
-from baton.domain.times import rfc3339
+from baton.domain import times
 
 Condition = dict[str, Any]
 
@@ -27,7 +27,7 @@ def title(schema: Schema, how: str, text: str) -> Condition:
 
 def since(timestamp: str, at: datetime) -> Condition:
     """Returns the condition for pages from this time on, in whole minutes: Notion rounds its times down to them."""
-    return {"timestamp": timestamp, timestamp: {"on_or_after": rfc3339(at.replace(second=0, microsecond=0))}}
+    return {"timestamp": timestamp, timestamp: {"on_or_after": times.rfc3339(at.replace(second=0, microsecond=0))}}
 
 
 def both(*conditions: Condition) -> Condition:

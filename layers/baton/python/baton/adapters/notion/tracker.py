@@ -16,8 +16,8 @@ from baton.adapters.notion.people import People
 from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, Schemas, dashed, read_schema
 from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, RequestRefused, Restricted
-from baton.domain.errors import PageGone, PageRefused, TrackerAway, TrackerTrouble
-from baton.domain.tracker.page_changes import Editor, PageSnapshot
+from baton.domain import errors
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.page_sync import PageRef
 from baton.domain.tracker.tracker_settings import TrackerSettings, id_in
@@ -43,7 +43,7 @@ class NotionTracker:
             except (RequestRefused, NotThere) as exc:
                 healed = draft.healed(exc, lambda: self._schema(afresh=True))
                 if healed is None:
-                    raise PageRefused(exc.message) from exc
+                    raise errors.PageRefused(exc.message) from exc
                 draft = healed
             else:
                 return self._made(page, draft.without, is_denied=bool(draft.unshared))
@@ -95,16 +95,16 @@ class NotionTracker:
     def reach(self) -> None:
         self._schema(afresh=True)
 
-    def look(self, page_id: str) -> PageSnapshot:
+    def look(self, page_id: str) -> page_changes.PageSnapshot:
         return self._snapshot(self._page(page_id))
 
-    def who(self, user_id: str) -> Editor:
+    def who(self, user_id: str) -> page_changes.Editor:
         return self._people.who(self._notion, self._workspace, user_id)
 
-    def changed_since(self, since: datetime) -> Iterator[PageSnapshot]:
+    def changed_since(self, since: datetime) -> Iterator[page_changes.PageSnapshot]:
         yield from self._snapshots(self._pages(self._schema(), queries.since(EDITED, since), EDITED))
 
-    def created_since(self, since: datetime, title: str) -> Iterator[PageSnapshot]:
+    def created_since(self, since: datetime, title: str) -> Iterator[page_changes.PageSnapshot]:
         schema = self._schema()
         condition = queries.both(queries.title(schema, "starts_with", title), queries.since(CREATED, since))
         yield from self._snapshots(self._pages(schema, condition, CREATED))
@@ -114,11 +114,11 @@ class NotionTracker:
             self._people.us(self._notion)
             schema = self._schema(afresh=True)
             return (*problems_of(schema, self._settings), *self._problems_of_capabilities(schema))
-        except TrackerAway as exc:
+        except errors.TrackerAway as exc:
             return (TrackerProblem("tracker", ERROR, exc.message, "Try again in a minute; see status.notion.com."),)
         except Denied as exc:
             return (TrackerProblem(exc.about, ERROR, exc.problem, exc.what_to_do),)
-        except TrackerTrouble as exc:
+        except errors.TrackerTrouble as exc:
             return (TrackerProblem(DATABASE, ERROR, exc.message, "check tracker.database."),)
 
     def _schema(self, *, afresh: bool = False) -> Schema:
@@ -154,11 +154,13 @@ class NotionTracker:
             raise Denied(DATABASE, "The connection may not read pages", what_to_do)
         return page
 
-    def _gone(self) -> PageGone:
+    def _gone(self) -> errors.PageGone:
         """Returns the error for a missing page. Raises ``TrackerDenies`` instead if the whole database can't be
         seen."""
         self._schema(afresh=True)
-        return PageGone("The page isn't in Notion any more, or isn't shared with the connection: restore or share it.")
+        return errors.PageGone(
+            "The page isn't in Notion any more, or isn't shared with the connection: restore or share it."
+        )
 
     def _pages(self, schema: Schema, condition: dict[str, Any], sort: str) -> Iterator[dict[str, Any]]:
         try:
@@ -166,8 +168,8 @@ class NotionTracker:
         except (NotThere, RequestRefused) as exc:
             # This read raises ``TrackerDenies`` if the database is gone. A property may have been renamed.
             if self._schema(afresh=True) == schema:
-                raise PageRefused(exc.message) from exc
-            raise TrackerAway("The database's properties have just changed.", retry_after=1) from exc
+                raise errors.PageRefused(exc.message) from exc
+            raise errors.TrackerAway("The database's properties have just changed.", retry_after=1) from exc
 
     def _rank(self, page: dict[str, Any], task_id: str) -> int | None:
         """Returns 0 if the page is this task's, 1 if it is no task's, None if it is another task's."""
@@ -188,7 +190,7 @@ class NotionTracker:
         except Restricted as exc:
             raise _no_comments() from exc
 
-    def _snapshots(self, pages: Iterator[dict[str, Any]]) -> Iterator[PageSnapshot]:
+    def _snapshots(self, pages: Iterator[dict[str, Any]]) -> Iterator[page_changes.PageSnapshot]:
         for page in pages:
             try:
                 snapshot = self._snapshot(page)
@@ -196,7 +198,7 @@ class NotionTracker:
                 continue  # one malformed page must not hide all the others
             yield snapshot
 
-    def _snapshot(self, page: dict[str, Any]) -> PageSnapshot:
+    def _snapshot(self, page: dict[str, Any]) -> page_changes.PageSnapshot:
         return words.seen(page, self._settings, self._people.us(self._notion))
 
     def _problems_of_capabilities(self, schema: Schema) -> Iterator[TrackerProblem]:
@@ -206,14 +208,14 @@ class NotionTracker:
                 attempt()
             except Denied as exc:
                 yield TrackerProblem(exc.about, WARNING, exc.problem, exc.what_to_do)
-            except (PageGone, PageRefused):
+            except (errors.PageGone, errors.PageRefused):
                 pass  # a database has no comments; this refusal shows that the connection may ask for them
 
 
 def _known(page_id: str) -> str:
     known = id_in(page_id)
     if known is None:
-        raise PageGone("This is no id of a Notion page.")
+        raise errors.PageGone("This is no id of a Notion page.")
     return dashed(known)
 
 
@@ -224,7 +226,7 @@ def _no_comments() -> Restricted:
 
 def _untrashed(page: dict[str, Any]) -> dict[str, Any]:
     if page.get("in_trash"):
-        raise PageRefused("The page is in Notion's trash: restore it there, or cancel the task in Baton.")
+        raise errors.PageRefused("The page is in Notion's trash: restore it there, or cancel the task in Baton.")
     return page
 
 

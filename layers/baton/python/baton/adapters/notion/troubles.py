@@ -10,15 +10,7 @@ from notion_client.errors import HTTPResponseError
 
 from baton.adapters.notion.transport import NoTimeLeft
 from baton.adapters.retry_after import retry_after
-from baton.domain.errors import (
-    NotPermitted,
-    PageBusy,
-    PageGone,
-    PageRefused,
-    TrackerAway,
-    TrackerDenies,
-    TrackerTrouble,
-)
+from baton.domain import errors
 
 MAX_QUOTE = 300
 CONFLICT_PAUSE_SECONDS = 1.0
@@ -28,7 +20,7 @@ CONNECTION = "connection"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
-class Denied(TrackerDenies):
+class Denied(errors.TrackerDenies):
     """A refusal with the parts that ``problems`` reports."""
 
     def __init__(self, about: str, problem: str, what_to_do: str) -> None:
@@ -45,15 +37,15 @@ class TokenRefused(Denied):
         )
 
 
-class Restricted(Denied, NotPermitted):
+class Restricted(Denied, errors.NotPermitted):
     """The connection lacks a capability; the caller knows which one it needed."""
 
 
-class RequestRefused(PageRefused):
+class RequestRefused(errors.PageRefused):
     """Notion considers the request wrong: it definitely had no effect."""
 
 
-class NotThere(PageGone):
+class NotThere(errors.PageGone):
     """The object doesn't exist or isn't shared; the caller knows which one it asked for."""
 
 
@@ -61,22 +53,22 @@ def no_token() -> Denied:
     return Denied(TOKEN, "No Notion token is set", "PUT /tracker/token.")
 
 
-def of_silence(exc: BaseException | None, *, writes: bool) -> TrackerAway:
+def of_silence(exc: BaseException | None, *, writes: bool) -> errors.TrackerAway:
     """Returns the error for a missing or broken answer. ``exc`` is httpx's; its text is left out, as it may quote the
     request."""
     if isinstance(exc, NoTimeLeft):
-        return TrackerAway("There was no time left to ask Notion.")
+        return errors.TrackerAway("There was no time left to ask Notion.")
     if isinstance(exc, _NEVER_SENT):
-        return TrackerAway("Notion can't be reached.")
+        return errors.TrackerAway("Notion can't be reached.")
     what = "didn't answer in time" if isinstance(exc, httpx.TimeoutException) else "broke off its answer"
-    return TrackerAway(f"Notion {what}.", unclear=writes)
+    return errors.TrackerAway(f"Notion {what}.", unclear=writes)
 
 
-def of_nonsense(*, writes: bool) -> TrackerAway:
-    return TrackerAway("Notion's answer can't be read.", unclear=writes)
+def of_nonsense(*, writes: bool) -> errors.TrackerAway:
+    return errors.TrackerAway("Notion's answer can't be read.", unclear=writes)
 
 
-def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> TrackerTrouble:
+def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> errors.TrackerTrouble:
     """Returns the error for a refusal. Only after a server's error may a changing request have had an effect, or have
     one later."""
     message = quote(exc)
@@ -85,7 +77,7 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
             return TokenRefused()
         case HTTPStatus.FORBIDDEN if (exc.additional_data or {}).get("block_limit"):
             # Existing pages may still be written: only this one can't be created.
-            return PageRefused(
+            return errors.PageRefused(
                 "Notion's Free plan takes no more blocks in a workspace of several members: upgrade it "
                 "(https://developers.notion.com/reference/workspace-block-limits), then POST /tracker/retry."
             )
@@ -96,15 +88,17 @@ def of_refusal(exc: HTTPResponseError, now: datetime, *, writes: bool) -> Tracke
         case HTTPStatus.NOT_FOUND:
             return NotThere(message)
         case HTTPStatus.CONFLICT:
-            return PageBusy(f"Somebody else was changing it in Notion ({message}).", retry_after=CONFLICT_PAUSE_SECONDS)
+            return errors.PageBusy(
+                f"Somebody else was changing it in Notion ({message}).", retry_after=CONFLICT_PAUSE_SECONDS
+            )
         case HTTPStatus.TOO_MANY_REQUESTS | 529:  # service_overload, which has no name in HTTP
-            return TrackerAway(
+            return errors.TrackerAway(
                 "Notion asks to be left alone.", retry_after=retry_after(exc.headers.get("retry-after", ""), now)
             )
         case status if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return RequestRefused(f"Notion refuses it: {message}")
         case status:
-            return TrackerAway(f"Notion failed ({status}).", unclear=writes)
+            return errors.TrackerAway(f"Notion failed ({status}).", unclear=writes)
 
 
 def quote(exc: Exception) -> str:

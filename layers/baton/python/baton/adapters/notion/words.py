@@ -6,9 +6,9 @@ from typing import Any
 
 from baton.adapters.notion import texts
 from baton.adapters.notion.schema import TYPES, Lack, Property, Schema, dashed
+from baton.domain import times
 from baton.domain.escalations.marker import one_line
-from baton.domain.times import parse_rfc3339
-from baton.domain.tracker.page_changes import PageSnapshot
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields, plain
 from baton.domain.tracker.page_sync import PageRef
 from baton.domain.tracker.tracker_settings import TrackerSettings, folded, id_in
@@ -96,17 +96,17 @@ def title_of(page: dict[str, Any]) -> str:
     return one_line(plain(title))
 
 
-def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> PageSnapshot:
+def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> page_changes.PageSnapshot:
     editor = str((page.get("last_edited_by") or {}).get("id", ""))
     ref = page_ref(page)
-    return PageSnapshot(
+    return page_changes.PageSnapshot(
         page_id=ref.id,
         url=ref.url,
         title=title_of(page),
         status=status_of(page, settings),
         in_trash=bool(page.get("in_trash")),
-        created_at=parse_rfc3339(page["created_time"]),
-        edited_at=parse_rfc3339(page["last_edited_time"]),
+        created_at=times.parse_rfc3339(page["created_time"]),
+        edited_at=times.parse_rfc3339(page["last_edited_time"]),
         edited_by=editor,
         by_us=editor == us,
         task_id=task_id_of(page, settings).strip() or None,

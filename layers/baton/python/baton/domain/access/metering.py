@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
-from baton.domain.errors import RateLimited
 
 # Up to these the workspace's settings aren't read and nothing is reported.
 LEAST_REQUESTS, LEAST_BYTES = 60, 300_000
@@ -66,7 +66,7 @@ class CallerUse:
     def must_be_open(self, now: datetime) -> None:
         """Raises ``RateLimited`` while the shared counter refuses the caller."""
         if self.shut_until is not None and now < self.shut_until:
-            raise RateLimited("all", ceil((self.shut_until - now).total_seconds()))
+            raise errors.RateLimited("all", ceil((self.shut_until - now).total_seconds()))
 
     def take(self, size: int, limits: CallerLimits) -> None:
         """Counts a request of ``size`` bytes. Raises ``RateLimited`` and counts nothing if that exceeds a limit."""
@@ -75,7 +75,7 @@ class CallerUse:
             ("kept_bytes_per_minute", self.bytes, size, limits.bytes),
         ):
             if more and used + more > most:
-                raise RateLimited(name, ceil((used + more - most) * 60 / most))
+                raise errors.RateLimited(name, ceil((used + more - most) * 60 / most))
         self.requests += 1
         self.bytes += size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from baton.domain.errors import TooManyPolls
+from baton.domain import errors
 
 MAX_POLLS = 5
 
@@ -15,5 +15,5 @@ def free_slots(held: Mapping[int, datetime], now: datetime) -> list[int]:
     free = [slot for slot in range(MAX_POLLS) if slot not in held or held[slot] <= now]
     if not free:
         first = min(held.values()) - now
-        raise TooManyPolls(MAX_POLLS, -int(-first.total_seconds() // 1))
+        raise errors.TooManyPolls(MAX_POLLS, -int(-first.total_seconds() // 1))
     return free

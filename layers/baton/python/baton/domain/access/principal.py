@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from baton.domain.errors import HumanNeeded, NotYourAgent, ScopeNeeded
+from baton.domain import errors
 
 ACT_AS = "act_as"
 CONVERSE = "converse"
@@ -54,24 +54,24 @@ class Principal:
     def must_be_human(self, action: str) -> None:
         """Raises ``HumanNeeded`` for agents and services, whichever agent they act for (invariant 8)."""
         if not self.is_human:
-            raise HumanNeeded(action)
+            raise errors.HumanNeeded(action)
 
     def must_not_be_agent(self, action: str) -> None:
         if self.kind is Kind.AGENT:
-            raise HumanNeeded(action)
+            raise errors.HumanNeeded(action)
 
     def must_be_let_converse(self) -> None:
         """Raises ``ScopeNeeded`` for an agent without the scope ``converse``."""
         if self.kind is Kind.AGENT and CONVERSE not in self.scopes:
-            raise ScopeNeeded(CONVERSE)
+            raise errors.ScopeNeeded(CONVERSE)
 
     def acting_for(self, agent: str) -> str:
         """Returns ``agent`` if the principal may act for it. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
         if self.kind is Kind.AGENT:
             if agent != self.id:
-                raise NotYourAgent(agent)
+                raise errors.NotYourAgent(agent)
         elif ACT_AS not in self.scopes:
-            raise ScopeNeeded(ACT_AS)
+            raise errors.ScopeNeeded(ACT_AS)
         return agent
 
 

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from baton.domain import errors
 from baton.domain.access.read_rights import AgentsRead
-from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.tracker.tracker_settings import TrackerSettings
 
@@ -89,11 +89,11 @@ class Settings:
         for name, (low, high) in BOUNDS.items():
             _within(name, getattr(after, name), low, high)
         if after.agents_read not in set(AgentsRead):
-            raise InvalidInput("agents_read", "must be 'own' or 'workspace'")
+            raise errors.InvalidInput("agents_read", "must be 'own' or 'workspace'")
         if after.breaker_scope not in {"open", "any"}:
-            raise InvalidInput("breaker_scope", "must be 'open' or 'any'")
+            raise errors.InvalidInput("breaker_scope", "must be 'open' or 'any'")
         if len(after.holidays) > MAX_HOLIDAYS:
-            raise InvalidInput("holidays", f"must be at most {MAX_HOLIDAYS} dates")
+            raise errors.InvalidInput("holidays", f"must be at most {MAX_HOLIDAYS} dates")
         _check_zone(after.time_zone)
         return after
 
@@ -103,11 +103,11 @@ SETTING_NAMES = tuple(f.name for f in fields(Settings) if f.name != "version")
 
 def _within(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise InvalidInput(name, f"must be from {low} to {high}")
+        raise errors.InvalidInput(name, f"must be from {low} to {high}")
 
 
 def _check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as exc:  # OSError: a folder of the zone database, such as "Europe"
-        raise InvalidInput("time_zone", "must be an IANA time zone such as 'America/Chicago'") from exc
+        raise errors.InvalidInput("time_zone", "must be an IANA time zone such as 'America/Chicago'") from exc

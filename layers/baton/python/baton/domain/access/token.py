@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from baton.domain import times
 from baton.domain.access.principal import Kind, Principal
-from baton.domain.times import rfc3339
 
 SECRET_BYTES = 32
 _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
@@ -44,7 +44,7 @@ class Token:
 
     def state(self, now: datetime) -> str:
         if self.revoked_at is not None:
-            return f"revoked at {rfc3339(self.revoked_at)}"
+            return f"revoked at {times.rfc3339(self.revoked_at)}"
         expired = self.expires_at is not None and self.expires_at <= now
         return "expired" if expired else "active"
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import HumanNeeded, InactiveAgent, InvalidInput, LimitReached, NameTaken, Unknown
 
 MAX_AGENTS = 500
 MAX_NAME = 100
@@ -105,7 +105,7 @@ class Agent:
 
     def must_be_active(self) -> Agent:
         if not self.active:
-            raise InactiveAgent(self.slug)
+            raise errors.InactiveAgent(self.slug)
         return self
 
     def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
@@ -114,7 +114,7 @@ class Agent:
         gives one raises ``HumanNeeded``."""
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
-                raise HumanNeeded("give a standing approval (approval: auto)")
+                raise errors.HumanNeeded("give a standing approval (approval: auto)")
             values["approval"] = Approval.MANUAL
         after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
         after = replace(
@@ -176,7 +176,7 @@ class Roster:
         for agent in self.agents:
             if agent.slug == slug:
                 return agent
-        raise Unknown("agent")
+        raise errors.Unknown("agent")
 
     def active_named(self, name: str) -> Agent | None:
         """Returns the active agent with this slug, name or alias, None if there is none."""
@@ -202,14 +202,14 @@ class Roster:
     def must_have_room(self, newcomers: int) -> None:
         """Raises ``LimitReached`` if ``newcomers`` more agents exceed ``MAX_AGENTS``."""
         if newcomers and len(self.agents) + newcomers > MAX_AGENTS:
-            raise LimitReached("agents", MAX_AGENTS)
+            raise errors.LimitReached("agents", MAX_AGENTS)
 
     def must_not_clash(self, agent: Agent) -> None:
         """Raises ``NameTaken`` if another agent has one of this agent's names."""
         for other in self.agents:
             shared = agent.names & other.names
             if shared and other.slug != agent.slug:
-                raise NameTaken(min(shared), other.slug)
+                raise errors.NameTaken(min(shared), other.slug)
 
 
 def check_agent(values: Mapping[str, Any]) -> None:
@@ -219,18 +219,18 @@ def check_agent(values: Mapping[str, Any]) -> None:
     if "name" in values:
         check_names("name", (values["name"],), 1)
     if values.get("max_concurrent") is not None and not 1 <= values["max_concurrent"] <= MAX_CONCURRENT:
-        raise InvalidInput("max_concurrent", f"must be from 1 to {MAX_CONCURRENT}, or null for no limit")
+        raise errors.InvalidInput("max_concurrent", f"must be from 1 to {MAX_CONCURRENT}, or null for no limit")
     if not 0 <= values.get("dispatch_rank", DEFAULT_RANK) <= MAX_DISPATCH_RANK:
-        raise InvalidInput("dispatch_rank", f"must be from 0 to {MAX_DISPATCH_RANK}")
+        raise errors.InvalidInput("dispatch_rank", f"must be from 0 to {MAX_DISPATCH_RANK}")
 
 
 def check_names(field: str, values: tuple[str, ...], most: int) -> None:
     """Raises ``InvalidInput`` unless there are at most ``most`` values of 1-100 printable characters each."""
     if len(values) > most:
-        raise InvalidInput(field, f"must have at most {most} entries")
+        raise errors.InvalidInput(field, f"must have at most {most} entries")
     for value in values:
         name = canonical(value)
         if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
-            raise InvalidInput(field, f"must be 1 to {MAX_NAME} printable characters")
+            raise errors.InvalidInput(field, f"must be 1 to {MAX_NAME} printable characters")
         if "," in name:
-            raise InvalidInput(field, "must not contain a comma: names are listed with commas between them")
+            raise errors.InvalidInput(field, "must not contain a comma: names are listed with commas between them")

@@ -11,12 +11,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.errors import InvalidInput
 from baton.domain.numbers import Number
 from baton.domain.runs.built_in_tools import BUILT_IN
-from baton.domain.tasks.trail import canonical_json
+from baton.domain.tasks import trail
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
@@ -143,6 +143,10 @@ class Tool:
     target_version: int = 0
 
     @property
+    def is_transfer(self) -> bool:
+        return self.mode is ToolMode.TRANSFER
+
+    @property
     def spec(self) -> dict[str, Any]:
         """The tool as a model gets it. Every text in it is by the human who defined the tool."""
         properties = {each.name: each.schema for each in self.context_variables}
@@ -215,18 +219,18 @@ def undefined(name: str, by: Principal, at: datetime) -> Tool:
 def check_tool(name: str, values: Mapping[str, Any]) -> None:
     """Raises ``InvalidInput`` for the first of the given values that is out of bounds."""
     if not re.fullmatch(NAME_PATTERN, name):
-        raise InvalidInput("name", "must be a lower-case letter, then at most 63 letters, digits or underscores")
+        raise errors.InvalidInput("name", "must be a lower-case letter, then at most 63 letters, digits or underscores")
     if name in BUILT_IN:
-        raise InvalidInput("name", f"is one of Baton's own tools: {', '.join(BUILT_IN)}")
+        raise errors.InvalidInput("name", f"is one of Baton's own tools: {', '.join(BUILT_IN)}")
     variables: tuple[Variable, ...] = values.get("context_variables", ())
     names = [each.name for each in variables]
     if len(set(names)) < len(names):
-        raise InvalidInput("config.context_variables", "must each have a name of their own")
+        raise errors.InvalidInput("config.context_variables", "must each have a name of their own")
     for number, each in enumerate(variables):
         field = f"config.context_variables.{number}"
         if each.name.startswith(RESERVED):
-            raise InvalidInput(f"{field}.name", "must not begin with _: such keys are Baton's own")
+            raise errors.InvalidInput(f"{field}.name", "must not begin with _: such keys are Baton's own")
         if any(not _TYPE_CHECKS[each.type](value) for value in each.enum):
-            raise InvalidInput(f"{field}.enum", f"must list values of type {each.type}")
-        if any(len(canonical_json(value).encode()) > MAX_CHOICE_BYTES for value in each.enum):
-            raise InvalidInput(f"{field}.enum", f"must list values of at most {MAX_CHOICE_BYTES} bytes each")
+            raise errors.InvalidInput(f"{field}.enum", f"must list values of type {each.type}")
+        if any(len(trail.canonical_json(value).encode()) > MAX_CHOICE_BYTES for value in each.enum):
+            raise errors.InvalidInput(f"{field}.enum", f"must list values of at most {MAX_CHOICE_BYTES} bytes each")

@@ -7,12 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.errors import InvalidInput, TooManyAlerts
 from baton.domain.ids import is_slug
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Flag, Task
-from baton.domain.tasks.trail import Event
-from baton.domain.times import parse_rfc3339, rfc3339, to_ms
 
 MAX_MESSAGE = 2_000
 # Per caller and hour of the clock: one agent out of control must not bury the alerts of others.
@@ -80,9 +79,9 @@ class Alert:
 def check_kind(kind: str) -> None:
     """Raises ``InvalidInput`` for a kind that isn't a slug, or that only the system may raise."""
     if not is_slug(kind):
-        raise InvalidInput("kind", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+        raise errors.InvalidInput("kind", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
     if kind in set(Flag):
-        raise InvalidInput("kind", f"{kind!r} is what Baton itself raises; use a word of your own")
+        raise errors.InvalidInput("kind", f"{kind!r} is what Baton itself raises; use a word of your own")
 
 
 # The severity and the text of the system's alerts.
@@ -99,7 +98,7 @@ _SYSTEM_ALERTS: dict[Flag, tuple[Severity, str]] = {
 }
 
 
-def system_alert(task: Task, event: Event, id_: str) -> Alert:
+def system_alert(task: Task, event: trail.Event, id_: str) -> Alert:
     """Returns the alert of an event ``alert_raised``. Its text is the flag's own: no text of an agent is in it."""
     flag = Flag(event.data["flag"])
     severity, sentence = _SYSTEM_ALERTS[flag]
@@ -117,11 +116,11 @@ def system_alert(task: Task, event: Event, id_: str) -> Alert:
 
 def hour_of(at: datetime) -> int:
     """Returns the hours since the epoch. In each of them a caller raises at most ``MAX_PER_HOUR`` alerts."""
-    return to_ms(at) // _HOUR_MS
+    return times.to_ms(at) // _HOUR_MS
 
 
-def too_many_alerts(at: datetime) -> TooManyAlerts:
-    return TooManyAlerts(MAX_PER_HOUR, -(-((hour_of(at) + 1) * _HOUR_MS - to_ms(at)) // 1_000))
+def too_many_alerts(at: datetime) -> errors.TooManyAlerts:
+    return errors.TooManyAlerts(MAX_PER_HOUR, -(-((hour_of(at) + 1) * _HOUR_MS - times.to_ms(at)) // 1_000))
 
 
 _TIMES = {"raised_at", "acknowledged_at", "resolved_at"}
@@ -130,16 +129,16 @@ _TIMES = {"raised_at", "acknowledged_at", "resolved_at"}
 def snapshot(alert: Alert) -> dict[str, Any]:
     """Returns the alert in JSON's types, for the store and for a saved response."""
     values = {f.name: getattr(alert, f.name) for f in fields(alert)} | {"severity": str(alert.severity)}
-    return {name: rfc3339(each) if name in _TIMES else each for name, each in values.items() if each is not None}
+    return {name: times.rfc3339(each) if name in _TIMES else each for name, each in values.items() if each is not None}
 
 
 def from_snapshot(kept: dict[str, Any]) -> Alert:
     """The inverse of ``snapshot``. Unknown fields are left out."""
     known = {f.name for f in fields(Alert)}
     values = {name: each for name, each in kept.items() if name in known}
-    times = {name: parse_rfc3339(values[name]) for name in _TIMES & values.keys()}
+    instants = {name: times.parse_rfc3339(values[name]) for name in _TIMES & values.keys()}
     parsed: dict[str, Any] = {"severity": Severity(values["severity"]), "version": int(values["version"])}
-    return Alert(**{**values, **times, **parsed})
+    return Alert(**{**values, **instants, **parsed})
 
 
 @dataclass(frozen=True, slots=True)

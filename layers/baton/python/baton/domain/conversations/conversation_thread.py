@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from baton.domain.tasks.task import State, Task
+from baton.domain.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def _successors_of(task: Task, tasks: Mapping[str, Task], followed: Mapping[str,
     already have a next message, then the newest."""
     if task.id in followed:
         yield followed[task.id]
-    if task.state is State.DONE:
+    if task.is_done:
         yield from task.successors
     retries = [each for each in tasks.values() if each.retry_of == task.id]
     for each in sorted(retries, key=lambda each: (each.id in followed, each.created_at, each.id), reverse=True):

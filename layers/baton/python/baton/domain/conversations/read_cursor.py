@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from baton.domain.errors import InvalidInput
+from baton.domain import errors
 from baton.domain.ids import is_id
 from baton.domain.tasks.task import Task
 
@@ -58,7 +58,7 @@ def parse_read_cursor(cursor: str | None) -> ReadCursor:
     """The inverse of ``ReadCursor.encoded``; None is the beginning. Raises ``InvalidInput`` for anything else."""
     closed_to, *parts = (cursor or "").split(".")
     if not (closed_to == "" or is_id(closed_to)) or not all(map(_CURSOR_PART.fullmatch, parts)):
-        raise InvalidInput("after", "is not one that was given out")
+        raise errors.InvalidInput("after", "is not one that was given out")
     named = (part.partition("-") for part in parts)
     return ReadCursor(closed_to, {task: position for task, _, position in named})
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from baton.domain import times
 from baton.domain.access.settings import MAX_WINDOW_DAYS, Settings
-from baton.domain.times import seconds
 
 # Bounds the update expression that removes old escalations to 4 KB; the next escalation removes more.
 MOST_FORGOTTEN_AT_ONCE = 50
 # The direction of unknown agents: no agent has an empty slug.
 NO_PAIR = ("", "")
-_LONGEST_WINDOW = seconds(MAX_WINDOW_DAYS * 86_400)
+_LONGEST_WINDOW = times.seconds(MAX_WINDOW_DAYS * 86_400)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from baton.domain import errors
 from baton.domain.agents.agent import Agent, Roster
-from baton.domain.errors import InvalidMarker
 
 MAX_REASON = 2_000
 MAX_URL = 2_000
@@ -115,13 +115,13 @@ def parse_marker(body: Mapping[str, Any], roster: Roster) -> Marker:
     reason, digest_url = body.get("escalation_reason"), body.get("source_digest_url")
     if _is_missing(reason) or _is_missing(digest_url):
         field = "escalation_reason" if _is_missing(reason) else "source_digest_url"
-        raise InvalidMarker(field, "escalation_reason and source_digest_url are required")
+        raise errors.InvalidMarker(field, "escalation_reason and source_digest_url are required")
     create_task, priority = body.get("create_task", True), body.get("task_priority")
     if create_task is not False and _is_missing(priority):
-        raise InvalidMarker("task_priority", "task_priority is required when create_task is true")
+        raise errors.InvalidMarker("task_priority", "task_priority is required when create_task is true")
     _no_unknown_fields(body)
     if source.slug == target.slug:
-        raise InvalidMarker("target_agent", "source_agent and target_agent must differ")
+        raise errors.InvalidMarker("target_agent", "source_agent and target_agent must differ")
     return Marker(
         source=source,
         target=target,
@@ -139,7 +139,7 @@ def _agent(body: Mapping[str, Any], field: str, roster: Roster) -> Agent:
     agent = roster.active_named(value) if isinstance(value, str) else None
     if agent is None:
         shown = "" if value is None else one_line(str(value))[:200]
-        raise InvalidMarker(field, f"Invalid {field}: {shown}. Valid names: {roster.valid_names()}")
+        raise errors.InvalidMarker(field, f"Invalid {field}: {shown}. Valid names: {roster.valid_names()}")
     return agent
 
 
@@ -151,15 +151,15 @@ def _no_unknown_fields(body: Mapping[str, Any]) -> None:
     unknown = sorted(set(body) - set(FIELDS))
     if unknown:
         name = one_line(unknown[0])[:100]
-        raise InvalidMarker(name, f"{name} is not a field of a handoff marker")
+        raise errors.InvalidMarker(name, f"{name} is not a field of a handoff marker")
 
 
 def _text(field: str, value: object, most: int) -> str:
     if not isinstance(value, str):
-        raise InvalidMarker(field, f"{field} must be a string")
+        raise errors.InvalidMarker(field, f"{field} must be a string")
     text = value.strip()
     if len(text) > most:
-        raise InvalidMarker(field, f"{field} must be at most {most} characters")
+        raise errors.InvalidMarker(field, f"{field} must be at most {most} characters")
     return text
 
 
@@ -169,15 +169,15 @@ def _url(text: str) -> str:
         parts = urlsplit(text)
         well_formed = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port)
     except ValueError as exc:
-        raise InvalidMarker("source_digest_url", message) from exc
+        raise errors.InvalidMarker("source_digest_url", message) from exc
     if not well_formed or any(c.isspace() or not c.isprintable() for c in text):
-        raise InvalidMarker("source_digest_url", message)
+        raise errors.InvalidMarker("source_digest_url", message)
     return text
 
 
 def _boolean(field: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise InvalidMarker(field, f"{field} must be true or false")
+        raise errors.InvalidMarker(field, f"{field} must be true or false")
     return value
 
 
@@ -185,17 +185,19 @@ def _priority(value: object) -> Priority:
     if _is_missing(value):
         return Priority.P2
     if not isinstance(value, str) or value not in PRIORITIES:
-        raise InvalidMarker("task_priority", f"task_priority must be one of: {', '.join(PRIORITIES)}")
+        raise errors.InvalidMarker("task_priority", f"task_priority must be one of: {', '.join(PRIORITIES)}")
     return PRIORITIES[value]
 
 
 def _relations(field: str, body: Mapping[str, Any]) -> tuple[str, ...]:
     values = body.get(field, [])
     if not isinstance(values, list):
-        raise InvalidMarker(field, f"{field} must be an array of Notion page ids")
+        raise errors.InvalidMarker(field, f"{field} must be an array of Notion page ids")
     if len(values) > MAX_RELATIONS:
-        raise InvalidMarker(field, f"{field} must have at most {MAX_RELATIONS} entries")
+        raise errors.InvalidMarker(field, f"{field} must have at most {MAX_RELATIONS} entries")
     for value in values:
         if not isinstance(value, str) or not _PAGE_ID.match(value):
-            raise InvalidMarker(field, f"{field} must hold Notion page ids (32 hexadecimal digits, dashed or not)")
+            raise errors.InvalidMarker(
+                field, f"{field} must hold Notion page ids (32 hexadecimal digits, dashed or not)"
+            )
     return tuple(dict.fromkeys(value.replace("-", "").lower() for value in values))

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.errors import ReviewClosed
-from baton.domain.times import parse_rfc3339, rfc3339
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"
@@ -51,7 +50,7 @@ class Review:
         """Returns the review released, with the task that came of it. Raises ``HumanNeeded`` or ``ReviewClosed``."""
         by.must_be_human("release a manual review")
         if not self.is_open:
-            raise ReviewClosed(self.id)
+            raise errors.ReviewClosed(self.id)
         return replace(self, released_at=at, released_by=by.key, task_id=task_id, version=self.version + 1)
 
 
@@ -61,14 +60,14 @@ _TIMES = ("opened_at", "last_at", "released_at")
 def snapshot(review: Review) -> dict[str, Any]:
     """Returns the review for a saved response: a replay answers with the review as it was then."""
     values = {name: value for name, value in asdict(review).items() if name != "workspace"}
-    times = {name: rfc3339(values[name]) for name in _TIMES if values[name] is not None}
-    return {**values, **times, "chain": list(review.chain)}
+    instants = {name: times.rfc3339(values[name]) for name in _TIMES if values[name] is not None}
+    return {**values, **instants, "chain": list(review.chain)}
 
 
 def from_snapshot(workspace: str, kept: dict[str, Any]) -> Review:
     """The inverse of ``snapshot``."""
-    times = {name: parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
-    return Review(**{**kept, **times, "chain": tuple(kept["chain"]), "workspace": workspace})
+    instants = {name: times.parse_rfc3339(kept[name]) for name in _TIMES if kept[name] is not None}
+    return Review(**{**kept, **instants, "chain": tuple(kept["chain"]), "workspace": workspace})
 
 
 @dataclass(frozen=True, slots=True)

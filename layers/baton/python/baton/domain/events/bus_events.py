@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from baton.domain import times
 from baton.domain.numbers import dumps
+from baton.domain.tasks import trail
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import Event
-from baton.domain.times import rfc3339, seconds
 
 SOURCE = "baton"
 DETAIL_TYPE = "Baton Task Event"
@@ -19,8 +19,8 @@ VERSION = "1"
 # The bus and the queues behind it take 256 KB an entry, the bus's envelope included.
 MAX_DETAIL_BYTES = 250_000
 # An entry that the stream hasn't delivered by then counts as lost.
-OVERDUE_AFTER = seconds(60)
-LONGEST_PAUSE = seconds(900)
+OVERDUE_AFTER = times.seconds(60)
+LONGEST_PAUSE = times.seconds(900)
 _SUMMARY_FIELDS = (
     *("title", "kind", "priority", "source_agent", "target_agent"),
     *("handoff_id", "workflow_id", "master_task_id", "parent_id"),
@@ -33,7 +33,7 @@ class OutboxEvent:
 
     workspace: str
     task_id: str
-    event: Event
+    event: trail.Event
     state_before: str | None  # None for a new task
     state: str
 
@@ -79,7 +79,7 @@ def bus_event(outbox_event: OutboxEvent, task: Task | None, url: str) -> BusEven
         "id": id_,
         "workspace": outbox_event.workspace,
         "type": event.type,
-        "at": rfc3339(event.at),
+        "at": times.rfc3339(event.at),
         "seq": event.seq,
         "state": outbox_event.state,
         "state_before": outbox_event.state_before,

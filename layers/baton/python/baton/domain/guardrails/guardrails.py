@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from baton.domain.errors import GuardrailRefused, InvalidInput
+from baton.domain import errors
 from baton.domain.guardrails.secret_shapes import apart, maskable, secrets_in
 from baton.domain.guardrails.wildcards import ONE, RUN, compiled
 
@@ -39,12 +39,12 @@ class Guardrails:
         """Returns a copy with the given fields. Raises ``InvalidInput`` for the first bad field."""
         after = replace(self, **values)
         if after.secrets not in {REFUSE, MASK, OFF}:
-            raise InvalidInput("guardrails.secrets", "must be 'refuse', 'mask' or 'off'")
+            raise errors.InvalidInput("guardrails.secrets", "must be 'refuse', 'mask' or 'off'")
         for name, (low, high) in _BOUNDS.items():
             if not low <= getattr(after, name) <= high:
-                raise InvalidInput(f"guardrails.{name}", f"must be from {low} to {high}")
+                raise errors.InvalidInput(f"guardrails.{name}", f"must be from {low} to {high}")
         if len(after.forbidden_patterns) > MAX_PATTERNS:
-            raise InvalidInput("guardrails.forbidden_patterns", f"must be at most {MAX_PATTERNS} patterns")
+            raise errors.InvalidInput("guardrails.forbidden_patterns", f"must be at most {MAX_PATTERNS} patterns")
         for number, pattern in enumerate(after.forbidden_patterns):
             _check_pattern(f"guardrails.forbidden_patterns[{number}]", pattern)
         return after
@@ -147,11 +147,11 @@ class _Walk:
         if len(value) > self._rules.max_items:
             raise self._refusal("max_items")
 
-    def _refusal(self, rule: str) -> GuardrailRefused:
+    def _refusal(self, rule: str) -> errors.GuardrailRefused:
         where = self._at
         for key, number in self._path:
             where = f"{where}[{number}]" if key is None else _below(where, key, number)
-        return GuardrailRefused(rule, where or "body")
+        return errors.GuardrailRefused(rule, where or "body")
 
 
 def _below(path: str, key: str, number: int) -> str:
@@ -178,6 +178,6 @@ def _is(one: Any, other: Any) -> bool:
 
 def _check_pattern(field: str, pattern: str) -> None:
     if len(pattern) > MAX_PATTERN or not pattern.isprintable():
-        raise InvalidInput(field, f"must be 1 to {MAX_PATTERN} printable characters")
+        raise errors.InvalidInput(field, f"must be 1 to {MAX_PATTERN} printable characters")
     if not pattern.replace(RUN, "").replace(ONE, "").strip():
-        raise InvalidInput(field, "must hold something besides * and ?, or it would forbid everything")
+        raise errors.InvalidInput(field, "must hold something besides * and ?, or it would forbid everything")

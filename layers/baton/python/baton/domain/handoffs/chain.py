@@ -82,7 +82,7 @@ class Step:
     @property
     def why(self) -> dict[str, Any] | None:
         """The failure; None if the texts are hidden or the task was done in the end."""
-        if self.failure is None or self.hidden or self.task.state is State.DONE:
+        if self.failure is None or self.hidden or self.task.is_done:
             return None
         return failure_in(self.failure)
 
@@ -156,7 +156,7 @@ def _step_lines(step: Step) -> Iterator[str]:
     task, files = step.task, step.files
     yield f"{task.handoff_id}: {one_line(task.title)}"
     yield f"Status: {_STATUSES[task.state]}{' (partial)' if step.is_partial else ''}"
-    if task.state is State.DONE and step.duration_seconds is not None:
+    if task.is_done and step.duration_seconds is not None:
         yield f"Duration: {length(step.duration_seconds)}"
     if files["created"] or files["modified"]:
         yield f"Files: {len(files['created'])} created, {len(files['modified'])} modified"

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import times
 from baton.domain.access.settings import Settings
 from baton.domain.agents.route import Mode
-from baton.domain.handoffs import loop_guard
+from baton.domain.handoffs import handoff_message, loop_guard
 from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, first_checkpoint_id_of, handoff_id_of, must_fit
-from baton.domain.handoffs.handoff_message import BudgetPart, HandoffMessage, RollbackPart, message_from
 from baton.domain.handoffs.loop_guard import Budget, Hop
 from baton.domain.tasks.task import Kind, State, Task
-from baton.domain.times import rfc3339
 
 ROOT_DEPTH = 1
 
@@ -35,7 +34,7 @@ class Lineage:
         return self.parent_id is None
 
 
-def lineage_under(parent: Task, record: HandoffMessage) -> Lineage:
+def lineage_under(parent: Task, record: handoff_message.HandoffMessage) -> Lineage:
     """Returns the position of a child of ``parent``."""
     return Lineage(
         workflow_id=parent.workflow_id,
@@ -47,7 +46,7 @@ def lineage_under(parent: Task, record: HandoffMessage) -> Lineage:
     )
 
 
-def lineage_beside(task: Task, record: HandoffMessage) -> Lineage:
+def lineage_beside(task: Task, record: handoff_message.HandoffMessage) -> Lineage:
     """Returns the position of a replacement for ``task``: with its root, its parent and its ancestors."""
     return Lineage(
         workflow_id=task.workflow_id,
@@ -66,7 +65,7 @@ class HandoffDraft:
     kind: Kind
     source: str
     target: str | None  # a slug; None for open work
-    message: HandoffMessage  # its context is merged already
+    message: handoff_message.HandoffMessage  # its context is merged already
     lineage: Lineage
     requires: tuple[str, ...] = ()  # what the agent that takes it has to declare
     mode: Mode = Mode.DISPATCH
@@ -127,7 +126,7 @@ class HandoffDraft:
             mirrored=settings.tracker is not None,
         )
 
-    def record(self, task: Task) -> HandoffMessage:
+    def record(self, task: Task) -> handoff_message.HandoffMessage:
         """Returns the handoff's record: the message and its computed fields (docs/spec/protocol.md §1)."""
         message, budget = self.message, self.budget
         metadata = message.metadata.having(
@@ -136,19 +135,19 @@ class HandoffDraft:
             parent_handoff=self.lineage.parent_handoff_id,
             depth=task.depth,
         )
-        rollback = RollbackPart({"on_failure": self.source, **message.rollback.fields})
+        rollback = handoff_message.RollbackPart({"on_failure": self.source, **message.rollback.fields})
         completed = replace(
             message,
             source=message.source.having(agent=self.source),
             target=message.target.having(agent=self.target),
             rollback=rollback.having(checkpoint_id=rollback.checkpoint_id or first_checkpoint_id_of(task.id)),
             metadata=metadata,
-            budget=BudgetPart(_budget_json(budget)) if budget != Budget() else message.budget,
+            budget=handoff_message.BudgetPart(_budget_json(budget)) if budget != Budget() else message.budget,
         )
         return completed.having(
             handoff_id=task.handoff_id,
             kind=task.kind,
-            timestamp=rfc3339(task.created_at),
+            timestamp=times.rfc3339(task.created_at),
             hops=[each.plain() for each in (*self.lineage.hops, self.hop)],
         )
 
@@ -183,7 +182,7 @@ def draft_from(kept: dict[str, Any]) -> HandoffDraft:
         kind=Kind(kept["kind"]),
         source=kept["source"],
         target=kept["target"],
-        message=message_from(kept["message"]),
+        message=handoff_message.message_from(kept["message"]),
         requires=tuple(kept["requires"]),
         mode=Mode(kept["mode"]),
         work_type=kept["work_type"],
@@ -195,7 +194,7 @@ def draft_from(kept: dict[str, Any]) -> HandoffDraft:
             parent_id=lineage["parent_id"],
             parent_handoff_id=lineage["parent_handoff_id"],
             hops=tuple(Hop(source, target, reason) for source, target, reason in lineage["hops"]),
-            budget=BudgetPart(lineage["budget"]).limits,
+            budget=handoff_message.BudgetPart(lineage["budget"]).limits,
         ),
     )
 
@@ -210,6 +209,6 @@ def _budget_json(budget: Budget) -> dict[str, Any]:
         "max_handoffs": budget.max_handoffs,
         "max_model_calls": budget.max_model_calls,
         "max_tokens": budget.max_tokens,
-        "deadline": None if budget.deadline is None else rfc3339(budget.deadline),
+        "deadline": None if budget.deadline is None else times.rfc3339(budget.deadline),
     }
     return {name: value for name, value in values.items() if value is not None}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from baton.domain.errors import TooLarge
+from baton.domain import errors
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.trail import canonical_json
 
 MAX_CONTEXT_BYTES = 262_144
 # A record is one item of the table, and an item holds at most 400 KB.
@@ -50,13 +50,15 @@ def merged_context(before: Mapping[str, Any] | None, given: Mapping[str, Any] | 
 
 
 def fits_in(content: Any, most: int = MAX_CONTEXT_BYTES) -> bool:
-    return len(canonical_json(content).encode()) <= most
+    return len(trail.canonical_json(content).encode()) <= most
 
 
 def must_fit(field: str, content: Any, most: int = MAX_CONTEXT_BYTES) -> None:
     """Raises ``TooLarge`` if ``content`` is over ``most`` bytes as canonical JSON."""
     if not fits_in(content, most):
-        raise TooLarge(field, f"is too large after merging with what was handed on before: at most {most} bytes in all")
+        raise errors.TooLarge(
+            field, f"is too large after merging with what was handed on before: at most {most} bytes in all"
+        )
 
 
 def files_of(completion: Mapping[str, Any] | None) -> dict[str, list[str]]:
@@ -83,4 +85,4 @@ def status_of(task: Task) -> str:
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """Returns each value once, in the order of first appearance."""
-    return list({canonical_json(value): value for value in values}.values())
+    return list({trail.canonical_json(value): value for value in values}.values())

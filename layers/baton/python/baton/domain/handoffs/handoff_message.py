@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
-from baton.domain.errors import InvalidInput
+from baton.domain import errors, times
 from baton.domain.escalations.marker import PRIORITIES, Priority, one_line
 from baton.domain.handoffs.handoff import MAX_MESSAGE_BYTES, fits_in, merged_context
 from baton.domain.handoffs.loop_guard import Budget, Hop, hop
 from baton.domain.tasks.task import Task
-from baton.domain.times import parse_rfc3339
 
 MAX_TITLE = 200
 # Characters of a text that are read to make a title.
@@ -41,7 +40,7 @@ class MessagePart:
 
     def _time(self, name: str) -> datetime | None:
         given = self.fields.get(name)
-        return None if given is None else parse_rfc3339(given)
+        return None if given is None else times.parse_rfc3339(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class BudgetPart(MessagePart):
     def limits(self) -> Budget:
         given = dict(self.fields)
         deadline = given.pop("deadline", None)
-        return Budget(**given, deadline=None if deadline is None else parse_rfc3339(deadline))
+        return Budget(**given, deadline=None if deadline is None else times.parse_rfc3339(deadline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +259,7 @@ class HandoffMessage:
             ("budget", self.budget.limits.deadline),
         ):
             if deadline is not None and deadline <= now:
-                raise InvalidInput(".".join(filter(None, (at, part, "deadline"))), "must be in the future")
+                raise errors.InvalidInput(".".join(filter(None, (at, part, "deadline"))), "must be in the future")
 
     def hops_to(self, task: Task) -> tuple[Hop, ...]:
         """Returns the hops from the root to the record's task, its own included. Claimed open work has its claim's

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.settings import Settings
-from baton.domain.errors import LoopTripped
 from baton.domain.tasks.task import Kind
 
 # A window of hops among fewer agents than this is a ping-pong.
@@ -86,7 +86,7 @@ def check(ancestors: tuple[Hop, ...], new: Hop, settings: Settings, attempt: Han
         *_rules(hops, settings, attempt.kind, attempt.handoffs),
     ):
         if is_broken:
-            raise LoopTripped(rule, message, agents_of(hops))
+            raise errors.LoopTripped(rule, message, agents_of(hops))
 
 
 def agents_of(hops: Iterable[Hop]) -> tuple[str, ...]:

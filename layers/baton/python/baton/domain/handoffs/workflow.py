@@ -7,12 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.settings import Settings
-from baton.domain.errors import LoopTripped
 from baton.domain.tasks.change import Change
-from baton.domain.times import seconds
 
-HOUR = seconds(3_600)
+HOUR = times.seconds(3_600)
 ANY_AGENT = "*"
 ROOT_RATE = "root_rate"
 
@@ -81,7 +80,7 @@ class RootHandoffs:
         most = settings.root_handoffs_per_hour
         if settings.loop_guard and len(recent) >= most:
             message = f"{self.source} has begun {most} workflows with {self.target} within an hour."
-            raise LoopTripped(ROOT_RATE, message, (self.source, self.target))
+            raise errors.LoopTripped(ROOT_RATE, message, (self.source, self.target))
         return replace(self, times=(*recent, now), version=self.version + 1)
 
 

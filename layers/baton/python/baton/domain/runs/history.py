@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baton.domain.agents.tool import History
-from baton.domain.handoffs.handoff_message import HandoffMessage, InputPart
+from baton.domain.handoffs import handoff_message
 from baton.domain.runs.prompt import one_line_json
 from baton.domain.runs.transcript import Block, Entry, EntryKind
-from baton.domain.tasks.trail import canonical_json
+from baton.domain.tasks import trail
 
 MAX_HISTORY_BYTES = 200_000
 # Earlier tasks of a conversation that a history reads, the newest ones.
@@ -49,7 +49,7 @@ class Conversation:
     source: str | None = None  # the agent that made the handoff; None for the user
     instructions: str = ""  # of the handoff tool
 
-    def put_into(self, message: HandoffMessage) -> HandoffMessage:
+    def put_into(self, message: handoff_message.HandoffMessage) -> handoff_message.HandoffMessage:
         """Returns the message as part of this conversation."""
         seen = {
             "history": str(self.history),
@@ -57,7 +57,7 @@ class Conversation:
             "source": self.source,
             "instructions": self.instructions,
         }
-        return replace(message, input=InputPart({"message": self.message})).having(conversation=seen)
+        return replace(message, input=handoff_message.InputPart({"message": self.message})).having(conversation=seen)
 
     def handed_on(self, history: History, task_id: str, turns: int, source: str, instructions: str) -> Conversation:
         """Returns the conversation for the target of a handoff tool: the same message, and as much of the transcripts
@@ -71,7 +71,7 @@ class Conversation:
         return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
 
 
-def conversation_in(record: HandoffMessage) -> Conversation | None:
+def conversation_in(record: handoff_message.HandoffMessage) -> Conversation | None:
     """Returns the conversation of a handoff's record; None if the task belongs to none."""
     given = record.more.get("conversation")
     if given is None:
@@ -94,7 +94,7 @@ class _TurnGroup:
 
     @property
     def size(self) -> int:
-        return len(canonical_json(self.turns).encode())
+        return len(trail.canonical_json(self.turns).encode())
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from baton.domain.agents.tool import RESERVED, Tool
-from baton.domain.handoffs.handoff_message import HandoffMessage
-from baton.domain.tasks.trail import canonical_json
+from baton.domain.handoffs import handoff_message
+from baton.domain.tasks import trail
 
 HANDOFF_FROM = "_handoff_from"
 HANDOFF_TOOL = "_handoff_tool"
@@ -73,7 +73,7 @@ def _handoff_lines(context: Mapping[str, Any], source: str | None, instructions:
 
 
 def one_line_json(value: Any, most: int = MAX_VALUE) -> str:
-    text = canonical_json(value).translate(_LINE_ENDS)
+    text = trail.canonical_json(value).translate(_LINE_ENDS)
     return text if len(text) <= most else text[: most - len(CUT)] + CUT
 
 
@@ -88,7 +88,7 @@ def _key(key: str) -> str:
     return key if _PLAIN_KEY.fullmatch(key) else one_line_json(key, 200)
 
 
-def ask_in(message: HandoffMessage) -> str:
+def ask_in(message: handoff_message.HandoffMessage) -> str:
     """Returns the request of a handoff without a user's message, as the agent gets it."""
     reason = message.target.reason
     request = str(message.summary or reason or message.escalation_reason or NOTHING_SAID)

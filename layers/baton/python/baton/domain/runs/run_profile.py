@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT
-from baton.domain.errors import HumanNeeded, InvalidInput
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
 
@@ -41,13 +41,13 @@ class RunProfile:
         after = replace(self, **values)
         if not by.is_human:
             if not set(after.tools) <= set(self.tools):
-                raise HumanNeeded("give an agent a tool")
+                raise errors.HumanNeeded("give an agent a tool")
             if after.hands_on and self._is_widened_by(after):
-                raise HumanNeeded(
+                raise errors.HumanNeeded(
                     "change the prompt, the model, the join or raise a limit of an agent that may hand on"
                 )
         if (after.join is Policy.QUORUM) != (after.quorum is not None):
-            raise InvalidInput("quorum", "is given with join: quorum, and only with it")
+            raise errors.InvalidInput("quorum", "is given with join: quorum, and only with it")
         return after
 
     @property
@@ -72,16 +72,18 @@ NAMES = frozenset(f.name for f in fields(RunProfile)) - {"workspace", "slug"}
 def check_profile(values: Mapping[str, Any]) -> None:
     """Raises ``InvalidInput`` for the first of the given fields that is out of bounds."""
     if len(values.get("system_prompt", "")) > MAX_SYSTEM_PROMPT:
-        raise InvalidInput("system_prompt", f"must be at most {MAX_SYSTEM_PROMPT} characters")
+        raise errors.InvalidInput("system_prompt", f"must be at most {MAX_SYSTEM_PROMPT} characters")
     model = values.get("model", "")
     if len(model) > MAX_MODEL or (model and not (model.isprintable() and model.strip() == model)):
-        raise InvalidInput("model", f"must be at most {MAX_MODEL} printable characters, like openai_compatible:gpt-5")
+        raise errors.InvalidInput(
+            "model", f"must be at most {MAX_MODEL} printable characters, like openai_compatible:gpt-5"
+        )
     tools = values.get("tools", ())
     if len(tools) > MAX_TOOLS_OF_AGENT or len(set(tools)) < len(tools):
-        raise InvalidInput("tools", f"must be at most {MAX_TOOLS_OF_AGENT} names, each once")
+        raise errors.InvalidInput("tools", f"must be at most {MAX_TOOLS_OF_AGENT} names, each once")
     quorum = values.get("quorum")
     if quorum is not None and not 1 <= quorum <= MAX_BRANCHES:
-        raise InvalidInput("quorum", f"must be from 1 to {MAX_BRANCHES}")
+        raise errors.InvalidInput("quorum", f"must be from 1 to {MAX_BRANCHES}")
     for name, (low, high) in BOUNDS.items():
         if name in values and not low <= values[name] <= high:
-            raise InvalidInput(name, f"must be from {low} to {high}")
+            raise errors.InvalidInput(name, f"must be from {low} to {high}")

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from baton.domain.errors import GuardrailRefused
+from baton.domain import errors
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 
 Block = dict[str, Any]
@@ -185,7 +185,7 @@ def masked(entry: Entry) -> Entry:
     try:
         content = {"blocks": list(entry.blocks), "told": [each.data for each in entry.more_messages]}
         shown = checked(content, Guardrails(secrets=MASK, max_items=MAX_ITEMS, max_text_characters=MAX_TEXT_SHOWN), "")
-    except GuardrailRefused:
+    except errors.GuardrailRefused:
         return replace(entry, blocks=(), more_messages=())
     messages = tuple(replace(each, data=data) for each, data in zip(entry.more_messages, shown["told"], strict=True))
     return replace(entry, blocks=tuple(shown["blocks"]), more_messages=messages)

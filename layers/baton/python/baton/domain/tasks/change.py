@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Runtime
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Flag, Recovery, State, Task
-from baton.domain.tasks.trail import Event, EventCause, record
 from baton.domain.tasks.wake import next_look
 
 
@@ -19,7 +18,7 @@ class Change:
 
     before: Task | None  # None for a new task
     task: Task
-    events: tuple[Event, ...] = ()
+    events: tuple[trail.Event, ...] = ()
     recovery: Recovery | None = None
     failure: dict[str, Any] | None = None
     resume_payload: dict[str, Any] | None = None  # the resume payload: what a task gets that has waited
@@ -43,13 +42,13 @@ class EventRecorder:
 
     def __init__(self, before: Task | None, task: Task, by: Principal, at: datetime) -> None:
         self.before, self.task, self.by, self.at = before, task, by, at
-        self.events: list[Event] = []
+        self.events: list[trail.Event] = []
         self.extras: dict[str, Any] = {}
 
     def record(self, type_: str, data: dict[str, Any] | None = None, **changes: Any) -> None:
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
-        event = record(previous, after, EventCause(type_, self.by, self.at, data or {}))
+        event = trail.record(previous, after, trail.EventCause(type_, self.by, self.at, data or {}))
         self.task = after.changed(seq=event.seq, chain=event.hash)
         self.events.append(event)
 
@@ -70,4 +69,4 @@ def requeue(recorder: EventRecorder, type_: str, data: dict[str, Any], *, ready_
     notice."""
     origin = recorder.task.origin or State.DELEGATED
     recorder.record(type_, data, state=origin, claim=None, ready_at=ready_at, rings=0, **changes)
-    recorder.extras["notifies"] = origin is State.DELEGATED and recorder.task.runtime is Runtime.RUN
+    recorder.extras["notifies"] = origin is State.DELEGATED and recorder.task.is_run

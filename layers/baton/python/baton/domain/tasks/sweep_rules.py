@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from baton.domain import times
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.task import MAX_RELEASES, NEXT_STALE_AFTER, Flag, Recovery, State, Task
 from baton.domain.tasks.wake import unclaimed_since
-from baton.domain.times import rfc3339
 
 
 def sweep(task: Task, command: commands.Sweep, at: datetime) -> Change:
@@ -30,7 +30,7 @@ def _deadline_passed(recorder: EventRecorder) -> bool:
         return False
     recorder.alert(Flag.DEADLINE_PASSED)
     if task.fail_on_deadline:
-        failure = {"type": "timeout", "description": f"The deadline {rfc3339(task.deadline)} passed."}
+        failure = {"type": "timeout", "description": f"The deadline {times.rfc3339(task.deadline)} passed."}
         recorder.record("handoff_failed", {"failure": failure}, state=State.FAILED, **CLEARED, has_failure=True)
         recorder.extras["failure"] = failure
     return True
@@ -52,8 +52,8 @@ def _sweep_claimed(recorder: EventRecorder, command: commands.Sweep) -> list[str
         number=task.recoveries + 1,
         at=recorder.at,
         reason=(
-            f"lease of worker {claim.worker}, fence {claim.fence}, expired at {rfc3339(claim.expires_at)}, "
-            f"last heartbeat {rfc3339(claim.heartbeat_at)}"
+            f"lease of worker {claim.worker}, fence {claim.fence}, expired at {times.rfc3339(claim.expires_at)}, "
+            f"last heartbeat {times.rfc3339(claim.heartbeat_at)}"
         ),
         prior_agent=claim.agent,
         prior_worker=claim.worker,

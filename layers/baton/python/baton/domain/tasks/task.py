@@ -7,11 +7,10 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Runtime
-from baton.domain.errors import AlreadyClaimed, ClaimFull, NotClaimable, StaleClaim, TaskEnded
 from baton.domain.escalations.marker import Priority
-from baton.domain.times import rfc3339, seconds
 
 MIN_LEASE_SECONDS = 15
 DEFAULT_LEASE_SECONDS = 300
@@ -21,7 +20,7 @@ MAX_RELEASES = 10
 MAX_BRANCHES = 10
 # Bounds `Task.takers`, so that the item HEAD stays small.
 MAX_TAKERS = 20
-NEXT_STALE_AFTER = seconds(86_400)
+NEXT_STALE_AFTER = times.seconds(86_400)
 
 
 class State(StrEnum):
@@ -90,7 +89,7 @@ class Claim:
     def keeping(self, size: int, most: int) -> Claim:
         """Returns the claim with ``size`` bytes more. Raises ``ClaimFull`` if that is more than ``most`` bytes."""
         if self.kept_bytes + size > most:
-            raise ClaimFull(most)
+            raise errors.ClaimFull(most)
         return replace(self, kept_bytes=self.kept_bytes + size)
 
     def is_over(self, now: datetime) -> bool:
@@ -100,7 +99,7 @@ class Claim:
         """Returns the claim extended to ``now`` + lease. A lease is never shortened, and a longer one ends at
         ``not_after`` at the latest: the deadline of a task that fails on it."""
         lease = lease_seconds or self.lease_seconds
-        expires_at = now + seconds(lease)
+        expires_at = now + times.seconds(lease)
         if not_after is not None:
             expires_at = min(expires_at, not_after)
         if expires_at < self.expires_at:
@@ -243,6 +242,15 @@ class Task:
         return self.state in ENDED
 
     @property
+    def is_done(self) -> bool:
+        return self.state is State.DONE
+
+    @property
+    def is_run(self) -> bool:
+        """True if Baton runs the target agent."""
+        return self.runtime is Runtime.RUN
+
+    @property
     def is_root(self) -> bool:
         """True for a workflow's first task: it has no parent and replaces or continues no other task."""
         return self.master_task_id == self.id
@@ -294,18 +302,18 @@ class Task:
         """Raises ``AlreadyClaimed``, ``TaskEnded`` or ``NotClaimable``. An expired lease holds the task until the
         sweeper ends it: until then its worker can still renew it."""
         if self.claim is not None:
-            raise AlreadyClaimed(self.id, self.claim.agent, rfc3339(self.claim.expires_at))
+            raise errors.AlreadyClaimed(self.id, self.claim.agent, times.rfc3339(self.claim.expires_at))
         if self.is_ended:
-            raise TaskEnded(self.id, self.state)
+            raise errors.TaskEnded(self.id, self.state)
         if not self.is_claimable(now):
             due = self.ready_at if self.state in {State.DELEGATED, State.NEXT} else None
-            raise NotClaimable(self.id, self.state, rfc3339(due) if due else None)
+            raise errors.NotClaimable(self.id, self.state, times.rfc3339(due) if due else None)
 
     def current_claim(self, claim_id: str, by: Principal) -> Claim:
         """Returns the claim. Raises ``StaleClaim`` unless ``claim_id`` names the current claim and ``by`` made it."""
         claim = self.claim
         if claim is None or claim.claim_id != claim_id or claim.principal != by.key:
-            raise StaleClaim(self.id)
+            raise errors.StaleClaim(self.id)
         return claim
 
     @property

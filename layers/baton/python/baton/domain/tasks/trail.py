@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any
 
+from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.escalations.marker import Priority
 from baton.domain.numbers import dumps
 from baton.domain.tasks.task import Branch, Claim, Flag, Policy, State, Task, Wait
-from baton.domain.times import parse_rfc3339, rfc3339
 
 GENESIS = "0" * 64
 _BOOKKEEPING = {
@@ -120,7 +120,7 @@ def record(before: Task | None, after: Task, cause: EventCause) -> Event:
     changes = {name: now[name] for name in now if name not in was or was[name] != now[name]}
     entry: dict[str, Any] = {
         "seq": 1 if before is None else before.seq + 1,
-        "at": rfc3339(at),
+        "at": times.rfc3339(at),
         "type": cause.type,
         "principal": {"kind": str(by.kind), "id": by.id},
         "fence": after.fence,
@@ -173,7 +173,7 @@ def task_from_fields(values: dict[str, Any], **bookkeeping: Any) -> Task:
 
 def snapshot(task: Task) -> dict[str, Any]:
     """Returns the task for a saved response: a replay answers with the task as it was then."""
-    at = rfc3339(task.updated_at)
+    at = times.rfc3339(task.updated_at)
     return {
         "told": set_fields(task),
         "version": task.version,
@@ -185,7 +185,7 @@ def snapshot(task: Task) -> dict[str, Any]:
 
 def from_snapshot(kept: dict[str, Any]) -> Task:
     """The inverse of ``snapshot``."""
-    at, mirrored = parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
+    at, mirrored = times.parse_rfc3339(kept["updated_at"]), kept.get("mirrored", False)
     version, seq = int(kept["version"]), int(kept["seq"])
     return task_from_fields(kept["told"], updated_at=at, version=version, seq=seq, mirrored=mirrored)
 
@@ -193,7 +193,7 @@ def from_snapshot(kept: dict[str, Any]) -> Task:
 def _hashed_part(event: Event) -> dict[str, Any]:
     return {
         "seq": event.seq,
-        "at": rfc3339(event.at),
+        "at": times.rfc3339(event.at),
         "type": event.type,
         "principal": {"kind": event.principal_kind, "id": event.principal_id},
         "fence": event.fence,
@@ -209,7 +209,7 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, Wait | Branch):
         return {f.name: _to_json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, datetime):
-        return rfc3339(value)
+        return times.rfc3339(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, frozenset):
@@ -223,7 +223,7 @@ def _from_json(name: str, value: Any) -> Any:
     if value is None:
         return None
     if name in _TIMES:
-        return parse_rfc3339(value)
+        return times.parse_rfc3339(value)
     if name == "due_date":
         return date.fromisoformat(value)
     if name == "flags":
@@ -245,8 +245,8 @@ def _wait(fields_: dict[str, Any]) -> Wait:
     quorum = fields_.get("quorum")
     return Wait(
         number=int(fields_["number"]),
-        since=parse_rfc3339(fields_["since"]),
-        alert_at=parse_rfc3339(fields_["alert_at"]),
+        since=times.parse_rfc3339(fields_["since"]),
+        alert_at=times.parse_rfc3339(fields_["alert_at"]),
         policy=Policy(fields_["policy"]),
         quorum=None if quorum is None else int(quorum),
         branches=tuple(Branch(call_id=each["call_id"], task_id=each["task_id"]) for each in fields_["branches"]),

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import GENESIS, Event, state_fields, task_from_fields
 
 # A heartbeat changes them without an entry.
 _LEASE_FIELDS = {"lease_seconds", "heartbeat_at", "expires_at"}
@@ -22,12 +22,12 @@ class TrailCheck:
     """The check of a trail as far as it was read."""
 
     entries: int = 0
-    hash: str = GENESIS  # of the last valid entry
+    hash: str = trail.GENESIS  # of the last valid entry
     fields: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
     broken_at: int | None = None  # the number of the first invalid entry
     problem: str | None = None
 
-    def on(self, events: Iterable[Event]) -> TrailCheck:
+    def on(self, events: Iterable[trail.Event]) -> TrailCheck:
         """Returns the check after further entries, given in order."""
         reading = self
         for event in events:
@@ -54,13 +54,13 @@ class TrailCheck:
     def differences(self, task: Task) -> tuple[str, ...]:
         """Returns the names of the fields in which ``task`` differs from the replay of its trail."""
         try:
-            replayed = state_fields(task_from_fields(dict(self.fields), updated_at=task.updated_at))
+            replayed = trail.state_fields(trail.task_from_fields(dict(self.fields), updated_at=task.updated_at))
         except (AttributeError, KeyError, TypeError, ValueError):
             return ("trail",)  # the chain is valid, but its fields make no task
-        stored = state_fields(task)
+        stored = trail.state_fields(task)
         return tuple(name for name in stored if _comparable(stored[name]) != _comparable(replayed[name]))
 
-    def _with(self, event: Event) -> TrailCheck:
+    def _with(self, event: trail.Event) -> TrailCheck:
         number = self.entries + 1
         read = replace(self, entries=number)
         if self.broken_at is not None:

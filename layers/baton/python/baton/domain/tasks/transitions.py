@@ -11,32 +11,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.route import Mode
-from baton.domain.errors import (
-    CapabilityMismatch,
-    CriteriaUnreported,
-    InvalidInput,
-    NotAllowed,
-    NotClaimable,
-    NotYourAgent,
-    OwnHandoff,
-    RevisionChanged,
-    TaskEnded,
-    UndoWindowOver,
-)
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.sweep_rules import sweep
 from baton.domain.tasks.task import EXHAUSTED_FLAGS, MAX_RELEASES, UNTAKEN_FLAGS, Claim, Flag, State, Task
-from baton.domain.times import seconds
 
 FIRST_BACKOFF_SECONDS = 5
 LAST_BACKOFF_SECONDS = 300
-MAX_DEFERRAL = seconds(366 * 86_400)
+MAX_DEFERRAL = times.seconds(366 * 86_400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +47,7 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     if dispatch.mode is Mode.MANUAL:
         return recorder.end()
     data: dict[str, Any] | None = None
-    undo = seconds(0)
+    undo = times.seconds(0)
     if by.is_human and dispatch.asked_directly:
         data, undo = {"revision": new.revision, "asked_by_human": True}, settings.undo_window
     elif standing is not None:
@@ -89,7 +77,7 @@ def transition(task: Task, command: commands.TaskCommand, at: datetime) -> Chang
 
 def backoff(attempt: int) -> timedelta:
     """Returns the pause before the next attempt: 5 s, 20 s, 80 s … at most 5 minutes."""
-    return seconds(min(FIRST_BACKOFF_SECONDS * 4 ** min(attempt - 1, 8), LAST_BACKOFF_SECONDS))
+    return times.seconds(min(FIRST_BACKOFF_SECONDS * 4 ** min(attempt - 1, 8), LAST_BACKOFF_SECONDS))
 
 
 def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
@@ -155,7 +143,7 @@ def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
     command.by.must_be_human("undo an approval")
     _must_be(task, command, State.DELEGATED)
     if task.undo_until is None or at >= task.undo_until:
-        raise UndoWindowOver(task.id)
+        raise errors.UndoWindowOver(task.id)
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record("approval_undone", state=State.NEEDS, ready_at=None, undo_until=None)
     return recorder.end()
@@ -166,7 +154,7 @@ def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
     _must_be(task, command, State.NEEDS)
     revision = _revision_seen(task, command.revision)
     if not at < command.until <= at + MAX_DEFERRAL:
-        raise InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
+        raise errors.InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record("deferred", {"revision": revision}, deferred_until=command.until)
     return recorder.end()
@@ -193,17 +181,17 @@ def _split(task: Task, command: commands.Split, at: datetime) -> Change:
 def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
     command.by.acting_for(command.agent)
     if task.target_agent is not None and command.agent != task.target_agent:
-        raise NotYourAgent(task.target_agent)
+        raise errors.NotYourAgent(task.target_agent)
     if task.target_agent is None and command.agent == task.source_agent:
-        raise OwnHandoff(task.id)
+        raise errors.OwnHandoff(task.id)
     task.must_be_claimable(at)
     missing = command.skills.lacks(task.requires) if command.skills is not None else ()
     if missing:
-        raise CapabilityMismatch(command.agent, missing, ())
-    expires_at = at + seconds(command.lease_seconds)
+        raise errors.CapabilityMismatch(command.agent, missing, ())
+    expires_at = at + times.seconds(command.lease_seconds)
     if task.hard_deadline is not None:
         if task.hard_deadline <= at:
-            raise NotClaimable(task.id, task.state, None)
+            raise errors.NotClaimable(task.id, task.state, None)
         expires_at = min(expires_at, task.hard_deadline)
     claim = Claim(
         claim_id=command.claim_id,
@@ -255,7 +243,7 @@ def _complete(task: Task, command: commands.Complete, at: datetime) -> Change:
     reported = {criterion for criterion, _ in command.reports}
     unreported = tuple(criterion for criterion in command.criteria if criterion not in reported)
     if unreported:
-        raise CriteriaUnreported(unreported)
+        raise errors.CriteriaUnreported(unreported)
     unmet = [criterion for criterion, met in command.reports if not met]
     data: dict[str, Any] = {"completion_id": command.completion_id, "status": "partial" if unmet else "success"}
     if unmet:
@@ -328,7 +316,7 @@ def _resume(task: Task, command: commands.Resume, at: datetime) -> Change:
     """Ends the named wait, once: sent by a join or a callback. Raises ``NotAllowed`` if it is over."""
     _must_be(task, command, State.WAITING)
     if task.wait is None or task.wait.number != command.wait:
-        raise NotAllowed(task.id, command.name, task.state)
+        raise errors.NotAllowed(task.id, command.name, task.state)
     recorder = EventRecorder(task, task, command.by, at)
     requeue(recorder, "resumed", {"by": command.how, "wait": command.wait}, ready_at=at, wait=None)
     return recorder.end(resume_payload=command.resume_payload)
@@ -375,17 +363,17 @@ def _flag_closed_by_bot(task: Task, command: commands.FlagClosedByBot, at: datet
 def _must_be(task: Task, command: commands.TaskCommand, state: State) -> None:
     _must_not_be_ended(task)
     if task.state is not state:
-        raise NotAllowed(task.id, command.name, task.state)
+        raise errors.NotAllowed(task.id, command.name, task.state)
 
 
 def _must_not_be_ended(task: Task) -> None:
     if task.is_ended:
-        raise TaskEnded(task.id, task.state)
+        raise errors.TaskEnded(task.id, task.state)
 
 
 def _revision_seen(task: Task, seen: int | None) -> int:
     if seen is not None and seen != task.revision:
-        raise RevisionChanged(task.id, seen, task.revision)
+        raise errors.RevisionChanged(task.id, seen, task.revision)
     return task.revision
 
 

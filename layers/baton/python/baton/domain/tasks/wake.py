@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from datetime import datetime, timedelta
 
+from baton.domain import times
 from baton.domain.agents.agent import Runtime
 from baton.domain.tasks.task import NEXT_STALE_AFTER, Flag, State, Task
-from baton.domain.times import seconds
 
 FIRST_RING_SECONDS = 60
 LAST_RING_SECONDS = 3_600
@@ -17,7 +17,7 @@ MAX_NOTICE_DELAY_SECONDS = 900
 
 def notice_interval(rings: int) -> timedelta:
     """Returns the interval to the next dispatch notice: 60 s, doubling up to an hour."""
-    return seconds(min(FIRST_RING_SECONDS * 2 ** min(rings, 16), LAST_RING_SECONDS))
+    return times.seconds(min(FIRST_RING_SECONDS * 2 ** min(rings, 16), LAST_RING_SECONDS))
 
 
 def notice_delay(due_at: datetime, now: datetime) -> int:
@@ -36,7 +36,7 @@ def next_look(task: Task, now: datetime) -> datetime | None:
 
 def unclaimed_since(task: Task) -> datetime | None:
     """Returns when unclaimed work is due for the alert ``unclaimed_too_long``; None without an approval."""
-    return None if task.ready_at is None else task.ready_at + seconds(task.alert_after_seconds)
+    return None if task.ready_at is None else task.ready_at + times.seconds(task.alert_after_seconds)
 
 
 def _of_state(task: Task, now: datetime) -> datetime | None:

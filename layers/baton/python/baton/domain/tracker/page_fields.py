@@ -9,8 +9,8 @@ from datetime import date, datetime
 from typing import Any
 
 from baton.domain.escalations.marker import Priority, one_line
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.trail import Event, canonical_json
 
 MAX_COMMENT = 6_000
 
@@ -48,12 +48,12 @@ def page_fields_of(task: Task, body: Mapping[str, Any] | None, url: str) -> Page
     )
 
 
-def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, last: Event | None) -> str:
+def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, last: trail.Event | None) -> str:
     """Returns the page's comment on the task's end: the state, who ended it, the outcome and the reason."""
     by = f" by {last.principal_kind} {last.principal_id}" if last else ""
     reason = last.data.get("reason") if last else None
     parts = [f"{task.state.value.capitalize()}{by} in Baton."]
-    if task.state is State.DONE and output is not None:
+    if task.is_done and output is not None:
         parts.append(_summary(output))
     elif failure and task.state in {State.FAILED, State.REJECTED}:
         parts.append(f"{failure.get('type', 'error')}: {failure.get('description', '')}")
@@ -74,7 +74,7 @@ def plain(text: str) -> str:
 def _summary(output: Any) -> str:
     if isinstance(output, dict) and isinstance(output.get("summary"), str):
         return str(output["summary"])
-    return output if isinstance(output, str) else canonical_json(output)
+    return output if isinstance(output, str) else trail.canonical_json(output)
 
 
 def _cut(text: str) -> str:

@@ -14,8 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import times
 from baton.domain.tasks.task import Task
-from baton.domain.times import seconds
 from baton.domain.tracker.tracker_settings import folded
 
 # How long a request can still take effect after its sender stopped waiting for it.
@@ -83,7 +83,7 @@ class PageSync:
     def made_not_before(self, now: datetime) -> datetime:
         """Returns the earliest time to create a page that a search didn't find: now, or after an unclear request when a
         search would find its page."""
-        return max(now, self.happened_by + seconds(INDEX_SECONDS)) if self.happened_by else now
+        return max(now, self.happened_by + times.seconds(INDEX_SECONDS)) if self.happened_by else now
 
     def is_due(self, now: datetime) -> bool:
         held = self.held_until is not None and self.held_until > now
@@ -100,7 +100,7 @@ class PageSync:
     def held(self, sender: str, now: datetime, budget_seconds: float) -> PageSync:
         """Returns the synchronisation leased to ``sender``, which sends nothing after its time budget. If another
         sender held the lease, the outcome of that sender's requests is unclear."""
-        until = now + seconds(budget_seconds + UNCLEAR_SECONDS)
+        until = now + times.seconds(budget_seconds + UNCLEAR_SECONDS)
         return replace(
             self,
             sender=sender,
@@ -141,13 +141,13 @@ class PageSync:
         """Returns the synchronisation after a failure of this page: tried again after a growing pause, so that it
         doesn't stay ahead of other pages; after an unclear failure not before the request has taken effect."""
         pause = min(FIRST_PAUSE_SECONDS * 4 ** min(self.failures, 8), LAST_PAUSE_SECONDS)
-        until = now + seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
+        until = now + times.seconds(max(pause, UNCLEAR_SECONDS) if unclear else pause)
         after = replace(
             self, status=status, message=message[:MAX_MESSAGE], failures=self.failures + 1, **_released(until)
         )
         if not unclear:
             return after
-        return replace(after, unclear=True, happened_by=now + seconds(UNCLEAR_SECONDS), held_until=until)
+        return replace(after, unclear=True, happened_by=now + times.seconds(UNCLEAR_SECONDS), held_until=until)
 
     def died(self, message: str) -> PageSync:
         """Returns the synchronisation given up: another attempt can't succeed. ``message`` tells a human why."""

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from baton.domain.errors import TrackerTrouble
-from baton.domain.times import seconds
+from baton.domain import errors, times
 from baton.domain.tracker.page_sync import MAX_MESSAGE, Sync
 
 FIRST_PAUSE_SECONDS = {Sync.PENDING: 5, Sync.ERROR: 5, Sync.DENIED: 30}
@@ -35,16 +34,16 @@ class TrackerCircuit:
         return self.closed_until is None or self.closed_until <= now
 
     def is_reconcile_due(self, now: datetime) -> bool:
-        return self.reconciled_at is None or now - self.reconciled_at >= seconds(RECONCILE_SECONDS)
+        return self.reconciled_at is None or now - self.reconciled_at >= times.seconds(RECONCILE_SECONDS)
 
-    def closed(self, trouble: TrackerTrouble, now: datetime) -> TrackerCircuit:
+    def closed(self, trouble: errors.TrackerTrouble, now: datetime) -> TrackerCircuit:
         """Returns the circuit tripped: for as long as the tracker asked, else for a pause that doubles each time and is
         longer after a denial."""
         status = Sync(trouble.status)
         pause: float = min(FIRST_PAUSE_SECONDS[status] * 2 ** min(self.failures, 10), LAST_PAUSE_SECONDS[status])
         if trouble.retry_after is not None:
             pause = min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS)
-        until = now + seconds(pause)
+        until = now + times.seconds(pause)
         return self._next(
             closed_until=until,
             failures=self.failures + 1,
@@ -53,18 +52,18 @@ class TrackerCircuit:
             wake_at=until,
         )
 
-    def extended(self, trouble: TrackerTrouble, now: datetime) -> TrackerCircuit | None:
+    def extended(self, trouble: errors.TrackerTrouble, now: datetime) -> TrackerCircuit | None:
         """Returns a tripped circuit that stays tripped for longer, or None if the tracker doesn't ask for that."""
         if trouble.retry_after is None:
             return None
-        until = now + seconds(min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS))
+        until = now + times.seconds(min(max(trouble.retry_after, 1), MAX_RETRY_AFTER_SECONDS))
         if self.closed_until is not None and until <= self.closed_until:
             return None
         return self._next(closed_until=until, wake_at=until)
 
     def opened(self, now: datetime) -> TrackerCircuit:
         """Returns the circuit reset and due at once."""
-        since = self.reconciled_at or now - seconds(RECONCILE_SECONDS)  # the period before a first reconciliation
+        since = self.reconciled_at or now - times.seconds(RECONCILE_SECONDS)  # the period before a first reconciliation
         return self._next(closed_until=None, failures=0, status=Sync.OK, message="", reconciled_at=since, wake_at=now)
 
     def answered(self) -> TrackerCircuit:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from baton.domain.errors import InvalidInput
+from baton.domain import errors
 from baton.domain.escalations.marker import Priority
 from baton.domain.tasks.task import ENDED, State
 
@@ -66,7 +66,9 @@ class TrackerSettings:
             given[name] = {**getattr(self, name), **given[name]}
         after = replace(self, **given)
         if len(after.database) > MAX_DATABASE or not after.database_id:
-            raise InvalidInput("tracker.database", "must be the id or the URL of a Notion database or data source")
+            raise errors.InvalidInput(
+                "tracker.database", "must be the id or the URL of a Notion database or data source"
+            )
         for name, known in _MAPS.items():
             _check_map(f"tracker.{name}", getattr(after, name), known)
         for name in _LISTS:
@@ -93,7 +95,7 @@ class TrackerSettings:
         for state in State:
             status = self.status_for(state)
             if state not in ENDED and self.meaning(status):
-                raise InvalidInput(f"tracker.statuses.{state}", f"must not be {status!r}, which closes a task")
+                raise errors.InvalidInput(f"tracker.statuses.{state}", f"must not be {status!r}, which closes a task")
 
 
 def from_public(values: Mapping[str, Any]) -> TrackerSettings:
@@ -128,18 +130,20 @@ def id_in(text: str) -> str | None:
 def _check_map(name: str, values: Mapping[str, str], known: Mapping[Any, str]) -> None:
     unknown = sorted(set(values) - set(map(str, known)))
     if unknown:
-        raise InvalidInput(f"{name}.{unknown[0][:MAX_WORD]}", f"is not one of: {', '.join(sorted(map(str, known)))}")
+        raise errors.InvalidInput(
+            f"{name}.{unknown[0][:MAX_WORD]}", f"is not one of: {', '.join(sorted(map(str, known)))}"
+        )
     for key, request in values.items():
         _check_word(f"{name}.{key}", request)
 
 
 def _check_words(name: str, words: tuple[str, ...]) -> None:
     if len(words) > MAX_WORDS:
-        raise InvalidInput(name, f"must be at most {MAX_WORDS} names")
+        raise errors.InvalidInput(name, f"must be at most {MAX_WORDS} names")
     for request in words:
         _check_word(name, request)
 
 
 def _check_word(name: str, request: str) -> None:
     if not folded(request) or len(request) > MAX_WORD or not request.isprintable():
-        raise InvalidInput(name, f"must be 1 to {MAX_WORD} printable characters")
+        raise errors.InvalidInput(name, f"must be 1 to {MAX_WORD} printable characters")

@@ -12,8 +12,8 @@ import hmac
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import BadSignature, HandshakeClosed, WebhookInstalled
 
 HANDSHAKE = timedelta(minutes=10)
 # The tracker repeats a delivery for about a day. The reconciliation handles older changes.
@@ -57,15 +57,15 @@ class Webhook:
         if self.token is not None:
             if _same(self.token, token):
                 return self
-            raise HandshakeClosed
+            raise errors.HandshakeClosed
         if self.state(now) != "open":
-            raise HandshakeClosed
+            raise errors.HandshakeClosed
         return replace(self, token=token, installed_at=now, version=self.version + 1)
 
     def must_have_signed(self, body: bytes, signature: str) -> None:
         """Raises ``BadSignature`` unless ``signature`` is the HMAC-SHA256 of ``body``. Compares in constant time."""
         if self.token is None or not _same(_SCHEME + sign(self.token, body), signature.strip().lower()):
-            raise BadSignature
+            raise errors.BadSignature
 
     def verified(self, now: datetime) -> Webhook:
         return replace(self, verified_at=now, version=self.version + 1)
@@ -79,7 +79,7 @@ def opened(before: Webhook | None, workspace: str, secret: str, by: Principal, n
     has to be removed first."""
     by.must_be_human("open the webhook's handshake")
     if before is not None and before.is_installed:
-        raise WebhookInstalled
+        raise errors.WebhookInstalled
     version = 1 if before is None else before.version + 1
     return Webhook(workspace=workspace, digest=digest(secret), opened_at=now, opened_by=by.key, version=version)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
-from baton.domain.errors import VersionConflict
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
@@ -20,7 +20,7 @@ def change_settings(deps: Deps, by: Principal, values: dict[str, Any], expected_
     def attempt() -> Settings:
         before = deps.store.settings(by.workspace)
         if expected_version is not None and expected_version != before.version:
-            raise VersionConflict("settings", before.version)
+            raise errors.VersionConflict("settings", before.version)
         after = before.changed(**values, version=before.version + 1)
         opens = after.tracker is not None and after.tracker != before.tracker
         if opens:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
 
+from baton.domain import errors
 from baton.domain.access.principal import CONVERSE, OWN_PARTS, SCOPES, Kind, Principal
 from baton.domain.access.token import Token, digest, spell
-from baton.domain.errors import InvalidInput, SecretAlreadyShown, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
-from baton.steps.idempotency import response_alone, run_idempotently
+from baton.steps import idempotency
 from baton.steps.retrying import retry_on_conflict
 
 
@@ -35,14 +35,16 @@ def issue_token(
     by.must_be_human("make a token")
 
     def refuse(saved: dict[str, Any]) -> NoReturn:
-        raise SecretAlreadyShown(saved["token_id"])
+        raise errors.SecretAlreadyShown(saved["token_id"])
 
     def decide(_: None) -> tuple[Token, str]:
         token, secret = _new_token(deps, by, request)
         deps.store.add_token(token, idempotency_key)
         return token, spell(token.id, secret)
 
-    return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, refuse)
+    return idempotency.run_idempotently(
+        deps, idempotency_key, lambda: idempotency.response_alone(deps, idempotency_key), decide, refuse
+    )
 
 
 def read_tokens(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
@@ -76,7 +78,7 @@ def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
     def attempt() -> Token:
         token = deps.store.token(token_id)
         if token is None or token.workspace != by.workspace:
-            raise Unknown("token")
+            raise errors.Unknown("token")
         revoked = token.revoked(by, deps.clock.now())
         if revoked is not token:
             deps.store.save_revocation(revoked)
@@ -87,16 +89,20 @@ def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
 
 def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> None:
     if not is_slug(request.subject):
-        raise InvalidInput("subject", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+        raise errors.InvalidInput(
+            "subject", "must be 1 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen"
+        )
     if request.kind is Kind.SERVICE and request.subject in OWN_PARTS:
-        raise InvalidInput("subject", f"{request.subject!r} is what Baton's own part is called in the trail")
+        raise errors.InvalidInput("subject", f"{request.subject!r} is what Baton's own part is called in the trail")
     unknown = request.scopes - SCOPES
     if unknown:
-        raise InvalidInput("scopes", f"{min(unknown)!r} is not a scope; known: {', '.join(sorted(SCOPES))}")
+        raise errors.InvalidInput("scopes", f"{min(unknown)!r} is not a scope; known: {', '.join(sorted(SCOPES))}")
     if request.kind is Kind.AGENT:
         if request.scopes - {CONVERSE}:
-            raise InvalidInput("scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}")
+            raise errors.InvalidInput(
+                "scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}"
+            )
         if deps.store.agent(by.workspace, request.subject) is None:
-            raise InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
+            raise errors.InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
     if request.expires_at is not None and request.expires_at <= now:
-        raise InvalidInput("expires_at", "must be in the future")
+        raise errors.InvalidInput("expires_at", "must be in the future")

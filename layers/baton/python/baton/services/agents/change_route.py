@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.route import MAX_ROUTES, Route, RoutingTable
-from baton.domain.errors import LimitReached, TargetInactive, Unknown, UnknownAgent, VersionConflict
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
 
@@ -28,9 +28,9 @@ def change_route(
             before = _blank(by, work_type, before, now)
         seen = 0 if before.removed else before.version
         if expected_version is not None and expected_version != seen:
-            raise VersionConflict("route", seen)
+            raise errors.VersionConflict("route", seen)
         if before.removed and len(table) >= MAX_ROUTES:
-            raise LimitReached("routes", MAX_ROUTES)
+            raise errors.LimitReached("routes", MAX_ROUTES)
         after = before.changed(by, now, **values, removed=False)
         deps.store.save_route(after, table)
         return after, before.removed
@@ -46,7 +46,7 @@ def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
         table = deps.store.routes(by.workspace)
         route = table.last(work_type)
         if route is None or route.removed:
-            raise Unknown("route for this type of work")
+            raise errors.Unknown("route for this type of work")
         deps.store.save_route(route.changed(by, deps.clock.now(), removed=True), table)
 
     return retry_on_conflict(deps.clock, attempt)
@@ -61,7 +61,7 @@ def read_route(deps: Deps, by: Principal, work_type: str) -> Route:
     """Returns the route for this type of work. Raises ``Unknown``."""
     route = deps.store.route(by.workspace, work_type)
     if route is None:
-        raise Unknown("route for this type of work")
+        raise errors.Unknown("route for this type of work")
     return route
 
 
@@ -81,6 +81,6 @@ def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) 
 def _must_be_active(deps: Deps, workspace: str, slug: str) -> None:
     agent = deps.store.agent(workspace, slug)
     if agent is None:
-        raise UnknownAgent(slug)
+        raise errors.UnknownAgent(slug)
     if not agent.active:
-        raise TargetInactive(slug)
+        raise errors.TargetInactive(slug)

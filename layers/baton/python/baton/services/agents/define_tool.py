@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.agents.tool import MAX_TOOLS, Suspension, Tool, ToolMode, check_tool, undefined
-from baton.domain.errors import InvalidInput, LimitReached, Unknown, VersionConflict
+from baton.domain.agents.tool import MAX_TOOLS, Suspension, Tool, check_tool, undefined
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.runs.prompt import context_after
@@ -17,7 +17,7 @@ from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
-from baton.steps.agents.resolve_agents import active_agent, slugs_among
+from baton.steps.agents import resolve_agents
 from baton.steps.retrying import retry_on_conflict
 
 # In one read, next to the settings.
@@ -51,13 +51,13 @@ def define_tool(
         toolbox, now = deps.store.toolbox(by.workspace), deps.clock.now()
         before = toolbox.get(name) or undefined(name, by, now)
         if expected_version is not None and expected_version != before.version:
-            raise VersionConflict("tool", before.version)
+            raise errors.VersionConflict("tool", before.version)
         if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
-            raise LimitReached("tools", MAX_TOOLS)
+            raise errors.LimitReached("tools", MAX_TOOLS)
         target = _target(deps, by.workspace, before, values)
         if target is not None:
             if seen_target not in {None, target.version}:
-                raise VersionConflict("target", target.version)
+                raise errors.VersionConflict("target", target.version)
             approved = {"target_agent": target.slug, "target_version": target.version}
         else:
             approved = {}
@@ -72,11 +72,11 @@ def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) ->
     """The target, which must be active. None if the tool is only switched off: no target is approved then."""
     wanted: str = values.get("target_agent") or before.target_agent
     if not wanted:
-        raise InvalidInput("config.target_agent", "is required")
+        raise errors.InvalidInput("config.target_agent", "is required")
     if "target_agent" not in values and not values.get("active", before.active):
         return None
-    known = deps.store.handoff_inputs(workspace, HandoffQuery(agents=slugs_among(wanted))).agents
-    return active_agent(deps, workspace, known, wanted, "config.target_agent")
+    known = deps.store.handoff_inputs(workspace, HandoffQuery(agents=resolve_agents.slugs_among(wanted))).agents
+    return resolve_agents.active_agent(deps, workspace, known, wanted, "config.target_agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def find_tool(deps: Deps, by: Principal, name: str) -> Tool:
     """Returns the tool. Raises ``Unknown``."""
     found = deps.store.tools(by.workspace, [name])
     if name not in found or not ReadRights(deps, by).may_read_tool(name):
-        raise Unknown("tool")
+        raise errors.Unknown("tool")
     return found[name]
 
 
@@ -145,9 +145,9 @@ def dry_run(deps: Deps, by: Principal, name: str, arguments: Any) -> dict[str, A
         try:
             arguments = checked(arguments, inputs.settings.guardrails, "arguments")
             must_fit("arguments", arguments)
-        except InvalidInput as refusal:
+        except errors.InvalidInput as refusal:
             problems += refusal.fields["errors"]
-    is_transfer = tool.mode is ToolMode.TRANSFER
+    is_transfer = tool.is_transfer
     shown = target.name if target else tool.target_agent
     preview = (f"Routed to {shown}" if is_transfer else f"Asked {shown}") if not problems else None
     return {

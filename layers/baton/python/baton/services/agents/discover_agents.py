@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import may_see_profile
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.liveness import Liveness, Presence, liveness
-from baton.domain.errors import Unknown
 from baton.domain.runs.run_profile import RunProfile
 from baton.ports.deps import Deps
 
@@ -38,7 +38,7 @@ def seen_agent(deps: Deps, workspace: str, slug: str) -> SeenAgent:
     """Returns the agent with its liveness. Raises ``Unknown``."""
     agent = deps.store.agent(workspace, slug)
     if agent is None:
-        raise Unknown("agent")
+        raise errors.Unknown("agent")
     last_contact_at = deps.store.last_contact(workspace, slug)
     contacts = {slug: last_contact_at} if last_contact_at else {}
     return SeenAgent(agent, _livenesses(deps, workspace, [slug], contacts)[slug])

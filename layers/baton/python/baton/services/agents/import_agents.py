@@ -8,13 +8,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import MAX_AGENTS, MAX_TYPES, Agent, Roster, check_names, distinct, unregistered
-from baton.domain.errors import InvalidInput
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.ports.deps import Deps
-from baton.steps.idempotency import response_alone, run_idempotently, save_response
+from baton.steps import idempotency
 
 Types = tuple[str, ...]
 
@@ -65,23 +65,25 @@ def import_agents(
         imported = [written.get(slug) or _unchanged(roster.get(slug)) for slug in declared]
         if idempotency_key:
             answer = {"agents": [asdict(each) for each in imported]}
-            deps.store.commit(by.workspace, *save_response(idempotency_key, answer))
+            deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, answer))
         return imported
 
-    return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, replay)
+    return idempotency.run_idempotently(
+        deps, idempotency_key, lambda: idempotency.response_alone(deps, idempotency_key), decide, replay
+    )
 
 
 def _check(declared: Mapping[str, Mapping[str, Types]]) -> None:
     if len(declared) > MAX_AGENTS:
-        raise InvalidInput("agents", f"must be at most {MAX_AGENTS}")
+        raise errors.InvalidInput("agents", f"must be at most {MAX_AGENTS}")
     for slug, types in declared.items():
         if not is_slug(slug):
-            raise InvalidInput("agents", "must be named by slugs: 1 to 63 of a-z, 0-9 and hyphens")
+            raise errors.InvalidInput("agents", "must be named by slugs: 1 to 63 of a-z, 0-9 and hyphens")
         for name, values in types.items():
             field = f"agents.{slug}.{name}"
             check_names(field, values, MAX_TYPES)
             if len(distinct(values)) < len(values):
-                raise InvalidInput(field, "must name each type once")
+                raise errors.InvalidInput(field, "must name each type once")
 
 
 def _changed_agents(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, check_agent, unregistered
-from baton.domain.errors import Busy, HumanNeeded, InvalidInput, Unknown, VersionConflict
 from baton.domain.runs.built_in_tools import BUILT_IN
 from baton.domain.runs.run_profile import NAMES, RunProfile, check_profile
 from baton.ports.deps import Deps
@@ -34,10 +34,10 @@ def register_agent(
         now = deps.clock.now()
         try:
             before = roster.get(slug)
-        except Unknown:
+        except errors.Unknown:
             before = unregistered(slug, by, now)
         if expected_version is not None and expected_version != before.version:
-            raise VersionConflict("agent", before.version)
+            raise errors.VersionConflict("agent", before.version)
         if before.version == 0:
             roster.must_have_room(1)
         profile, changes = _profile(deps, by, slug, run_values) if run_values else (None, ())
@@ -59,7 +59,7 @@ def _must_not_begin_to_run(deps: Deps, by: Principal, before: Agent, after: Agen
         and after.runtime is not before.runtime
         and deps.store.profile(by.workspace, after.slug).hands_on
     ):
-        raise HumanNeeded("change the runtime of an agent that may hand work on")
+        raise errors.HumanNeeded("change the runtime of an agent that may hand work on")
 
 
 def _profile(deps: Deps, by: Principal, slug: str, values: dict[str, Any]) -> tuple[RunProfile, tuple[str, ...]]:
@@ -70,7 +70,7 @@ def _profile(deps: Deps, by: Principal, slug: str, values: dict[str, Any]) -> tu
     tool_names = [name for name in after.tools if name not in BUILT_IN]
     unknown = sorted(set(tool_names) - set(deps.store.tools(by.workspace, tool_names))) if tool_names else []
     if unknown:
-        raise InvalidInput("tools", f"has no tool named {unknown[0]}: define it with PUT /tools/{unknown[0]}")
+        raise errors.InvalidInput("tools", f"has no tool named {unknown[0]}: define it with PUT /tools/{unknown[0]}")
     return after, before.differs(after)
 
 
@@ -80,7 +80,7 @@ def _notify_backlog(deps: Deps, agent: Agent) -> None:
     try:
         _, ready = deps.store.ready(agent.workspace, agent.slug, deps.clock.now())
         waiting = list(islice(ready, MAX_NOTICES))
-    except Busy:
+    except errors.Busy:
         waiting = []
     for each in waiting:
         deps.dispatch_queue.notify(agent.workspace, agent.slug, each.task_id)

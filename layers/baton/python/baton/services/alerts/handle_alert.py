@@ -10,8 +10,8 @@ from baton.domain.alerts.alert import Alert, from_snapshot, snapshot
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.ports.deps import Deps
 from baton.ports.writes import Save, Write
+from baton.steps import idempotency
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
-from baton.steps.idempotency import response_alone, run_idempotently, save_response
 
 
 def acknowledge_alert(
@@ -47,16 +47,16 @@ def _changed(
     idempotency_key: IdempotencyKey | None,
 ) -> Alert:
     def read() -> tuple[None, SavedResponse | None]:
-        return response_alone(deps, idempotency_key)
+        return idempotency.response_alone(deps, idempotency_key)
 
     def decide(_: None) -> Alert:
         before = deps.store.alert(by.workspace, alert_id)
         after = change(before, deps.clock.now())
-        writes: list[Write] = [*save_response(idempotency_key, snapshot(after))]
+        writes: list[Write] = [*idempotency.save_response(idempotency_key, snapshot(after))]
         if after is not before:
             writes.append(Save(after))
         if writes:
             deps.store.commit(by.workspace, *writes)
         return after
 
-    return run_idempotently(deps, idempotency_key, read, decide, from_snapshot)
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, from_snapshot)

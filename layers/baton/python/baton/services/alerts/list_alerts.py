@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.alerts.alert import Alert, AlertState
-from baton.domain.errors import Unknown
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
@@ -17,7 +17,7 @@ def find_alert(deps: Deps, by: Principal, alert_id: str) -> Alert:
     """Returns the alert. Raises ``Unknown``."""
     alert = deps.store.alert(by.workspace, alert_id)
     if not ReadRights(deps, by).readable_alerts([alert]):
-        raise Unknown("alert")
+        raise errors.Unknown("alert")
     return alert
 
 

@@ -9,9 +9,9 @@ from baton.domain.alerts.alert import MAX_PER_HOUR, Alert, AlertCount, Severity,
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.ports.deps import Deps
 from baton.ports.writes import Add, Save
+from baton.steps import idempotency
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
-from baton.steps.idempotency import run_idempotently, save_response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,12 @@ def raise_alert(
     def decide(_: None) -> Alert:
         alert = _new_alert(deps, by, request)
         alert = replace(alert, **apply_guardrails(deps, by.workspace, {"message": alert.message}))
-        saved = save_response(idempotency_key, snapshot(alert))
+        saved = idempotency.save_response(idempotency_key, snapshot(alert))
         deps.store.commit(by.workspace, *saved, Add(AlertCount(by.key, alert.raised_at), 1, MAX_PER_HOUR), Save(alert))
         deps.log("alert raised", action="alert_raised", alert_id=alert.id, task_id=alert.task_id)
         return alert
 
-    return run_idempotently(deps, idempotency_key, read, decide, from_snapshot)
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, from_snapshot)
 
 
 def _saved_response(

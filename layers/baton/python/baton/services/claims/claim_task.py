@@ -8,38 +8,22 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.read_rights import is_open_offer
 from baton.domain.agents.agent import Agent, lacking, requirements
-from baton.domain.errors import (
-    AlreadyClaimed,
-    AtCapacity,
-    CapabilityMismatch,
-    ClaimOver,
-    Conflict,
-    InactiveAgent,
-    InvalidInput,
-    KeyTaken,
-    NotClaimable,
-    NotYourAgent,
-    OwnHandoff,
-    SlotTaken,
-    TaskEnded,
-    Unknown,
-)
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.tasks.commands import ClaimTask
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS
-from baton.domain.tasks.trail import snapshot
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
+from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
 from baton.steps.claims.poll_until import Poll, poll_until
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
-from baton.steps.idempotency import response_alone, run_idempotently, save_response, saved_so_far
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 MAX_CANDIDATES = 200
@@ -72,13 +56,15 @@ def claim_task(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: Idem
     repeat of a claim that has ended since."""
 
     def read() -> tuple[None, SavedResponse | None]:
-        return response_alone(deps, idempotency_key)
+        return idempotency.response_alone(deps, idempotency_key)
 
     def decide(_: None) -> Claimed:
         return _take(deps, claimer, task_id, idempotency_key)
 
     with refused_as_unknown(deps, claimer.by, task_id, unless=is_open_offer):
-        claimed = run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, claimer, first))
+        claimed = idempotency.run_idempotently(
+            deps, idempotency_key, read, decide, lambda first: _replayed(deps, claimer, first)
+        )
     mark_contact(deps, claimer.by, claimer.agent)
     return claimed
 
@@ -90,7 +76,7 @@ def agent_to_claim_for(deps: Deps, by: Principal, task_id: str) -> str:
         return by.id
     task, _ = deps.store.load(by.workspace, task_id)
     if task.target_agent is None:
-        raise InvalidInput("agent", "is required for open work")
+        raise errors.InvalidInput("agent", "is required for open work")
     return task.target_agent
 
 
@@ -108,7 +94,7 @@ def claim_next(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey | N
 def _must_be_eligible(deps: Deps, claimer: Claimer) -> None:
     agent = deps.store.agent(claimer.by.workspace, claimer.agent)
     if agent is None:
-        raise Unknown("agent")
+        raise errors.Unknown("agent")
     agent.must_be_active()
     apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker)
 
@@ -138,7 +124,7 @@ def claim_if_any(
     claimer.by.acting_for(claimer.agent)
     try:
         claimed = _Search(deps, claimer, idempotency_key, is_contended=is_contended).claim()
-    except (KeyTaken, InactiveAgent, AtCapacity):
+    except (errors.KeyTaken, errors.InactiveAgent, errors.AtCapacity):
         claimed = None
     if claimed is None and idempotency_key:
         return _earlier_claim(deps, claimer, idempotency_key)
@@ -189,11 +175,19 @@ class _Search:
     def _try(self, ready: ReadyTask) -> Claimed | None:
         try:
             return _take(self._baton, self._claimer, ready.task_id, self._once)
-        except KeyTaken:
+        except errors.KeyTaken:
             raise
-        except (AlreadyClaimed, NotClaimable, TaskEnded, OwnHandoff, NotYourAgent, CapabilityMismatch, Unknown):
+        except (
+            errors.AlreadyClaimed,
+            errors.NotClaimable,
+            errors.TaskEnded,
+            errors.OwnHandoff,
+            errors.NotYourAgent,
+            errors.CapabilityMismatch,
+            errors.Unknown,
+        ):
             return None
-        except Conflict:
+        except errors.Conflict:
             self._is_contended = True
             self._lost.append(ready)
             return None
@@ -214,10 +208,10 @@ class _Search:
 def _take(deps: Deps, claimer: Claimer, task_id: str, idempotency_key: IdempotencyKey | None) -> Claimed:
     details, agent = deps.store.read_for_claim(claimer.by.workspace, task_id, claimer.agent)
     if agent is None or not agent.active:
-        raise InactiveAgent(claimer.agent)
+        raise errors.InactiveAgent(claimer.agent)
     try:
         return _claimed(deps, claimer, (details, agent), _any_slot(agent), idempotency_key)
-    except SlotTaken:
+    except errors.SlotTaken:
         return _claimed(deps, claimer, (details, agent), _free_slot(deps, agent), idempotency_key)
 
 
@@ -231,7 +225,7 @@ def _free_slot(deps: Deps, agent: Agent) -> int:
     taken = {held.slot for held in deps.store.held(agent.workspace, agent.slug)}
     free = [slot for slot in range(agent.max_concurrent or 0) if slot not in taken]
     if not free:
-        raise AtCapacity(agent.slug, agent.max_concurrent or 0)
+        raise errors.AtCapacity(agent.slug, agent.max_concurrent or 0)
     return random.choice(free)  # noqa: S311 - no secret
 
 
@@ -244,7 +238,7 @@ def _claimed(
 ) -> Claimed:
     details, agent = found
     now, task_id = deps.clock.now(), details.task.id
-    command = ClaimTask(
+    command = commands.ClaimTask(
         by=claimer.by,
         agent=claimer.agent,
         worker=apply_guardrails_to_name(deps, claimer.by.workspace, "worker", claimer.worker),
@@ -254,13 +248,13 @@ def _claimed(
         slot=slot,
     )
     change = transition(details.task, command, now)
-    answer = {"task_id": task_id, "claim_id": command.claim_id, "task": snapshot(change.task)}
-    commit(deps, change, *save_response(idempotency_key, answer))
+    answer = {"task_id": task_id, "claim_id": command.claim_id, "task": trail.snapshot(change.task)}
+    commit(deps, change, *idempotency.save_response(idempotency_key, answer))
     return Claimed(replace(details, task=change.task, page_sync=page_sync_of(deps, change.task)), command.claim_id)
 
 
 def _earlier_claim(deps: Deps, claimer: Claimer, idempotency_key: IdempotencyKey) -> Claimed | None:
-    answer = saved_so_far(deps, idempotency_key)
+    answer = idempotency.saved_so_far(deps, idempotency_key)
     return None if answer is None else _replayed(deps, claimer, answer)
 
 
@@ -268,5 +262,5 @@ def _replayed(deps: Deps, claimer: Claimer, answer: dict[str, Any]) -> Claimed:
     details = deps.store.read(claimer.by.workspace, answer["task_id"], with_body=True)
     claim = details.task.claim
     if claim is None or claim.claim_id != answer["claim_id"]:
-        raise ClaimOver(details.task.id)
+        raise errors.ClaimOver(details.task.id)
     return Claimed(details, claim.claim_id)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import checked
-from baton.domain.handoffs.handoff_message import HandoffMessage
+from baton.domain.handoffs import handoff_message
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import Complete
 from baton.domain.tasks.task import Task
-from baton.domain.times import rfc3339
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs
@@ -36,7 +36,7 @@ def complete_task(deps: Deps, call: WorkerCall, work: CompletedWork) -> TaskDeta
     """Completes the task, with its output and the completion message. Raises ``InvalidInput`` if the envelope isn't
     true. Also raises ``CriteriaUnreported``, ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     payload = {"output": work.output, "completion": work.completion or {}}
-    request = EndClaimRequest(call=call, verb=Complete.name, payload=payload, extra_writes=work.extra_writes)
+    request = EndClaimRequest(call=call, verb=commands.Complete.name, payload=payload, extra_writes=work.extra_writes)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         return _completed(deps, request, inputs, now, work.envelope or {})
@@ -55,7 +55,7 @@ def _completed(
     status = "success" if all(met for _, met in reports) else "partial"
     source = sender(deps, request.by.workspace, inputs, envelope, status)
     completion_id = deps.ids.new("comp", now)
-    command = Complete(
+    command = commands.Complete(
         by=request.by,
         claim_id=request.claim_id,
         has_output=output is not None,
@@ -67,7 +67,7 @@ def _completed(
         **completion,
         "completion_id": completion_id,
         "handoff_id": task.handoff_id,
-        "timestamp": rfc3339(now),
+        "timestamp": times.rfc3339(now),
         "status": status,
         "source": source,
     }
@@ -88,7 +88,7 @@ def _reports(completion: dict[str, Any]) -> list[dict[str, Any]]:
     return (completion.get("verification") or {}).get("acceptance_criteria_met") or []
 
 
-def _known(inputs: HandoffInputs) -> tuple[Task, HandoffMessage]:
+def _known(inputs: HandoffInputs) -> tuple[Task, handoff_message.HandoffMessage]:
     """The task and its handoff: ``end_claim`` has checked that there is one."""
     if inputs.parent is None:
         raise ValueError("no task was read")

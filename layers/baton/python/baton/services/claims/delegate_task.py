@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff_message import HandoffMessage, SourcePart, message_from
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import WaitFor
 from baton.domain.tasks.task import JoinRule, Kind, Policy
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
+from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, wait_for
 
@@ -28,7 +28,7 @@ class BranchMessage:
     """One branch of a delegation."""
 
     call_id: str  # the caller's name for it
-    message: HandoffMessage
+    message: handoff_message.HandoffMessage
 
     def plain(self) -> dict[str, Any]:
         return {"call_id": self.call_id, **self.message.plain()}
@@ -37,7 +37,8 @@ class BranchMessage:
 def branch_from(plain: Mapping[str, Any]) -> BranchMessage:
     """The inverse of ``plain``."""
     return BranchMessage(
-        plain["call_id"], message_from({name: value for name, value in plain.items() if name != "call_id"})
+        plain["call_id"],
+        handoff_message.message_from({name: value for name, value in plain.items() if name != "call_id"}),
     )
 
 
@@ -46,20 +47,20 @@ def delegate_task(deps: Deps, call: WorkerCall, branches: Sequence[BranchMessage
     each with its own ``call_id``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it
     was."""
     if join.policy is Policy.QUORUM and not 1 <= (join.quorum or 0) <= len(branches):
-        raise InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
+        raise errors.InvalidInput("join.quorum", f"must be from 1 to {len(branches)}, the number of branches")
     if len({each.call_id for each in branches}) < len(branches):
-        raise InvalidInput("branches", "must each have a call_id of their own")
-    by, request = call.by, EndClaimRequest(call=call, verb=WaitFor.name)
+        raise errors.InvalidInput("branches", "must each have a call_id of their own")
+    by, request = call.by, EndClaimRequest(call=call, verb=commands.WaitFor.name)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         planned = [_planned(deps, by, each, number, inputs) for number, each in enumerate(branches)]
         begun = begin_children(deps, call, planned, inputs, now)
         wait = wait_for(_claimed(inputs).task, begun.handoffs, join, inputs.settings, now)
-        command = WaitFor(by=by, claim_id=call.claim_id, wait=wait)
+        command = commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait)
         return ClaimOutcome(verb=command, children=begun.handoffs, extras=begun.extras)
 
     names = [each.message.target.agent for each in branches]
-    return end_claim(deps, request, decide, HandoffQuery(agents=slugs_among(*names)))
+    return end_claim(deps, request, decide, HandoffQuery(agents=resolve_agents.slugs_among(*names)))
 
 
 def _planned(deps: Deps, by: Principal, branch: BranchMessage, number: int, inputs: HandoffInputs) -> PlannedHandoff:
@@ -71,11 +72,15 @@ def _planned(deps: Deps, by: Principal, branch: BranchMessage, number: int, inpu
     message = content.message
     message.must_be_ahead(deps.clock.now(), field)
     name = message.target.agent
-    agent = active_agent(deps, by.workspace, inputs.agents, name, f"{field}.target.agent") if name is not None else None
-    must_be_able(deps, by.workspace, agent, message.requires, source)
+    agent = (
+        resolve_agents.active_agent(deps, by.workspace, inputs.agents, name, f"{field}.target.agent")
+        if name is not None
+        else None
+    )
+    resolve_agents.must_be_able(deps, by.workspace, agent, message.requires, source)
     completed = replace(
         message,
-        source=SourcePart({"agent": source}),
+        source=handoff_message.SourcePart({"agent": source}),
         metadata=message.metadata.with_default_priority(task.priority),
     )
     draft = HandoffDraft(

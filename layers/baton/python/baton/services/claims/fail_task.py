@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from baton.domain.access.principal import Principal
+from baton.domain import times
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import Fail, Reject
 from baton.domain.tasks.task import Task
-from baton.domain.times import rfc3339
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs
@@ -40,7 +39,7 @@ def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
     ``InvalidInput`` if the envelope isn't true. Also raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     by, payload = call.by, _payload(work.failure, work.rollback_request)
     request = EndClaimRequest(
-        call=call, verb=Fail.name, payload=payload, extra_writes=work.extra_writes, while_off=True
+        call=call, verb=commands.Fail.name, payload=payload, extra_writes=work.extra_writes, while_off=True
     )
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
@@ -50,9 +49,9 @@ def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
         checkpoint = _partial_progress(deps, request, task, base, now)
         base["checkpoint_id"] = checkpoint.id if checkpoint else None
         is_over = not work.retryable or task.attempt >= task.max_attempts
-        back = _rolled_back(deps, by, inputs, base, now) if is_over else FollowUp()
+        back = _rolled_back(deps, request, inputs, base, now) if is_over else FollowUp()
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
-        command = Fail(
+        command = commands.Fail(
             by=by,
             claim_id=call.claim_id,
             failure=record,
@@ -80,14 +79,14 @@ def reject_task(
     """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
     by = call.by
     payload = _payload({"type": "capability", "description": reason}, rollback_request)
-    request = EndClaimRequest(call=call, verb=Reject.name, payload=payload)
+    request = EndClaimRequest(call=call, verb=commands.Reject.name, payload=payload)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
         base = _base_record(deps, request, inputs, now, "reason")
-        back = _rolled_back(deps, by, inputs, base, now)
+        back = _rolled_back(deps, request, inputs, base, now)
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
-        command = Reject(
+        command = commands.Reject(
             by=by,
             claim_id=call.claim_id,
             reason=base["failure"]["description"],
@@ -112,7 +111,7 @@ def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, no
     return {
         "failure_id": deps.ids.new("fail", now),
         "handoff_id": task.handoff_id,
-        "timestamp": rfc3339(now),
+        "timestamp": times.rfc3339(now),
         "source": {"agent": task.claim.agent if task.claim else request.by.id},
         "failure": checked(request.payload["failure"], rules, at),
         **({"rollback_request": checked(rollback_request, rules, "rollback_request")} if rollback_request else {}),
@@ -138,8 +137,10 @@ def _partial_progress(
     )
 
 
-def _rolled_back(deps: Deps, by: Principal, inputs: HandoffInputs, failure: dict[str, Any], now: datetime) -> FollowUp:
-    return roll_back(deps, by, inputs.parent, failure, now) if inputs.parent else FollowUp()
+def _rolled_back(
+    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, failure: dict[str, Any], now: datetime
+) -> FollowUp:
+    return roll_back(deps, request.by, inputs.parent, failure, now) if inputs.parent else FollowUp()
 
 
 def _initiated(back: FollowUp) -> dict[str, Any] | None:

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import JOINER, system
-from baton.domain.errors import Conflict, Unknown
 from baton.domain.handoffs.workflow import JobKind
-from baton.domain.tasks.commands import Resume
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.task import State, Task, Wait
-from baton.domain.tasks.trail import canonical_json
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -40,7 +39,7 @@ def join_branches(deps: Deps, workspace: str, task_id: str) -> bool:
 def _join(deps: Deps, workspace: str, task_id: str) -> bool:
     try:
         task, _ = deps.store.load(workspace, task_id)
-    except Unknown:
+    except errors.Unknown:
         return False
     wait = task.wait
     if task.state is not State.WAITING or wait is None or wait.is_for_callback:
@@ -51,7 +50,9 @@ def _join(deps: Deps, workspace: str, task_id: str) -> bool:
     if not wait.is_met(len(done), len(ended)):
         return False
     resume_payload = {"wait": wait.number, "policy": str(wait.policy), "results": _results(deps, workspace, leaves)}
-    command = Resume(by=system(workspace, JOINER), wait=wait.number, how="joined", resume_payload=resume_payload)
+    command = commands.Resume(
+        by=system(workspace, JOINER), wait=wait.number, how="joined", resume_payload=resume_payload
+    )
     commit(deps, transition(task, command, deps.clock.now()))
     return True
 
@@ -67,7 +68,7 @@ def _leaves(deps: Deps, workspace: str, wait: Wait) -> dict[str, list[Task]]:
         for task_id, call_id in pending.items():
             task = found.get(task_id)
             if task is None:
-                raise Conflict("task")
+                raise errors.Conflict("task")
             if not task.successors:
                 leaves[call_id].append(task)
             successors |= dict.fromkeys(task.successors, call_id)
@@ -91,7 +92,7 @@ def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
     """The result without its largest parts, which the task itself shows."""
     left_out: list[str] = []
     for name in ("output", "completion", "failure"):
-        if len(canonical_json(result).encode()) > most:
+        if len(trail.canonical_json(result).encode()) > most:
             result[name] = None
             left_out.append(name)
     return {**result, "left_out": left_out}
@@ -105,9 +106,9 @@ def _result(call_id: str, of: TaskDetails) -> dict[str, Any]:
         "handoff_id": task.handoff_id,
         "agent": task.agent,
         "state": str(task.state),
-        "output": of.output if task.state is State.DONE else None,
-        "completion": of.completion if task.state is State.DONE else None,
-        "failure": None if task.state is State.DONE else of.why,
+        "output": of.output if task.is_done else None,
+        "completion": of.completion if task.is_done else None,
+        "failure": None if task.is_done else of.why,
     }
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import Release
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs
@@ -28,7 +28,7 @@ class ReleasedWork:
 def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetails:
     """Ends the claim, and makes the task ready again. Raises ``StaleClaim``, ``GuardrailRefused`` and ``Unknown``."""
     by, reason = call.by, work.reason
-    request = EndClaimRequest(call=call, verb=Release.name, extra_writes=work.extra_writes, while_off=True)
+    request = EndClaimRequest(call=call, verb=commands.Release.name, extra_writes=work.extra_writes, while_off=True)
 
     def decide(inputs: HandoffInputs, _now: datetime) -> ClaimOutcome:
         # Baton's own reasons aren't a caller's content.
@@ -36,7 +36,7 @@ def release_task(deps: Deps, call: WorkerCall, work: ReleasedWork) -> TaskDetail
         checked_reason = (
             checked({"reason": reason}, inputs.settings.guardrails, "")["reason"] if is_by_caller else reason
         )
-        command = Release(
+        command = commands.Release(
             by=by,
             claim_id=call.claim_id,
             reason=checked_reason,

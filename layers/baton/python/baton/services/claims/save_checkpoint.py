@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from baton.domain.errors import Unknown
+from baton.domain import errors
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import SaveCheckpoint
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import canonical_json, from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Put
+from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit
 
 
@@ -29,24 +28,26 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
     by, task_id, claim_id, idempotency_key = call.by, call.task_id, call.claim_id, call.idempotency_key
 
     def replay(saved: dict[str, Any]) -> tuple[Task, str]:
-        return from_snapshot(saved), saved["checkpoint_id"]
+        return trail.from_snapshot(saved), saved["checkpoint_id"]
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> tuple[Task, str]:
         if inputs.parent is None:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         claim = inputs.parent.task.current_claim(claim_id, by)
         must_be_let_act(deps, by, claim.agent)
         content = checked({"step_name": step_name, "state": state}, inputs.settings.guardrails, "")
         now = deps.clock.now()
         checkpoint_id = deps.ids.new("chk", now)
-        command = SaveCheckpoint(by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"])
+        command = commands.SaveCheckpoint(
+            by=by, claim_id=claim_id, checkpoint_id=checkpoint_id, step_name=content["step_name"]
+        )
         recorded = transition(inputs.parent.task, command, now)
         # Counted on the claim, outside of the trail.
-        size = len(canonical_json(content).encode())
+        size = len(trail.canonical_json(content).encode())
         keeping = claim.keeping(size, inputs.settings.kept_bytes_per_claim)
         change = replace(recorded, task=recorded.task.changed(claim=keeping))
         checkpoint = Checkpoint(
@@ -58,9 +59,9 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
             at=now,
             by=by.key,
         )
-        answer = {**snapshot(change.task), "checkpoint_id": checkpoint_id}
-        commit(deps, change, Put(checkpoint), *save_response(idempotency_key, answer))
+        answer = {**trail.snapshot(change.task), "checkpoint_id": checkpoint_id}
+        commit(deps, change, Put(checkpoint), *idempotency.save_response(idempotency_key, answer))
         return change.task, checkpoint_id
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
-        return run_idempotently(deps, idempotency_key, read, decide, replay)
+        return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)

@@ -7,57 +7,63 @@ from datetime import datetime
 
 from baton.domain.access.principal import Principal
 from baton.domain.agents.tool import History
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff_message import ExpectationsPart, HandoffMessage, SourcePart
-from baton.domain.runs.history import WHOLE, conversation_in
+from baton.domain.runs import history
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import Transfer
 from baton.domain.tasks.task import Kind
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
+from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output
 
 
-def transfer_task(deps: Deps, call: WorkerCall, transfer: HandoffMessage) -> TaskDetails:
+def transfer_task(deps: Deps, call: WorkerCall, transfer: handoff_message.HandoffMessage) -> TaskDetails:
     """Ends the task as done; its child takes its place in a branch. ``transfer``: ``{target, summary, results, context,
     metadata}``. Raises the errors of ``create_handoff``. A tripped loop guard leaves the task as it was."""
     by = call.by
-    request = EndClaimRequest(call=call, verb=Transfer.name, payload={"transfer": transfer.plain()})
+    request = EndClaimRequest(call=call, verb=commands.Transfer.name, payload={"transfer": transfer.plain()})
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         begun = begin_children(deps, call, [_planned(deps, by, transfer, inputs)], inputs, now)
         task = begun.only.task
-        command = Transfer(by=by, claim_id=call.claim_id, successor=task.id, target=task.target_agent)
+        command = commands.Transfer(by=by, claim_id=call.claim_id, successor=task.id, target=task.target_agent)
         return ClaimOutcome(
             verb=command, output=transfer_output(begun.only), children=begun.handoffs, extras=begun.extras
         )
 
-    query = HandoffQuery(agents=slugs_among(transfer.target.agent))
+    query = HandoffQuery(agents=resolve_agents.slugs_among(transfer.target.agent))
     return end_claim(deps, request, decide, query)
 
 
-def _planned(deps: Deps, by: Principal, transfer: HandoffMessage, inputs: HandoffInputs) -> PlannedHandoff:
+def _planned(
+    deps: Deps, by: Principal, transfer: handoff_message.HandoffMessage, inputs: HandoffInputs
+) -> PlannedHandoff:
     if inputs.parent is None or inputs.parent.task.claim is None:
         raise ValueError("no claimed task was read")
     task, record = inputs.parent.task, inputs.parent.message
     content = checked_message(transfer, inputs.settings.guardrails)
     source, name = inputs.parent.task.claim.agent, content.target.agent
-    agent = active_agent(deps, by.workspace, inputs.agents, name, "target.agent") if name is not None else None
+    agent = (
+        resolve_agents.active_agent(deps, by.workspace, inputs.agents, name, "target.agent")
+        if name is not None
+        else None
+    )
     message = replace(
         content,
-        source=SourcePart({"agent": source}),
-        expectations=ExpectationsPart(record.expectations.fields),
+        source=handoff_message.SourcePart({"agent": source}),
+        expectations=handoff_message.ExpectationsPart(record.expectations.fields),
         metadata=content.metadata.with_default_priority(task.priority),
     )
     requires = message.requires
-    must_be_able(deps, by.workspace, agent, requires, source)
+    resolve_agents.must_be_able(deps, by.workspace, agent, requires, source)
     message = message.with_context(record.context.merged_with(content.context))
-    if conversation := conversation_in(record):
-        message = conversation.handed_on(History.FULL, task.id, WHOLE, source, "").put_into(message)
+    if conversation := history.conversation_in(record):
+        message = conversation.handed_on(History.FULL, task.id, history.WHOLE, source, "").put_into(message)
     draft = HandoffDraft(
         kind=Kind.TRANSFER,
         source=source,

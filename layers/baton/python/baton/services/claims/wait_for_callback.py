@@ -7,16 +7,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import CALLBACK, system
-from baton.domain.errors import CallbackUsed, InvalidInput, Unknown
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs.callback import Callback, callback_of
 from baton.domain.numbers import fingerprint
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import Resume, WaitFor
 from baton.domain.tasks.task import State, Wait
 from baton.domain.tasks.transitions import transition
-from baton.domain.times import rfc3339, seconds
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs
@@ -34,17 +33,17 @@ def wait_for_callback(
 ) -> tuple[TaskDetails, str]:
     """Returns the task, and the token of the address that takes the one answer. ``until``: at most 30 days ahead, 7 by
     default; after it the task continues without an answer. Raises ``StaleClaim``."""
-    by, request = call.by, EndClaimRequest(call=call, verb=WaitFor.name)
+    by, request = call.by, EndClaimRequest(call=call, verb=commands.WaitFor.name)
     key = deps.callback_key.get()  # before any write: without the key there is no address for the answer
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        ends = until or now + seconds(DEFAULT_WAIT_SECONDS)
-        if not now < ends <= now + seconds(MAX_WAIT_SECONDS):
-            raise InvalidInput("until", "must be in the future, and at most 30 days ahead")
+        ends = until or now + times.seconds(DEFAULT_WAIT_SECONDS)
+        if not now < ends <= now + times.seconds(MAX_WAIT_SECONDS):
+            raise errors.InvalidInput("until", "must be in the future, and at most 30 days ahead")
         waits = inputs.parent.task.waits if inputs.parent else 0
         name = checked({"interaction_id": interaction_id}, inputs.settings.guardrails, "")["interaction_id"]
         wait = Wait(number=waits + 1, since=now, alert_at=ends, interaction_id=name, until=ends)
-        return ClaimOutcome(verb=WaitFor(by=by, claim_id=call.claim_id, wait=wait))
+        return ClaimOutcome(verb=commands.WaitFor(by=by, claim_id=call.claim_id, wait=wait))
 
     details = end_claim(deps, request, decide)
     callback = Callback(by.workspace, call.task_id, details.task.waits)
@@ -76,13 +75,15 @@ def answer_callback(deps: Deps, token: str, content: Any) -> None:
             "wait": callback.wait,
             "callback": checked_content if isinstance(content, dict) else checked_content["body"],
             "interaction_id": task.wait.interaction_id,
-            "at": rfc3339(now),
+            "at": times.rfc3339(now),
             "body_hash": fingerprint(content),
         }
         by = system(callback.workspace, CALLBACK)
         commit(
             deps,
-            transition(task, Resume(by=by, wait=callback.wait, how="callback", resume_payload=resume_payload), now),
+            transition(
+                task, commands.Resume(by=by, wait=callback.wait, how="callback", resume_payload=resume_payload), now
+            ),
         )
         return None
 
@@ -93,11 +94,11 @@ def _callback_at(deps: Deps, token: str) -> Callback:
     """Raises ``Unknown``."""
     callback = callback_of(token, deps.callback_key.get())
     if callback is None:
-        raise Unknown("callback")
+        raise errors.Unknown("callback")
     return callback
 
 
 def _must_be_a_repeat(deps: Deps, callback: Callback, content: Any) -> None:
     resume_payload = deps.store.read(callback.workspace, callback.task_id).resume_payload or {}
     if resume_payload.get("wait") != callback.wait or resume_payload.get("body_hash") != fingerprint(content):
-        raise CallbackUsed
+        raise errors.CallbackUsed

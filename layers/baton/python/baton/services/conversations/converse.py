@@ -6,40 +6,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Principal
 from baton.domain.access.principal import Kind as Who
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
-from baton.domain.errors import ClaimRequired, Conflict, ConversationBusy, InvalidInput, Unknown
 from baton.domain.guardrails.guardrails import OFF, checked
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, Lineage
-from baton.domain.handoffs.handoff_message import (
-    BudgetPart,
-    ContextPart,
-    HandoffMessage,
-    RollbackPart,
-    SourcePart,
-    TargetPart,
-)
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.runs.history import MAX_EARLIER_TASKS, WHOLE, Conversation, EarlierTask, conversation_in
+from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Entry, EntryKind, TaskEntry
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind, Task
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert, Replace, Require, VersionUnchanged, Write
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
+from baton.steps import idempotency
 from baton.steps.access.read_rights import ReadRights
-from baton.steps.agents.resolve_agents import active_agent
+from baton.steps.agents import resolve_agents
 from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation, root_record
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
-from baton.steps.idempotency import response_alone, run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
 
 __all__ = ["MAX_TEXT", "Opening", "ReadMessage", "asked_in", "going_on", "read_messages", "say", "start_conversation"]
@@ -69,21 +62,23 @@ def start_conversation(
     by.must_be_let_converse()
     for key in opening.context:
         if key.startswith(RESERVED):
-            raise InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
-    message = HandoffMessage(
-        source=SourcePart({"agent": by.key if ACT_AS in by.scopes else by.id}),
-        target=TargetPart({"agent": opening.agent, "reason": REASON}),
-        context=ContextPart(opening.context or None),
-        rollback=RollbackPart({"on_failure": None}),  # the caller reads the conversation, and sees that it failed
-        budget=BudgetPart(opening.budget or None),
+            raise errors.InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
+    message = handoff_message.HandoffMessage(
+        source=handoff_message.SourcePart({"agent": by.key if ACT_AS in by.scopes else by.id}),
+        target=handoff_message.TargetPart({"agent": opening.agent, "reason": REASON}),
+        context=handoff_message.ContextPart(opening.context or None),
+        rollback=handoff_message.RollbackPart(
+            {"on_failure": None}
+        ),  # the caller reads the conversation, and sees that it failed
+        budget=handoff_message.BudgetPart(opening.budget or None),
     )
     request = CreateHandoff(
-        message=Conversation(opening.message).put_into(message),
+        message=history.Conversation(opening.message).put_into(message),
         extra_writes=lambda new: (asked_in(new, by.key),),
     )
     try:
         return create_handoff(deps, by, request, idempotency_key)
-    except InvalidInput as refusal:
+    except errors.InvalidInput as refusal:
         refusal.rename(_REQUEST_FIELDS)
         raise
 
@@ -99,25 +94,27 @@ def say(
     workspace = by.workspace
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        task = from_snapshot(saved)
+        task = trail.from_snapshot(saved)
         return TaskDetails(task=task, page_sync=page_sync_of(deps, task))
 
     def decide(_: None) -> TaskDetails:
         found = find_conversation(deps, workspace, conversation_id)
         if heard(deps, by, found) != found.tasks:
-            raise Unknown("conversation")
+            raise errors.Unknown("conversation")
         holder = found.holder
         inputs = deps.store.handoff_inputs(workspace, _wanted(by, holder))
         _must_be_a_conversation(deps, found, inputs)
         if found.thread.is_torn:
-            raise Conflict("conversation")
+            raise errors.Conflict("conversation")
         if by.kind is Who.AGENT and deps.store.held(workspace, by.id):
-            raise ClaimRequired(by.id)
+            raise errors.ClaimRequired(by.id)
         if not holder.is_ended:
-            raise ConversationBusy(conversation_id, holder.id, str(holder.state))
+            raise errors.ConversationBusy(conversation_id, holder.id, str(holder.state))
         return _continue(deps, by, found, inputs, _Said(text, idempotency_key))
 
-    return run_idempotently(deps, idempotency_key, lambda: response_alone(deps, idempotency_key), decide, replay)
+    return idempotency.run_idempotently(
+        deps, idempotency_key, lambda: idempotency.response_alone(deps, idempotency_key), decide, replay
+    )
 
 
 def _wanted(by: Principal, holder: Task) -> HandoffQuery:
@@ -139,8 +136,8 @@ def _must_be_a_conversation(deps: Deps, found: FoundConversation, inputs: Handof
     record = found.root_record
     if record is None and inputs.parent is not None and found.root.id == inputs.parent.task.id:
         record = inputs.parent.message if inputs.parent.body is not None else None
-    if conversation_in(record or root_record(deps, found)) is None:
-        raise Unknown("conversation")
+    if history.conversation_in(record or root_record(deps, found)) is None:
+        raise errors.Unknown("conversation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +151,7 @@ class _Said:
 def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: HandoffInputs, said: _Said) -> TaskDetails:
     workspace, now, idempotency_key = by.workspace, deps.clock.now(), said.idempotency_key
     message = checked({"message": said.text}, inputs.settings.guardrails, "")["message"]
-    agent = active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
+    agent = resolve_agents.active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
     terms = Terms(
         settings=inputs.settings,
         now=now,
@@ -163,22 +160,22 @@ def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: Hando
     )
     planned = PlannedHandoff(_draft(found, inputs, _speaker(by), agent, message), agent)
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
-    saved = save_response(idempotency_key, snapshot(begun.only.task))
+    saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)
 
 
 def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, agent: Agent, text: str) -> HandoffDraft:
     """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation."""
-    holder, record = found.holder, inputs.parent.message if inputs.parent else HandoffMessage()
-    before = conversation_in(record) or Conversation(ask_in(record))
-    earlier = (*before.earlier, EarlierTask(holder.id, WHOLE))[-MAX_EARLIER_TASKS:]
-    message = HandoffMessage(
-        source=SourcePart({"agent": source}),
-        target=TargetPart({"agent": agent.slug, "reason": REASON}),
-        context=ContextPart(record.context.json or None),
-        rollback=RollbackPart({"on_failure": None}),
+    holder, record = found.holder, inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
+    before = history.conversation_in(record) or history.Conversation(ask_in(record))
+    earlier = (*before.earlier, history.EarlierTask(holder.id, history.WHOLE))[-history.MAX_EARLIER_TASKS :]
+    message = handoff_message.HandoffMessage(
+        source=handoff_message.SourcePart({"agent": source}),
+        target=handoff_message.TargetPart({"agent": agent.slug, "reason": REASON}),
+        context=handoff_message.ContextPart(record.context.json or None),
+        rollback=handoff_message.RollbackPart({"on_failure": None}),
     )
-    conversation = Conversation(text, History.FULL, earlier, before.source, before.instructions)
+    conversation = history.Conversation(text, History.FULL, earlier, before.source, before.instructions)
     return HandoffDraft(
         kind=Kind.TRANSFER,
         source=source,
@@ -208,12 +205,12 @@ def heard(deps: Deps, by: Principal, found: FoundConversation) -> tuple[Task, ..
     rights = ReadRights(deps, by)
     if rights.reads_all or (
         rights.may_read_any(task for task in found.tasks if task.id in found.thread.walked)
-        and conversation_in(root_record(deps, found)) is not None
+        and history.conversation_in(root_record(deps, found)) is not None
     ):
         return found.tasks
     own = tuple(task for task in found.tasks if rights.may_read(task))
     if not own:
-        raise Unknown("conversation")
+        raise errors.Unknown("conversation")
     return own
 
 
@@ -224,7 +221,7 @@ def _readable_tasks(deps: Deps, by: Principal, conversation_id: str) -> list[Tas
     ids = [each.task_id for each in deps.store.workflow(by.workspace, conversation_id)]
     found = deps.store.tasks(by.workspace, ids) if ids else {}
     if not found:
-        raise Unknown("conversation")
+        raise errors.Unknown("conversation")
     return [found[each] for each in sorted(found)]
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.handoffs.handoff_message import message_from
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.loop_guard import Budget
-from baton.domain.runs.history import conversation_in
+from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import Task
@@ -41,7 +41,7 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
     found = find_conversation(deps, workspace, conversation_id)
     root, holder, shown = found.root, found.holder, heard(deps, by, found)
     record = root_record(deps, found)
-    conversation = conversation_in(record)
+    conversation = history.conversation_in(record)
     _, usage = deps.store.usage(workspace, conversation_id, root.id)
     message = conversation.message if conversation else ask_in(record)
     return Overview(
@@ -57,4 +57,4 @@ def see_conversation(deps: Deps, by: Principal, conversation_id: str) -> Overvie
 def spending(deps: Deps, workspace: str, workflow_id: str, root_id: str) -> tuple[Usage, Budget]:
     """Returns the workflow's usage so far, and its root's budget. Two reads."""
     _, usage = deps.store.usage(workspace, workflow_id, root_id)
-    return usage, message_from(deps.store.bodies(workspace, [root_id]).get(root_id)).budget.limits
+    return usage, handoff_message.message_from(deps.store.bodies(workspace, [root_id]).get(root_id)).budget.limits

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Roster
-from baton.domain.errors import Conflict, InvalidMarker
 from baton.domain.escalations.direction import Capped, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.escalations.review import Review
@@ -20,8 +20,8 @@ from baton.domain.tracker.page_sync import Sync
 from baton.ports.deps import Deps
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Insert, OpenReview, Save, Write
+from baton.steps import idempotency
 from baton.steps.escalations.open_escalation import Escalation, commit_escalation, open_escalation, review_of
-from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tracker.mirror_at_once import mirror_at_once, page_of
 from baton.steps.tracker.page_delivery import PageResult
 
@@ -61,15 +61,15 @@ def create_handoff_marker(
         known = settings or deps.store.settings(by.workspace)
         return _with_present_page(deps, known, by.workspace, MarkerAnswer(**saved))
 
-    def read() -> tuple[tuple[Marker | InvalidMarker, MarkerInputs], SavedResponse | None]:
+    def read() -> tuple[tuple[Marker | errors.InvalidMarker, MarkerInputs], SavedResponse | None]:
         nonlocal settings
         marker, inputs = _parse_with_inputs(deps, by.workspace, body, idempotency_key)
         settings = inputs.settings
         return (marker, inputs), inputs.saved_response
 
-    def decide(read: tuple[Marker | InvalidMarker, MarkerInputs]) -> MarkerAnswer:
+    def decide(read: tuple[Marker | errors.InvalidMarker, MarkerInputs]) -> MarkerAnswer:
         marker, inputs = read
-        if isinstance(marker, InvalidMarker):
+        if isinstance(marker, errors.InvalidMarker):
             raise marker
         by.acting_for(marker.source.slug)
         guarded = _guarded(marker, inputs.settings)
@@ -77,12 +77,12 @@ def create_handoff_marker(
             return _text_only(deps, by, guarded, idempotency_key)
         return _escalate(deps, by, guarded, inputs, idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def _parse_with_inputs(
     deps: Deps, workspace: str, body: dict[str, Any], idempotency_key: IdempotencyKey | None
-) -> tuple[Marker | InvalidMarker, MarkerInputs]:
+) -> tuple[Marker | errors.InvalidMarker, MarkerInputs]:
     """Returns the marker, or why it is invalid: not raised yet, as a repeat gets its first answer whatever has become
     of the agents since. Parsed with the agents that this process knows, and again if any has changed since: an agent
     that was just switched off takes no work."""
@@ -94,13 +94,13 @@ def _parse_with_inputs(
         if inputs.roster == roster.version:
             return marker, inputs
         roster = deps.store.roster(workspace)
-    raise Conflict("roster")
+    raise errors.Conflict("roster")
 
 
-def _parse(body: dict[str, Any], roster: Roster) -> Marker | InvalidMarker:
+def _parse(body: dict[str, Any], roster: Roster) -> Marker | errors.InvalidMarker:
     try:
         return parse_marker(body, roster)
-    except InvalidMarker as refusal:
+    except errors.InvalidMarker as refusal:
         return refusal
 
 
@@ -119,7 +119,7 @@ def _guarded(marker: Marker, settings: Settings) -> Marker:
 def _text_only(deps: Deps, by: Principal, marker: Marker, idempotency_key: IdempotencyKey | None) -> MarkerAnswer:
     answer = MarkerAnswer(handoff_block=marker.block)
     if idempotency_key:
-        deps.store.commit(by.workspace, *save_response(idempotency_key, answer.saved_response()))
+        deps.store.commit(by.workspace, *idempotency.save_response(idempotency_key, answer.saved_response()))
     return answer
 
 
@@ -141,7 +141,7 @@ def _escalate(
         case _:
             escalation = open_escalation(deps, by, marker, settings)
             return _create(deps, inputs, escalation, marker, idempotency_key)
-    deps.store.commit(by.workspace, *extras, *save_response(idempotency_key, answer.saved_response()))
+    deps.store.commit(by.workspace, *extras, *idempotency.save_response(idempotency_key, answer.saved_response()))
     return answer
 
 
@@ -150,7 +150,9 @@ def _create(
 ) -> MarkerAnswer:
     task = escalation.change.task
     answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
-    commit_escalation(deps, escalation, inputs.direction, save_response(idempotency_key, answer.saved_response()))
+    commit_escalation(
+        deps, escalation, inputs.direction, idempotency.save_response(idempotency_key, answer.saved_response())
+    )
     return (
         answer
         if escalation.page_sync is None
@@ -179,7 +181,7 @@ def _asked_again(deps: Deps, by: Principal, marker: Marker, review_id: str) -> R
     review was released since the direction was read: an addition would go unseen."""
     review = deps.store.review(by.workspace, review_id)
     if not review.is_open:
-        raise Conflict("manual review")
+        raise errors.Conflict("manual review")
     return review.asked_again(marker.request, by, deps.clock.now())
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Unknown
 from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
@@ -28,7 +28,7 @@ def find_review(deps: Deps, by: Principal, review_id: str, limit: int, cursor: s
     """Returns the review with a page of its notes. Raises ``Unknown``."""
     review = deps.store.review(by.workspace, review_id)
     if not ReadRights(deps, by).may_read_review(review):
-        raise Unknown("manual review")
+        raise errors.Unknown("manual review")
     draft = deps.store.review_request(by.workspace, review.id) if review.reason == LOOP_GUARD else None
     notes = list_notes(deps, by.workspace, review.id, limit, cursor)
     return ReviewDetails(review=review, draft=draft, notes=notes)

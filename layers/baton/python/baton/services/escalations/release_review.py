@@ -6,25 +6,26 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
-from baton.domain.errors import ConversationBusy, ReviewClosed, Unknown, VersionConflict
 from baton.domain.escalations.marker import parse_marker
 from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
 from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.draft import HandoffDraft, draft_from, unbranched
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
-from baton.domain.runs.history import conversation_in
+from baton.domain.runs import history
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import Save, Write
 from baton.services.conversations.converse import asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
-from baton.steps.agents.resolve_agents import active_agent, must_be_able
+from baton.steps import idempotency
+from baton.steps.agents import resolve_agents
 from baton.steps.conversations.find_conversation import find_conversation
 from baton.steps.escalations.open_escalation import commit_escalation, open_escalation
 from baton.steps.handoffs.begin_handoff import (
@@ -35,7 +36,6 @@ from baton.steps.handoffs.begin_handoff import (
     commit_handoff,
     handoffs_so_far,
 )
-from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
 
 
@@ -49,7 +49,7 @@ def release_review(
     by.must_be_human("release a manual review")
 
     def replay(saved: dict[str, Any]) -> tuple[Review, TaskDetails]:
-        first = from_snapshot(saved["task"])
+        first = trail.from_snapshot(saved["task"])
         return review_from_snapshot(by.workspace, saved["review"]), TaskDetails(
             task=first, page_sync=page_sync_of(deps, first)
         )
@@ -63,14 +63,14 @@ def release_review(
     def decide(read: tuple[Review, MarkerInputs]) -> tuple[Review, TaskDetails]:
         review, inputs = read
         if not review.is_open:
-            raise ReviewClosed(review.id)
+            raise errors.ReviewClosed(review.id)
         if seen is not None and seen != review.version:
-            raise VersionConflict("manual review", review.version)
+            raise errors.VersionConflict("manual review", review.version)
         if review.reason == LOOP_GUARD:
             return _release_handoff(deps, by, review, inputs.settings, idempotency_key)
         return _release(deps, by, review, inputs, idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def _release(
@@ -82,7 +82,7 @@ def _release(
     escalation = open_escalation(deps, by, marker, inputs.settings, released=review)
     task = escalation.change.task
     released = review.released(by, now, task.id)
-    saved = save_response(idempotency_key, _response(released, task))
+    saved = idempotency.save_response(idempotency_key, _response(released, task))
     commit_escalation(deps, escalation, inputs.direction, [Save(released), *saved], ends_review=True)
     return released, TaskDetails(task=task, page_sync=escalation.page_sync)
 
@@ -94,11 +94,15 @@ def _release_handoff(
     the handoff is a retry and another retry is still open."""
     plain_draft = deps.store.review_request(by.workspace, review.id)
     if plain_draft is None:
-        raise Unknown("manual review")
+        raise errors.Unknown("manual review")
     now = deps.clock.now()
     draft = _in_its_workflow(deps, unbranched(draft_from(plain_draft)), now)
-    agent = active_agent(deps, by.workspace, {}, draft.target, "target_agent") if draft.target is not None else None
-    must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
+    agent = (
+        resolve_agents.active_agent(deps, by.workspace, {}, draft.target, "target_agent")
+        if draft.target is not None
+        else None
+    )
+    resolve_agents.must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
     terms = Terms(
         settings=settings,
         now=now,
@@ -112,12 +116,12 @@ def _release_handoff(
     extras: list[Write] = [Save(released), *_conversation_writes(deps, draft, begun.only, review)]
     if draft.retry_of is not None:
         extras.append(retry_opened(deps, deps.store.load(by.workspace, draft.retry_of)[0])(task.id))
-    extras += save_response(idempotency_key, _response(released, task))
+    extras += idempotency.save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
 
 
 def _response(released: Review, task: Task) -> dict[str, Any]:
-    return {"review": review_snapshot(released), "task": snapshot(task)}
+    return {"review": review_snapshot(released), "task": trail.snapshot(task)}
 
 
 def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffDraft:
@@ -132,11 +136,15 @@ def _in_its_workflow(deps: Deps, draft: HandoffDraft, now: datetime) -> HandoffD
 def _conversation_writes(deps: Deps, draft: HandoffDraft, new: NewHandoff, review: Review) -> list[Write]:
     """The writes for a released user's message: the message, and its place in the conversation. Raises
     ``ConversationBusy``."""
-    if draft.lineage.parent_id is not None or draft.retry_of is not None or conversation_in(new.message) is None:
+    if (
+        draft.lineage.parent_id is not None
+        or draft.retry_of is not None
+        or history.conversation_in(new.message) is None
+    ):
         return []
     if draft.lineage.master_task_id is None:
         return [asked_in(new, review.requested_by)]
     found = find_conversation(deps, review.workspace, draft.lineage.workflow_id)
     if not found.holder.is_ended:
-        raise ConversationBusy(draft.lineage.workflow_id, found.holder.id, str(found.holder.state))
+        raise errors.ConversationBusy(draft.lineage.workflow_id, found.holder.id, str(found.holder.state))
     return going_on(found, new, review.requested_by)

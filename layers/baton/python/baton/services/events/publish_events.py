@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from baton.domain.errors import Busy
+from baton.domain import errors
 from baton.domain.events.bus_events import OVERDUE_AFTER, BusEvent, OutboxEvent, bus_event, bus_event_id, retry_delay
 from baton.ports.deps import Deps
 from baton.ports.events import Bus, PendingEvent, PublishResult
@@ -73,7 +73,7 @@ def _publish(deps: Deps, bus: Bus, outbox_events: Sequence[OutboxEvent], result:
 def _mark(deps: Deps, outbox_event: OutboxEvent) -> None:
     try:
         deps.store.mark_sent(outbox_event.workspace, outbox_event.task_id, outbox_event.event.seq)
-    except Busy:
+    except errors.Busy:
         deps.log("an event will be published twice", action="event_unmarked", event_id=_id(outbox_event))
 
 

@@ -6,25 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Kind as Who
 from baton.domain.access.principal import Principal
 from baton.domain.agents.route import Mode
-from baton.domain.errors import ClaimRequired, InvalidInput, StaleClaim
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, Lineage, lineage_under
-from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage
 from baton.domain.handoffs.workflow import ANY_AGENT, HeldClaim, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind, Task
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Require, UnderClaim, Write
+from baton.steps import idempotency
+from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.agents.resolve_agents import active_agent, canonical_source, must_be_able, slugs_among, source_of
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import NewHandoff, PlannedHandoff, Terms, begin_handoff, commit_handoff
-from baton.steps.idempotency import run_idempotently, save_response
 from baton.steps.tasks.change_task import page_sync_of
 
 
@@ -41,7 +41,7 @@ class _Read:
 class CreateHandoff:
     """A request for a new handoff."""
 
-    message: HandoffMessage  # as it was sent
+    message: handoff_message.HandoffMessage  # as it was sent
     kind: Kind = Kind.TRANSFER
     claim_id: str | None = None  # of the claim that it is made under; None for a root
     work_type: str | None = None  # decides the route if no target is named
@@ -72,18 +72,20 @@ def create_handoff(
     ``GuardrailRefused``, ``TooLarge``, ``KeyReused``, and ``LoopTripped``, which leaves an entry for a human."""
 
     def read() -> tuple[_Read, SavedResponse | None]:
-        source = source_of(deps, by, asked.source)
+        source = resolve_agents.source_of(deps, by, asked.source)
         held = _held(deps, by, asked, source)
         inputs = deps.store.handoff_inputs(by.workspace, _wanted(asked, source, held, idempotency_key))
         return _Read(source, held, inputs), inputs.saved_response
 
     def decide(read: _Read) -> TaskDetails:
-        source = canonical_source(deps, by, read.inputs.agents, read.source)
+        source = resolve_agents.canonical_source(deps, by, read.inputs.agents, read.source)
         must_be_let_act(deps, by, source, read.inputs.agents)
         inputs = _routed(deps, by.workspace, asked, source, read.inputs)
         return _hand_off(deps, by, asked, _Read(source, read.held, inputs), idempotency_key)
 
-    return run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, by.workspace, first))
+    return idempotency.run_idempotently(
+        deps, idempotency_key, read, decide, lambda first: _replayed(deps, by.workspace, first)
+    )
 
 
 def _routed(deps: Deps, workspace: str, request: CreateHandoff, source: str, inputs: HandoffInputs) -> HandoffInputs:
@@ -108,7 +110,7 @@ def _wanted(
     claim = _named_claim(request, held)
     target = request.target or ANY_AGENT
     return HandoffQuery(
-        agents=slugs_among(source, request.target, request.on_failure),
+        agents=resolve_agents.slugs_among(source, request.target, request.on_failure),
         work_type=request.work_type,
         idempotency_key=idempotency_key,
         parent_id=claim.task_id if claim else None,
@@ -127,7 +129,7 @@ def _hand_off(
     source, held, inputs = read.source, read.held, read.inputs
     parent = _parent(by, request, source, held, inputs)
     if parent is None and by.kind is not Who.HUMAN and request.claim_id is None and held:
-        raise ClaimRequired(source)
+        raise errors.ClaimRequired(source)
     start = _so_far(deps, by, request, parent, inputs)
     planned = _planned(deps, by, request, read, parent)
     is_agents_root = parent is None and by.kind is not Who.HUMAN
@@ -140,7 +142,7 @@ def _hand_off(
         is_counted=parent is not None or request.workflow_id is not None,
     )
     begun = begin_handoff(deps, by, planned, terms, idempotency_key)
-    saved = save_response(idempotency_key, snapshot(begun.only.task))
+    saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     under = [Require(UnderClaim(parent.id, request.claim_id))] if parent is not None and request.claim_id else []
     return commit_handoff(deps, begun, *under, *saved, *request.extra_writes(begun.only))
 
@@ -154,13 +156,15 @@ def _parent(
         return None
     claim = _named_claim(request, held)
     if claim is None or inputs.parent is None:
-        raise StaleClaim(None)
+        raise errors.StaleClaim(None)
     task = inputs.parent.task
     current = task.current_claim(request.claim_id, by)
     if current.agent != source:
-        raise StaleClaim(task.id)
+        raise errors.StaleClaim(task.id)
     if request.workflow_id not in {None, task.workflow_id}:
-        raise InvalidInput("metadata.workflow_id", "must be left out, or that of the task that is handed off from")
+        raise errors.InvalidInput(
+            "metadata.workflow_id", "must be left out, or that of the task that is handed off from"
+        )
     return task
 
 
@@ -172,10 +176,14 @@ def _planned(deps: Deps, by: Principal, request: CreateHandoff, read: _Read, par
     target = request.target
     if target is None and request.work_type is not None:
         if inputs.route is None or inputs.route.removed:
-            raise InvalidInput("work_type", f"has no route, and no target is named: {request.work_type}")
+            raise errors.InvalidInput("work_type", f"has no route, and no target is named: {request.work_type}")
         target, mode, rank = inputs.route.agent, inputs.route.mode, inputs.route.dispatch_rank
-    agent = active_agent(deps, by.workspace, inputs.agents, target, "target.agent") if target is not None else None
-    must_be_able(deps, by.workspace, agent, message.requires, source)
+    agent = (
+        resolve_agents.active_agent(deps, by.workspace, inputs.agents, target, "target.agent")
+        if target is not None
+        else None
+    )
+    resolve_agents.must_be_able(deps, by.workspace, agent, message.requires, source)
     draft = HandoffDraft(
         kind=request.kind,
         source=source,
@@ -197,15 +205,15 @@ def _lineage(deps: Deps, request: CreateHandoff, parent: Task | None, inputs: Ha
 
 
 def _completed(
-    deps: Deps, by: Principal, message: HandoffMessage, request: CreateHandoff, inputs: HandoffInputs
-) -> HandoffMessage:
+    deps: Deps, by: Principal, message: handoff_message.HandoffMessage, request: CreateHandoff, inputs: HandoffInputs
+) -> handoff_message.HandoffMessage:
     """The message with the parent's context merged in, and with the canonical name of the agent that a failure goes
     back to."""
-    before = inputs.parent.message.context if inputs.parent else ContextPart()
+    before = inputs.parent.message.context if inputs.parent else handoff_message.ContextPart()
     completed = message.with_context(before.merged_with(message.context))
     if request.on_failure is None:
         return completed
-    back_to = active_agent(deps, by.workspace, inputs.agents, request.on_failure, "rollback.on_failure")
+    back_to = resolve_agents.active_agent(deps, by.workspace, inputs.agents, request.on_failure, "rollback.on_failure")
     return replace(completed, rollback=message.rollback.having(on_failure=back_to.slug))
 
 
@@ -229,7 +237,7 @@ def _must_have_begun(deps: Deps, by: Principal, ids: list[str]) -> None:
     found = deps.store.tasks(by.workspace, ids).values()
     if not any(task.is_root and task.created_by == by.key for task in found):
         message = "is of a workflow that somebody else began: leave it out, or name the claim that you hold in it"
-        raise InvalidInput("metadata.workflow_id", message)
+        raise errors.InvalidInput("metadata.workflow_id", message)
 
 
 def _roots(deps: Deps, workspace: str, draft: HandoffDraft, inputs: HandoffInputs) -> RootHandoffs:
@@ -241,6 +249,6 @@ def _roots(deps: Deps, workspace: str, draft: HandoffDraft, inputs: HandoffInput
 
 
 def _replayed(deps: Deps, workspace: str, first: dict[str, Any]) -> TaskDetails:
-    task = from_snapshot(first)
+    task = trail.from_snapshot(first)
     body = deps.store.bodies(workspace, [task.id])[task.id]
     return TaskDetails(task=task, body=body, page_sync=page_sync_of(deps, task))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Unknown
 from baton.domain.handoffs.handoff import handoff_id_of, task_id_of
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -15,8 +15,8 @@ def find_handoff(deps: Deps, by: Principal, handoff_id: str) -> TaskDetails:
     task_id = task_of(handoff_id)
     try:
         found = deps.store.read(by.workspace, task_id, with_body=True)
-    except Unknown as exc:
-        raise Unknown("handoff") from exc
+    except errors.Unknown as exc:
+        raise errors.Unknown("handoff") from exc
     ReadRights(deps, by).must_read(found.task, "handoff")
     return found
 
@@ -25,5 +25,5 @@ def task_of(handoff_id: str) -> str:
     """Returns the id of the handoff's task. Raises ``Unknown`` for a text that is no handoff id."""
     task_id = task_id_of(handoff_id)
     if handoff_id_of(task_id) != handoff_id:
-        raise Unknown("handoff")
+        raise errors.Unknown("handoff")
     return task_id

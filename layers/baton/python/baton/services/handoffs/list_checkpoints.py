@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Unknown
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import first_checkpoint_id_of
-from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
 from baton.domain.handoffs.workflow import ANY_AGENT, Checkpoint
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import canonical_json
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights, readable_task
@@ -30,7 +30,7 @@ def checkpoints_of_workflow(deps: Deps, by: Principal, workflow_id: str, limit: 
     ids = [each.task_id for each in deps.store.workflow(by.workspace, workflow_id)]
     readable = ReadRights(deps, by).readable_among(ids)
     if not readable:
-        raise Unknown("workflow")
+        raise errors.Unknown("workflow")
     return _Listing(deps, by.workspace, workflow_id, readable).page(limit, cursor)
 
 
@@ -52,7 +52,7 @@ class _Listing:
         for _ in range(MAX_READS):
             items, cursor = self._next_items(min(limit - len(found), AT_ONCE), cursor)
             found += items
-            size += sum(len(canonical_json(each.state).encode()) for each in items)
+            size += sum(len(trail.canonical_json(each.state).encode()) for each in items)
             if cursor is None or len(found) >= limit or size > MAX_BYTES:
                 break
         return Page(tuple(found), cursor)
@@ -77,11 +77,13 @@ class _Listing:
             return {}
         tasks = self._store.tasks(self._workspace, task_ids)
         bodies = self._store.bodies(self._workspace, task_ids)
-        made = [_first(tasks[each], message_from(bodies.get(each))) for each in task_ids if each in tasks]
+        made = [
+            _first(tasks[each], handoff_message.message_from(bodies.get(each))) for each in task_ids if each in tasks
+        ]
         return {each.id: each for each in made}
 
 
-def _first(task: Task, record: HandoffMessage) -> Checkpoint:
+def _first(task: Task, record: handoff_message.HandoffMessage) -> Checkpoint:
     return Checkpoint(
         id=first_checkpoint_id_of(task.id),
         workflow_id=task.workflow_id,

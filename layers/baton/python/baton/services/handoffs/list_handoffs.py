@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import InvalidInput
 from baton.domain.tasks.task import State, Task
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
@@ -99,7 +99,9 @@ def _by_day(deps: Deps, criteria: Filter, readable: _Readable, limit: int, curso
     now = deps.clock.now()
     since = criteria.since or now - timedelta(days=DEFAULT_DAYS)
     if now - since > timedelta(days=MAX_DAYS):
-        raise InvalidInput("since", f"must be at most {MAX_DAYS} days ago where neither workflow nor target is named")
+        raise errors.InvalidInput(
+            "since", f"must be at most {MAX_DAYS} days ago where neither workflow nor target is named"
+        )
     day, at = _position(cursor) if cursor is not None else (now.date(), None)
     found: list[Task] = []
     for _ in range(MAX_READS):
@@ -119,4 +121,4 @@ def _position(cursor: str) -> tuple[date, str | None]:
     try:
         return date.fromisoformat(day), at or None
     except ValueError as exc:
-        raise InvalidInput("cursor", "is not one that was given out") from exc
+        raise errors.InvalidInput("cursor", "is not one that was given out") from exc

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Unknown
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.agents.kill_switch import must_be_let_act
@@ -34,4 +34,4 @@ def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int
 def must_exist(deps: Deps, workspace: str, slug: str) -> None:
     """Raises ``Unknown``."""
     if deps.store.agent(workspace, slug) is None:
-        raise Unknown("agent")
+        raise errors.Unknown("agent")

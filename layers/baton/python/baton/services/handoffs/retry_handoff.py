@@ -8,31 +8,24 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import AlreadyRetried, HumanNeeded, NotAllowed, Unknown
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
 from baton.domain.handoffs.handoff import fits_in
-from baton.domain.handoffs.handoff_message import (
-    ContextPart,
-    ExpectationsPart,
-    HandoffMessage,
-    RollbackPart,
-    TargetPart,
-    message_from,
-)
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Kind, State, Task
 from baton.domain.tasks.task_items import Retry
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import NotCancelled, Replace, Require, Write
+from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
+from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoff, commit_handoff
-from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import page_sync_of
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
@@ -51,29 +44,29 @@ def retry_handoff(
     ``LoopTripped``, and the errors of ``create_handoff`` about its target."""
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        retry = from_snapshot(saved)
+        retry = trail.from_snapshot(saved)
         body = deps.store.bodies(by.workspace, [retry.id])[retry.id]
         return TaskDetails(task=retry, body=body, page_sync=page_sync_of(deps, retry))
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> TaskDetails:
         if inputs.parent is None:
-            raise Unknown("handoff")
+            raise errors.Unknown("handoff")
         first = inputs.parent.task
         _must_be_allowed(deps, by, first)
         if not by.is_human and inputs.parent.message.is_escalation:
             # Its direction's breaker and cap count requests, and wouldn't see a retry (invariant 6).
-            raise HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
+            raise errors.HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[Require] = [] if by.is_human else _not_cancelled_above(deps, first)
         opened = retry_opened(deps, first)
         whole = deps.store.read(by.workspace, first.id, with_body=True)
         return _retry(deps, by, whole, lambda retry_id: [opened(retry_id), *above], idempotency_key)
 
     with refused_as_unknown(deps, by, task_id, "handoff"):
-        return run_idempotently(deps, idempotency_key, read, decide, replay)
+        return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def retry_opened(deps: Deps, first: Task) -> Callable[[str], Replace]:
@@ -89,9 +82,9 @@ def _must_be_allowed(deps: Deps, by: Principal, first: Task) -> None:
     if not by.is_human and by.key != first.source_agent:
         must_be_let_act(deps, by, by.acting_for(first.source_agent))
     if first.state not in _RETRYABLE:
-        raise NotAllowed(first.id, "retry", first.state)
+        raise errors.NotAllowed(first.id, "retry", first.state)
     if first.state is State.CANCELLED and first.successors and not by.is_human:
-        raise HumanNeeded("retry what was split: it goes on in its parts")
+        raise errors.HumanNeeded("retry what was split: it goes on in its parts")
 
 
 def _origin(deps: Deps, first: Task) -> str:
@@ -109,7 +102,7 @@ def _latest(deps: Deps, first: Task, origin: str) -> str | None:
     if seen is not None:
         latest = deps.store.tasks(first.workspace, [seen]).get(seen)
         if latest is not None and not latest.is_ended:
-            raise AlreadyRetried(first.handoff_id, latest.id)
+            raise errors.AlreadyRetried(first.handoff_id, latest.id)
     return seen
 
 
@@ -124,7 +117,7 @@ def _not_cancelled_above(deps: Deps, task: Task) -> list[Require]:
         ancestor = parents.get(ancestor)
     found = deps.store.tasks(task.workspace, above) if above else {}
     if any(each.state is State.CANCELLED for each in found.values()):
-        raise HumanNeeded("retry what lies under a cancelled task")
+        raise errors.HumanNeeded("retry what lies under a cancelled task")
     return [Require(NotCancelled(each)) for each in above]
 
 
@@ -138,10 +131,10 @@ def _retry(
     """Commits the retry. ``writes``: those that go with the new task's id: the record of the latest retry, and the
     ancestors that must not be cancelled."""
     first = whole.task
-    names = slugs_among(first.target_agent)
+    names = resolve_agents.slugs_among(first.target_agent)
     inputs = deps.store.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
     agent = (
-        active_agent(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
+        resolve_agents.active_agent(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
         if first.target_agent is not None
         else None
     )
@@ -157,24 +150,28 @@ def _retry(
         dispatch_rank=first.dispatch_rank,
         retry_of=first.id,
     )
-    must_be_able(deps, by.workspace, agent, first.requires, first.source_agent)
+    resolve_agents.must_be_able(deps, by.workspace, agent, first.requires, first.source_agent)
     terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs)
     begun = begin_handoff(deps, by, PlannedHandoff(draft, agent), terms, idempotency_key)
     retry = begun.only.task
-    saved = save_response(idempotency_key, snapshot(retry))
+    saved = idempotency.save_response(idempotency_key, trail.snapshot(retry))
     return commit_handoff(deps, begun, *writes(retry.id), *saved)
 
 
-def _message(whole: TaskDetails, now: datetime) -> HandoffMessage:
+def _message(whole: TaskDetails, now: datetime) -> handoff_message.HandoffMessage:
     """The first message, with its outcome since."""
     task, record = whole.task, whole.message
-    content = message_from({name: value for name, value in record.plain().items() if name not in _OWN})
+    content = handoff_message.message_from({name: value for name, value in record.plain().items() if name not in _OWN})
     content = content.with_context(_restored(content.context, whole))
     deadline = content.expectations.deadline
     if deadline is not None and deadline <= now:  # else the retry would fail before it could be claimed
-        content = replace(content, expectations=content.expectations.without(*ExpectationsPart.TIMES))
-    target = content.target if content.target.fields else TargetPart({"reason": record.escalation_reason or task.title})
-    rollback = RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)})
+        content = replace(content, expectations=content.expectations.without(*handoff_message.ExpectationsPart.TIMES))
+    target = (
+        content.target
+        if content.target.fields
+        else handoff_message.TargetPart({"reason": record.escalation_reason or task.title})
+    )
+    rollback = handoff_message.RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)})
     if task.last_checkpoint_id:
         rollback = rollback.having(checkpoint_id=task.last_checkpoint_id)
     message = replace(
@@ -194,10 +191,12 @@ def _message(whole: TaskDetails, now: datetime) -> HandoffMessage:
     if not completed.fits and whole.why is not None:
         short = {name: whole.why[name] for name in ("type", "description")}
         completed = message.having(retries={**retries, "failure": short})
-    return completed if completed.fits else replace(completed, context=ContextPart(record.context.fields))
+    return (
+        completed if completed.fits else replace(completed, context=handoff_message.ContextPart(record.context.fields))
+    )
 
 
-def _restored(context: ContextPart, whole: TaskDetails) -> ContextPart:
+def _restored(context: handoff_message.ContextPart, whole: TaskDetails) -> handoff_message.ContextPart:
     """The context with the last checkpoint's state, unless both are too large to store; the message names the
     checkpoint in any case."""
     if whole.checkpoint is None:

@@ -6,30 +6,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.agents.route import Mode
-from baton.domain.errors import Unknown
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_beside
-from baton.domain.handoffs.handoff_message import HandoffMessage, RollbackPart, SourcePart, TargetPart
 from baton.domain.idempotency import SavedResponse
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import HumanCall
-from baton.domain.tasks.commands import Split
 from baton.domain.tasks.task import Kind
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
-from baton.steps.agents.resolve_agents import active_agent, must_be_able, slugs_among
+from baton.steps import idempotency
+from baton.steps.agents import resolve_agents
 from baton.steps.guardrails.apply_guardrails import checked_message
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_or_refuse
-from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 MIN_PARTS, MAX_PARTS = 2, 10
 
 
 def split_task(
-    deps: Deps, call: HumanCall, parts: Sequence[HandoffMessage]
+    deps: Deps, call: HumanCall, parts: Sequence[handoff_message.HandoffMessage]
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     """Returns the whole, cancelled, and its parts in ``needs``. Each part has the whole's context, source and place in
     the workflow, and its target unless it names one. ``parts``: ``{target, summary, context, expectations, metadata}``.
@@ -39,20 +38,24 @@ def split_task(
     by.must_be_human("split a task")
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        names = slugs_among(*(each.target.agent for each in parts))
+        names = resolve_agents.slugs_among(*(each.target.agent for each in parts))
         query = HandoffQuery(agents=names, parent_id=call.task_id, idempotency_key=idempotency_key)
-        return with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
         if inputs.parent is None:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         return _split(deps, call, inputs.parent, inputs, parts)
 
-    return run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, first))
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, lambda first: _replayed(deps, first))
 
 
 def _split(
-    deps: Deps, call: HumanCall, whole: TaskDetails, inputs: HandoffInputs, parts: Sequence[HandoffMessage]
+    deps: Deps,
+    call: HumanCall,
+    whole: TaskDetails,
+    inputs: HandoffInputs,
+    parts: Sequence[handoff_message.HandoffMessage],
 ) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
     by, idempotency_key = call.by, call.idempotency_key
     now = deps.clock.now()
@@ -61,36 +64,38 @@ def _split(
     begun = begin_or_refuse(deps, by, planned, terms, idempotency_key)
     made = begun.handoffs
     change = transition(
-        whole.task, Split(by=by, parts=tuple(each.task.id for each in made), revision=call.revision), now
+        whole.task, commands.Split(by=by, parts=tuple(each.task.id for each in made), revision=call.revision), now
     )
-    answer = {"whole": snapshot(change.task), "parts": [snapshot(each.task) for each in made]}
+    answer = {"whole": trail.snapshot(change.task), "parts": [trail.snapshot(each.task) for each in made]}
     commit(
         deps,
         change,
         *(write for each in made for write in each.writes),
         *begun.extras,
-        *save_response(idempotency_key, answer),
+        *idempotency.save_response(idempotency_key, answer),
     )
     return TaskDetails(task=change.task, page_sync=page_sync_of(deps, change.task)), tuple(
         each.details for each in made
     )
 
 
-def _part(deps: Deps, whole: TaskDetails, inputs: HandoffInputs, part: HandoffMessage, number: int) -> HandoffDraft:
+def _part(
+    deps: Deps, whole: TaskDetails, inputs: HandoffInputs, part: handoff_message.HandoffMessage, number: int
+) -> HandoffDraft:
     task, record = whole.task, whole.message
     content = checked_message(part, inputs.settings.guardrails, f"parts.{number}")
     content.must_be_ahead(deps.clock.now(), f"parts.{number}")
-    target = TargetPart({**record.target.fields, **content.target.fields})
+    target = handoff_message.TargetPart({**record.target.fields, **content.target.fields})
     name = content.target.agent if "agent" in content.target.fields else task.target_agent
     field = f"parts.{number}.target.agent"
-    agent = active_agent(deps, task.workspace, inputs.agents, name, field) if name is not None else None
-    must_be_able(deps, task.workspace, agent, content.requires, task.source_agent)
+    agent = resolve_agents.active_agent(deps, task.workspace, inputs.agents, name, field) if name is not None else None
+    resolve_agents.must_be_able(deps, task.workspace, agent, content.requires, task.source_agent)
     message = replace(
         content,
-        source=record.source if record.source.fields else SourcePart({"agent": task.source_agent}),
+        source=record.source if record.source.fields else handoff_message.SourcePart({"agent": task.source_agent}),
         target=target.having(agent=name, reason=target.reason or task.title),
         metadata=content.metadata.with_default_priority(task.priority),
-        rollback=RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)}),
+        rollback=handoff_message.RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)}),
     ).having(part_of={"handoff_id": task.handoff_id, "task_id": task.id, "number": number + 1})
     return HandoffDraft(
         kind=Kind.TRANSFER,
@@ -106,7 +111,7 @@ def _part(deps: Deps, whole: TaskDetails, inputs: HandoffInputs, part: HandoffMe
 
 
 def _replayed(deps: Deps, first: dict[str, Any]) -> tuple[TaskDetails, tuple[TaskDetails, ...]]:
-    whole, tasks = from_snapshot(first["whole"]), [from_snapshot(each) for each in first["parts"]]
+    whole, tasks = trail.from_snapshot(first["whole"]), [trail.from_snapshot(each) for each in first["parts"]]
     bodies = deps.store.bodies(whole.workspace, [task.id for task in tasks])
     parts = tuple(TaskDetails(task=task, body=bodies[task.id], page_sync=page_sync_of(deps, task)) for task in tasks)
     return TaskDetails(task=whole, page_sync=page_sync_of(deps, whole)), parts

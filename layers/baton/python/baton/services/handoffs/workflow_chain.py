@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Unknown
 from baton.domain.handoffs.chain import Step, tree
 from baton.domain.handoffs.loop_guard import Budget
 from baton.domain.runs.transcript import Usage
@@ -39,6 +39,6 @@ def workflow_chain(deps: Deps, by: Principal, workflow_id: str) -> tuple[Step, .
     found = list(deps.store.outcomes(by.workspace, ids).values()) if ids else []
     rights = ReadRights(deps, by)
     if not found or not rights.may_read_any(each.task for each in found):
-        raise Unknown("workflow")
+        raise errors.Unknown("workflow")
     steps = [Step(task=each.task, completion=each.completion, failure=each.failure) for each in found]
     return tree(each if rights.may_read(each.task) else each.without_words() for each in steps)

@@ -11,25 +11,13 @@ from enum import StrEnum
 from itertools import islice
 from threading import Thread
 
+from baton.domain import errors, times
 from baton.domain.access.principal import PROCESS_TASK, system
 from baton.domain.agents.agent import Agent
-from baton.domain.errors import (
-    AlreadyClaimed,
-    AtCapacity,
-    Busy,
-    CapabilityMismatch,
-    InactiveAgent,
-    InvalidInput,
-    NotClaimable,
-    StaleClaim,
-    TaskEnded,
-    Unknown,
-)
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import State
-from baton.domain.tasks.trail import canonical_json
-from baton.domain.times import seconds
+from baton.ports import runs
 from baton.ports.deps import Deps
-from baton.ports.runs import AgentRunner, RunExit, RunFailed, RunInput, RunSucceeded
 from baton.services.claims.claim_task import Claimed, Claimer, claim_if_any, claim_task
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -83,7 +71,9 @@ class TimeBudget:
         return self.time_left() - self.run_margin_seconds
 
 
-def process_task(deps: Deps, runner: AgentRunner, notice: DispatchNotice, time_budget: TimeBudget) -> NoticeOutcome:
+def process_task(
+    deps: Deps, runner: runs.AgentRunner, notice: DispatchNotice, time_budget: TimeBudget
+) -> NoticeOutcome:
     """Handles one dispatch notice. Raises ``Busy`` if the store doesn't answer: the notice must be delivered again.
     Every other error is the task's: it fails, is tried again, or comes back by the sweeper."""
     if time_budget.time_left() < time_budget.least_seconds:
@@ -102,7 +92,7 @@ def process_task(deps: Deps, runner: AgentRunner, notice: DispatchNotice, time_b
     )
     if isinstance(claimed, NoticeOutcome):
         return claimed
-    run_input = RunInput(
+    run_input = runs.RunInput(
         details=claimed.details, agent=agent, by=by, claim_id=claimed.claim_id, time_left=time_budget.time_left_to_work
     )
     handled = _ClaimedRun(deps, runner, run_input, time_budget).go()
@@ -123,7 +113,15 @@ def _claim(deps: Deps, claimer: Claimer, notice: DispatchNotice) -> Claimed | No
         if task.state is State.DELEGATED and not task.is_ready(deps.clock.now()):
             notify_agent(deps, task)
             return NoticeOutcome.LATER
-    except (AlreadyClaimed, NotClaimable, TaskEnded, InactiveAgent, AtCapacity, CapabilityMismatch, Unknown):
+    except (
+        errors.AlreadyClaimed,
+        errors.NotClaimable,
+        errors.TaskEnded,
+        errors.InactiveAgent,
+        errors.AtCapacity,
+        errors.CapabilityMismatch,
+        errors.Unknown,
+    ):
         pass
     return NoticeOutcome.NOTHING
 
@@ -133,8 +131,8 @@ class _ClaimedRun:
     """The run of one claimed task."""
 
     deps: Deps
-    runner: AgentRunner
-    run_input: RunInput
+    runner: runs.AgentRunner
+    run_input: runs.RunInput
     time_budget: TimeBudget
 
     @property
@@ -145,65 +143,67 @@ class _ClaimedRun:
         outcome = self._start()
         try:
             result = self._await_result(outcome)
-            if isinstance(result, RunSucceeded):
+            if isinstance(result, runs.RunSucceeded):
                 self._complete(result)
-            elif isinstance(result, RunFailed):
+            elif isinstance(result, runs.RunFailed):
                 self._fail(result)
-        except StaleClaim:
+        except errors.StaleClaim:
             self.deps.log("the claim was lost during the run", action="claim_lost", task_id=self.task_id)
             return NoticeOutcome.LOST
         return NoticeOutcome.RAN
 
-    def _complete(self, done: RunSucceeded) -> None:
+    def _complete(self, done: runs.RunSucceeded) -> None:
         """Completes the task. A result that the handoff or the workspace's guardrails refuse is a failure: the agent
         can't report a better one."""
         try:
             call = self.run_input.call(_hash([done.output, done.completion]))
             complete_task(self.deps, call, CompletedWork(output=done.output, completion=done.completion))
-        except InvalidInput as refusal:
+        except errors.InvalidInput as refusal:
             self._fail_invalid(refusal, retryable=False)
 
-    def _fail(self, not_done: RunFailed) -> None:
+    def _fail(self, not_done: runs.RunFailed) -> None:
         """Fails the task, also if the workspace's guardrails refuse the failure's text: the record then holds the
         refusal instead."""
         work = FailedWork(failure=not_done.failure, retryable=not_done.retryable, extra_writes=not_done.extra_writes)
         try:
             fail_task(self.deps, self.run_input.call(_hash(not_done.failure)), work)
-        except InvalidInput as refusal:
+        except errors.InvalidInput as refusal:
             self._fail_invalid(refusal, retryable=not_done.retryable)
 
-    def _fail_invalid(self, refusal: InvalidInput, *, retryable: bool) -> None:
+    def _fail_invalid(self, refusal: errors.InvalidInput, *, retryable: bool) -> None:
         failure = {"type": "validation", "description": refusal.message[:MAX_DESCRIPTION]}
         work = FailedWork(failure=failure, retryable=retryable)
         fail_task(self.deps, self.run_input.call(_hash(failure)), work)
 
-    def _start(self) -> Future[RunSucceeded | RunFailed | RunExit]:
+    def _start(self) -> Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit]:
         """Starts the runner in a thread of its own, so that this thread can send heartbeats."""
-        outcome: Future[RunSucceeded | RunFailed | RunExit] = Future()
+        outcome: Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit] = Future()
 
         def run() -> None:
             try:
                 outcome.set_result(_checked(self.runner.run(self.run_input)))
-            except StaleClaim as exc:
+            except errors.StaleClaim as exc:
                 outcome.set_exception(exc)
             except Exception as exc:  # noqa: BLE001 - a runner's error is a failed attempt, never a lost task
                 error = type(exc).__name__
                 self.deps.log("the runner raised an error", action="runner_raised", task_id=self.task_id, error=error)
                 # The error's name is for our log: it means nothing to the reader of the failure.
                 failure = {"type": "error", "description": "The run broke off inside of Baton."}
-                outcome.set_result(RunFailed(failure, retryable=True))
+                outcome.set_result(runs.RunFailed(failure, retryable=True))
 
         Thread(target=run, name=f"run {self.task_id}", daemon=True).start()
         return outcome
 
-    def _await_result(self, outcome: Future[RunSucceeded | RunFailed | RunExit]) -> RunSucceeded | RunFailed | RunExit:
+    def _await_result(
+        self, outcome: Future[runs.RunSucceeded | runs.RunFailed | runs.RunExit]
+    ) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
         """Returns the runner's result, and sends a heartbeat every third of the lease until it comes. Raises
         ``StaleClaim``."""
         while True:
             seconds_left = self.time_budget.time_left() - self.time_budget.margin_seconds
             if seconds_left <= 0:
                 failure = {"type": "timeout", "description": "The function's time ran out before the work was done."}
-                return RunFailed(failure, retryable=True)
+                return runs.RunFailed(failure, retryable=True)
             try:
                 return outcome.result(timeout=min(self.time_budget.beat_seconds, seconds_left))
             except NotYet:
@@ -214,24 +214,26 @@ class _ClaimedRun:
         lease is over."""
         try:
             renew_claim(self.deps, self.run_input.by, self.task_id, self.run_input.claim_id)
-        except Busy:
+        except errors.Busy:
             self.deps.log("the store was busy at a heartbeat", action="heartbeat_missed", task_id=self.task_id)
 
 
-def _checked(result: RunSucceeded | RunFailed | RunExit) -> RunSucceeded | RunFailed | RunExit:
+def _checked(
+    result: runs.RunSucceeded | runs.RunFailed | runs.RunExit,
+) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
     """Returns the runner's result if it is small enough to store, else a failure. Raises any error of a result that
     isn't one, or isn't JSON."""
-    if isinstance(result, RunExit):
+    if isinstance(result, runs.RunExit):
         return result
-    name, value = ("output", result.output) if isinstance(result, RunSucceeded) else ("failure", result.failure)
-    if len(canonical_json(value).encode()) <= MAX_OUTPUT_BYTES:
+    name, value = ("output", result.output) if isinstance(result, runs.RunSucceeded) else ("failure", result.failure)
+    if len(trail.canonical_json(value).encode()) <= MAX_OUTPUT_BYTES:
         return result
     failure = {"type": "validation", "description": f"The {name} is larger than {MAX_OUTPUT_BYTES} bytes."}
-    return RunFailed(failure) if isinstance(result, RunSucceeded) else replace(result, failure=failure)
+    return runs.RunFailed(failure) if isinstance(result, runs.RunSucceeded) else replace(result, failure=failure)
 
 
 def _hash(value: object) -> str:
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+    return hashlib.sha256(trail.canonical_json(value).encode()).hexdigest()
 
 
 def _notify_forgotten(deps: Deps, agent: Agent) -> None:
@@ -240,6 +242,6 @@ def _notify_forgotten(deps: Deps, agent: Agent) -> None:
     now = deps.clock.now()
     _, waiting = deps.store.ready(agent.workspace, agent.slug, now)
     for ready in islice(waiting, 10):
-        if now - ready.ready_at > seconds(FORGOTTEN_SECONDS):
+        if now - ready.ready_at > times.seconds(FORGOTTEN_SECONDS):
             deps.dispatch_queue.notify(agent.workspace, agent.slug, ready.task_id)
             return

@@ -12,16 +12,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
+from baton.domain import errors, times
 from baton.domain.agents.tool import History
-from baton.domain.errors import InvalidInput, ModelAway, ModelRefuses
-from baton.domain.runs.history import Conversation, conversation_in
+from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.reply import is_blank
 from baton.domain.runs.transcript import Block, Entry, Message, MessageType, Transcript, Usage
 from baton.domain.tasks.task import Task
-from baton.domain.times import seconds
+from baton.ports import runs
 from baton.ports.deps import Deps
-from baton.ports.runs import Models, RunExit, RunFailed, RunInput, RunSucceeded, StopReason
 from baton.ports.writes import AddUsage, Write
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import RunTools, offered
@@ -37,8 +36,8 @@ MAX_DESCRIPTION = 2_000
 MAX_REASON = 500
 
 SWITCHED_OFF = "The agent was switched off; its task goes on where it was once it is switched on again."
-STOPPED = frozenset({StopReason.GUARDRAIL_INTERVENED, StopReason.CONTENT_FILTERED})
-MALFORMED = frozenset({StopReason.MALFORMED_MODEL_OUTPUT, StopReason.MALFORMED_TOOL_USE})
+STOPPED = frozenset({runs.StopReason.GUARDRAIL_INTERVENED, runs.StopReason.CONTENT_FILTERED})
+MALFORMED = frozenset({runs.StopReason.MALFORMED_MODEL_OUTPUT, runs.StopReason.MALFORMED_TOOL_USE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,15 @@ class AgentLoop:
     """An ``AgentRunner`` that decides with a model."""
 
     deps: Deps
-    models: Models
+    models: runs.Models
 
-    def run(self, work: RunInput) -> RunSucceeded | RunFailed | RunExit:
+    def run(self, work: runs.RunInput) -> runs.RunSucceeded | runs.RunFailed | runs.RunExit:
         task, store = work.details.task, self.deps.store
         profile = store.profile(task.workspace, work.agent.slug)
         record = work.details.message
-        conversation = conversation_in(record) or Conversation(ask_in(record), History.NONE, (), _source(task))
+        conversation = history.conversation_in(record) or history.Conversation(
+            ask_in(record), History.NONE, (), _source(task)
+        )
         run = RunContext(self.deps, work, profile, conversation)
         tools = offered(run)
         transcript_writer = TranscriptWriter(run, Transcript(store.transcript(task.workspace, task.id)))
@@ -67,7 +68,7 @@ class _AgentRun:
     transcript_writer: TranscriptWriter
     model_client: ModelClient
 
-    def go(self) -> RunFailed | RunExit:
+    def go(self) -> runs.RunFailed | runs.RunExit:
         while True:
             reply = self.transcript_writer.transcript.unanswered() or self._next_reply()
             if not isinstance(reply, Entry):
@@ -78,7 +79,7 @@ class _AgentRun:
             if outcome is not None:
                 return outcome
 
-    def _next_reply(self) -> Entry | RunFailed | RunExit:
+    def _next_reply(self) -> Entry | runs.RunFailed | runs.RunExit:
         most = self.run.profile.max_turns
         if self.transcript_writer.transcript.turns >= most:
             return self.transcript_writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
@@ -90,22 +91,22 @@ class _AgentRun:
             return self.transcript_writer.failed("error", spent)
         try:
             reply = self.model_client.ask()
-        except ModelAway as away:
+        except errors.ModelAway as away:
             task = self.run.task
             # There was no reply: an outage, however long, uses no budget of calls.
             unspent = AddUsage(task.workflow_id, task.id, Usage(model_calls=-1))
             return self._give_back(f"The model is away: {away.message}", _away_seconds(away, task), unspent)
-        except ModelRefuses as refusal:
+        except errors.ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
             return self.transcript_writer.failed(**details, retryable=refusal.retryable)
         return self.transcript_writer.replied(reply)
 
-    def _handle(self, reply: Entry) -> RunFailed | RunExit | None:
+    def _handle(self, reply: Entry) -> runs.RunFailed | runs.RunExit | None:
         """Handles a reply. Returns None if the model is to be asked again."""
-        stop = StopReason(reply.stop_reason or StopReason.END_TURN)
+        stop = runs.StopReason(reply.stop_reason or runs.StopReason.END_TURN)
         if stop in STOPPED:
             return self.transcript_writer.failed("blocker", f"The model's provider stopped the reply: {stop}.")
-        if stop is StopReason.CONTEXT_WINDOW_EXCEEDED:
+        if stop is runs.StopReason.CONTEXT_WINDOW_EXCEEDED:
             return self._shorten(reply)
         if problem := _broken_rule(reply, stop, self.run.profile.max_reply_tokens):
             return self._repair(reply, problem)
@@ -116,25 +117,25 @@ class _AgentRun:
         again."""
         return is_off(self.run.deps, self.run.task.workspace, self.run.work.agent.slug)
 
-    def _run_tools(self, reply: Entry) -> RunExit | None:
+    def _run_tools(self, reply: Entry) -> runs.RunExit | None:
         outcome = self.tools.act(
             reply, self.transcript_writer.transcript.results_of(reply.turn), self.transcript_writer.results
         )
-        if isinstance(outcome, RunExit):
+        if isinstance(outcome, runs.RunExit):
             return outcome
         self.transcript_writer.keep(self.transcript_writer.results(reply, outcome))
         return None
 
-    def _complete(self, reply: Entry) -> RunFailed | RunExit | None:
+    def _complete(self, reply: Entry) -> runs.RunFailed | runs.RunExit | None:
         output = reply.output if reply.output is not None else {"message": reply.text}
         if reply.scripted and isinstance(output, dict):
             output = {**output, "scripted": True}
         try:
             return self.tools.complete(output, None, ())
-        except InvalidInput as refusal:
+        except errors.InvalidInput as refusal:
             return self._repair(reply, f"your result wasn't taken: {refusal.message}")
 
-    def _repair(self, reply: Entry, problem: str) -> RunFailed | None:
+    def _repair(self, reply: Entry, problem: str) -> runs.RunFailed | None:
         """One more chance for a reply that breaks a rule: every call gets a result, and the model gets the problem."""
         if self.transcript_writer.transcript.repairs >= MAX_REPAIRS:
             return self.transcript_writer.failed("validation", f"The model's reply broke the rules twice: {problem}")
@@ -144,17 +145,17 @@ class _AgentRun:
         self.transcript_writer.keep(replace(self.transcript_writer.results(reply, blocks), is_repair=True))
         return None
 
-    def _shorten(self, reply: Entry) -> RunFailed | None:
+    def _shorten(self, reply: Entry) -> runs.RunFailed | None:
         entries = self.transcript_writer.transcript.entries
-        if sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
+        if sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries) > MAX_SHORTENINGS:
             return self.transcript_writer.failed("error", "The conversation is too long for the model.")
         notice = Message(MessageType.ERROR, "The conversation was too long for the model, and is shortened.")
         refused = self.tools.refused(reply, "Not done: the reply was cut off.")
         self.transcript_writer.keep(self.transcript_writer.results(reply, refused, notice))
         return None
 
-    def _give_back(self, reason: str, after_seconds: float, *extras: Write) -> RunExit:
-        again_at = self.run.deps.clock.now() + seconds(after_seconds) if after_seconds else None
+    def _give_back(self, reason: str, after_seconds: float, *extras: Write) -> runs.RunExit:
+        again_at = self.run.deps.clock.now() + times.seconds(after_seconds) if after_seconds else None
         release_task(
             self.run.deps,
             self.run.work.call(hashlib.sha256(reason.encode()).hexdigest()),
@@ -165,15 +166,15 @@ class _AgentRun:
                 extra_writes=extras,
             ),
         )
-        return RunExit.GIVEN_BACK
+        return runs.RunExit.GIVEN_BACK
 
 
-def _broken_rule(reply: Entry, stop: StopReason, most_tokens: int) -> str | None:
+def _broken_rule(reply: Entry, stop: runs.StopReason, most_tokens: int) -> str | None:
     """The rule that the reply breaks, as text for the model; None if it breaks none."""
     for call in reply.calls:
         if "malformed" in call:
             return f"the arguments of {call['name']} are no JSON object"
-    if stop is StopReason.MAX_TOKENS:
+    if stop is runs.StopReason.MAX_TOKENS:
         return f"it was cut off at {most_tokens} tokens: be briefer"
     if stop in MALFORMED:
         return "it isn't well-formed"
@@ -184,7 +185,7 @@ def _broken_rule(reply: Entry, stop: StopReason, most_tokens: int) -> str | None
     return None if says_something else "it says nothing: answer in words, or call a tool"
 
 
-def _away_seconds(away: ModelAway, task: Task) -> float:
+def _away_seconds(away: errors.ModelAway, task: Task) -> float:
     """The pause doubles each time that the task is released without progress, and is never shorter than the provider
     asks for."""
     pause: float = min(FIRST_AWAY_SECONDS * 2 ** min(task.releases, 10), LAST_AWAY_SECONDS)

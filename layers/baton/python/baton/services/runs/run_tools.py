@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.agents.agent import Agent
-from baton.domain.agents.tool import Tool, ToolMode
-from baton.domain.errors import ClaimFull, InvalidInput, Refused, StaleClaim
+from baton.domain.agents.tool import Tool
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.built_in_tools import BUILT_IN, FAIL_TASK, SAVE_CHECKPOINT, problem_of
 from baton.domain.runs.transcript import Block, Entry, Message, TaskEntry, result
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import canonical_json
+from baton.ports import runs
 from baton.ports.handoffs import HandoffQuery
-from baton.ports.runs import RunExit
 from baton.ports.writes import Insert, Write
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.claims.fail_task import FailedWork, fail_task
@@ -70,7 +70,7 @@ class RunTools:
     def specs(self) -> list[dict[str, Any]]:
         return [*(BUILT_IN[name] for name in self.built_in), *(tool.spec for tool in self.handoffs.values())]
 
-    def act(self, reply: Entry, given: Mapping[str, Block], entry: Any) -> list[Block] | RunExit:
+    def act(self, reply: Entry, given: Mapping[str, Block], entry: Any) -> list[Block] | runs.RunExit:
         """Returns the results of the reply's calls that have none yet, or how one of them left the task. ``entry``:
         makes the transcript's entry of results, for the transaction of a handoff."""
         results = {call_id: block for call_id, block in self._branch_results(reply).items() if call_id not in given}
@@ -83,7 +83,7 @@ class RunTools:
                 results[call["toolUseId"]] = result(call["toolUseId"], kind, is_error=True)
             elif kind is None:
                 results[call["toolUseId"]] = self._checkpoint(call)
-            elif isinstance(kind, HandoffCall) and kind.tool.mode is ToolMode.DELEGATE:
+            elif isinstance(kind, HandoffCall) and not kind.tool.is_transfer:
                 branches.append(kind)
             else:
                 outcome.append((call, kind))
@@ -93,7 +93,7 @@ class RunTools:
     def refused(self, reply: Entry, why: str) -> list[Block]:
         return [result(call["toolUseId"], why, is_error=True) for call in reply.calls]
 
-    def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[Write, ...]) -> RunExit:
+    def complete(self, output: Any, completion: dict[str, Any] | None, extra_writes: tuple[Write, ...]) -> runs.RunExit:
         """Completes the task. Raises ``InvalidInput`` if the handoff or the workspace's guardrails refuse the
         result."""
         body_hash = _hash([output, completion])
@@ -103,9 +103,9 @@ class RunTools:
             work.call(body_hash),
             CompletedWork(output=output, completion=completion, extra_writes=extra_writes),
         )
-        return RunExit.ENDED
+        return runs.RunExit.ENDED
 
-    def fail(self, arguments: Mapping[str, Any], extra_writes: tuple[Write, ...]) -> RunExit:
+    def fail(self, arguments: Mapping[str, Any], extra_writes: tuple[Write, ...]) -> runs.RunExit:
         blockers = [{"description": text} for text in arguments.get("blockers", ())]
         failure: dict[str, Any] = {"type": "blocker" if blockers else "error", "description": arguments["description"]}
         if blockers:
@@ -121,7 +121,7 @@ class RunTools:
                 extra_writes=extra_writes,
             ),
         )
-        return RunExit.ENDED
+        return runs.RunExit.ENDED
 
     def _present_tools(self, calls: Sequence[Block]) -> Mapping[str, Tool]:
         """The handoff tools at their use: while the model thinks, a human may have changed a tool, switched it off, or
@@ -169,7 +169,7 @@ class RunTools:
                 arguments["step_name"],
                 arguments["state"],
             )
-        except (InvalidInput, ClaimFull) as refusal:
+        except (errors.InvalidInput, errors.ClaimFull) as refusal:
             return result(call["toolUseId"], f"Not done: {refusal.message}", is_error=True)
         return result(call["toolUseId"], {"checkpoint_id": checkpoint_id})
 
@@ -195,7 +195,7 @@ class _Plan:
 
     def left(
         self, outcome: Sequence[tuple[Block, HandoffCall | dict[str, Any]]], branches: Sequence[HandoffCall]
-    ) -> list[Block] | RunExit:
+    ) -> list[Block] | runs.RunExit:
         later = [call["toolUseId"] for call, _ in outcome[1:]]
         if outcome:
             later += [each.call_id for each in branches]
@@ -209,9 +209,9 @@ class _Plan:
                 return self._end(*outcome[0])
             if branches:
                 return self._delegate(branches[:MAX_CALLS])
-        except StaleClaim:
+        except errors.StaleClaim:
             raise
-        except (InvalidInput, Refused) as refusal:
+        except (errors.InvalidInput, errors.Refused) as refusal:
             failed = [outcome[0][0]["toolUseId"]] if outcome else [each.call_id for each in branches[:MAX_CALLS]]
             for call_id in failed:
                 self.results[call_id] = result(call_id, f"Not done: {refusal.message}"[:MAX_SAID], is_error=True)
@@ -219,24 +219,24 @@ class _Plan:
                 self.results[call_id] = result(call_id, NOT_EITHER, is_error=True)
         return self._blocks()
 
-    def _end(self, call: Block, arguments: HandoffCall | dict[str, Any]) -> RunExit:
+    def _end(self, call: Block, arguments: HandoffCall | dict[str, Any]) -> runs.RunExit:
         tools = self.tools
         if isinstance(arguments, HandoffCall):
             transfer_by(self._handing(self.reply.turn), arguments, self._transfer_entry)
-            return RunExit.HANDED_ON
+            return runs.RunExit.HANDED_ON
         self.results[call["toolUseId"]] = result(call["toolUseId"], "Done.")
         extras = (Insert(TaskEntry(tools.run.task.id, self._entry())),)
         if call["name"] == FAIL_TASK:
             return tools.fail(arguments, extras)
         return tools.complete(arguments["output"], _completion(arguments), extras)
 
-    def _delegate(self, branches: Sequence[HandoffCall]) -> RunExit:
+    def _delegate(self, branches: Sequence[HandoffCall]) -> runs.RunExit:
         def transcript_entry(begun: Sequence[tuple[HandoffCall, Task, Agent]]) -> Entry:
             return self._entry(*(delegation_message(*each) for each in begun))
 
         # The targets see the messages before this reply: its calls have no results yet.
         delegate_by(self._handing(self.reply.turn - 1), branches, self.tools.run.profile, transcript_entry)
-        return RunExit.WAITS
+        return runs.RunExit.WAITS
 
     def _handing(self, turns: int) -> HandoffSource:
         return HandoffSource(self.tools.run, turns)
@@ -281,4 +281,4 @@ def _branch_result(call_id: str, branch: Sequence[Mapping[str, Any]]) -> Block:
 
 
 def _hash(value: object) -> str:
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+    return hashlib.sha256(trail.canonical_json(value).encode()).hexdigest()

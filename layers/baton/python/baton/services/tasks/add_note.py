@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.domain.errors import Unknown
+from baton.domain import errors, times
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import SavedResponse
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task_items import Note
-from baton.domain.times import parse_rfc3339, rfc3339
 from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert, Require, UnderClaim
+from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
-from baton.steps.idempotency import run_idempotently, save_response, with_response
 
 
 def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
@@ -24,25 +23,27 @@ def add_note(deps: Deps, call: WorkerCall, text: str) -> Note:
     by, task_id, claim_id, idempotency_key = call.by, call.task_id, call.claim_id, call.idempotency_key
 
     def replay(saved: dict[str, Any]) -> Note:
-        return Note(task_id, saved["id"], parse_rfc3339(saved["at"]), by.key, saved["content"])
+        return Note(task_id, saved["id"], times.parse_rfc3339(saved["at"]), by.key, saved["content"])
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
         query = HandoffQuery(parent_id=task_id, idempotency_key=idempotency_key)
-        return with_response(deps.store.handoff_inputs(by.workspace, query))
+        return idempotency.with_response(deps.store.handoff_inputs(by.workspace, query))
 
     def decide(inputs: HandoffInputs) -> Note:
         if inputs.parent is None:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         claim = inputs.parent.task.current_claim(claim_id, by)
         must_be_let_act(deps, by, claim.agent)
         now = deps.clock.now()
         content = checked({"text": text}, inputs.settings.guardrails, "")
         note = Note(task_id, deps.ids.new("note", now), now, by.key, content)
-        saved = save_response(idempotency_key, {"id": note.id, "at": rfc3339(now), "content": content})
+        saved = idempotency.save_response(
+            idempotency_key, {"id": note.id, "at": times.rfc3339(now), "content": content}
+        )
         size = len(text.encode())
         claim.keeping(size, inputs.settings.kept_bytes_per_claim)
         deps.store.commit(by.workspace, Insert(note), Require(UnderClaim(task_id, claim_id, size)), *saved)
         return note
 
     with refused_as_unknown(deps, by, task_id, unless=knows_claim(claim_id)):
-        return run_idempotently(deps, idempotency_key, read, decide, replay)
+        return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)

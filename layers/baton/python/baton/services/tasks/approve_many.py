@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import BatonError, Busy
 from baton.domain.idempotency import IdempotencyKey
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.tasks.approve_task import approve_task, approve_task_next
-from baton.steps.idempotency import save_first_response, save_refusal, saved_so_far
+from baton.steps import idempotency
 from baton.steps.retrying import retry_on_conflict
 
 MAX_APPROVALS = 25
@@ -31,7 +31,7 @@ class ApprovalResult:
 
     task_id: str
     details: TaskDetails | None = None
-    refusal: BatonError | None = None
+    refusal: errors.BatonError | None = None
 
 
 def approve_many(
@@ -43,8 +43,8 @@ def approve_many(
     by.must_be_human("approve a task")
     if idempotency_key:
         try:
-            save_first_response(deps, idempotency_key, {"items": len(approvals)})
-        except Busy as refusal:
+            idempotency.save_first_response(deps, idempotency_key, {"items": len(approvals)})
+        except errors.Busy as refusal:
             return tuple(ApprovalResult(each.task_id, refusal=refusal) for each in approvals)
     return tuple(_approved(deps, by, each, _for_item(idempotency_key, number)) for number, each in enumerate(approvals))
 
@@ -59,16 +59,16 @@ def _approved(
             return ApprovalResult(
                 approval.task_id, approve(deps, by, approval.task_id, approval.revision, idempotency_key)
             )
-        except Busy:
+        except errors.Busy:
             raise  # it says nothing about the task, and isn't saved for a repeat
-        except BatonError as refusal:
-            if idempotency_key and saved_so_far(deps, idempotency_key) is None:
-                deps.store.commit(by.workspace, *save_refusal(idempotency_key, refusal))
+        except errors.BatonError as refusal:
+            if idempotency_key and idempotency.saved_so_far(deps, idempotency_key) is None:
+                deps.store.commit(by.workspace, *idempotency.save_refusal(idempotency_key, refusal))
             return ApprovalResult(approval.task_id, refusal=refusal)
 
     try:
         return retry_on_conflict(deps.clock, attempt)
-    except Busy as refusal:
+    except errors.Busy as refusal:
         return ApprovalResult(approval.task_id, refusal=refusal)
 
 

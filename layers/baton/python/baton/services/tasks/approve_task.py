@@ -5,7 +5,7 @@ from __future__ import annotations
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs.workflow import ANY_AGENT
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.commands import Approve, ApproveNext, Undo
+from baton.domain.tasks import commands
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -19,9 +19,9 @@ def approve_task(
     current one."""
     by.must_be_human("approve a task")
 
-    def command(task: Task) -> Approve:
+    def command(task: Task) -> commands.Approve:
         agent, settings = deps.store.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
-        return Approve(by=by, revision=revision, agent=agent, settings=settings)
+        return commands.Approve(by=by, revision=revision, agent=agent, settings=settings)
 
     return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), command)
 
@@ -32,7 +32,9 @@ def approve_task_next(
     """Approves the task for the worker that takes it next; it is never dispatched."""
     by.must_be_human("approve a task")
     return change_task(
-        deps, TaskRequest(by.workspace, task_id, idempotency_key), lambda _: ApproveNext(by=by, revision=revision)
+        deps,
+        TaskRequest(by.workspace, task_id, idempotency_key),
+        lambda _: commands.ApproveNext(by=by, revision=revision),
     )
 
 
@@ -41,4 +43,4 @@ def undo_approval(
 ) -> TaskDetails:
     """Takes the approval back. Raises ``UndoWindowOver`` once the task may have been claimed."""
     by.must_be_human("undo an approval")
-    return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), lambda _: Undo(by=by))
+    return change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), lambda _: commands.Undo(by=by))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from baton.domain.access.principal import Principal
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import Event
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.steps.access.read_rights import ReadRights, readable_task
@@ -49,12 +49,12 @@ class EventRange:
 
 def wait_for_events(
     deps: Deps, by: Principal, task_id: str, events: EventRange, timeout_seconds: float
-) -> tuple[Event, ...]:
+) -> tuple[trail.Event, ...]:
     """Returns the events, as soon as there are any. Raises ``Unknown`` and
     ``TooManyPolls``."""
     readable_task(deps, by, task_id)
 
-    def read() -> tuple[Event, ...]:
+    def read() -> tuple[trail.Event, ...]:
         return deps.store.events(by.workspace, task_id, events.after, events.limit)
 
     return poll_until(deps, by, read(), Poll(read, bool, timeout_seconds))

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
-from baton.domain.errors import Busy, Conflict, TaskEnded, Unknown
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, WorkflowMember
-from baton.domain.tasks.commands import Cancel
+from baton.domain.tasks import commands
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
@@ -74,12 +74,12 @@ def _cancel(deps: Deps, job: BackgroundJob, task: Task) -> None:
     next round."""
     principal = job.data["by"]
     by = Principal(task.workspace, Kind(principal["kind"]), principal["id"])
-    command = Cancel(by=by, reason=job.data.get("reason"), ancestor=job.task_id)
+    command = commands.Cancel(by=by, reason=job.data.get("reason"), ancestor=job.task_id)
     try:
         commit(deps, transition(task, command, deps.clock.now()))
-    except (Conflict, TaskEnded):
+    except (errors.Conflict, errors.TaskEnded):
         return
-    except (Busy, Unknown) as exc:
+    except (errors.Busy, errors.Unknown) as exc:
         deps.log(
             "a descendant isn't cancelled yet", action="cascade_delayed", task_id=task.id, error=type(exc).__name__
         )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Busy
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
-from baton.domain.tasks.commands import Cancel, Resolve
 from baton.domain.tasks.task import Task
-from baton.domain.times import seconds
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.tasks.cancel_descendants import cancel_descendants
@@ -27,7 +26,7 @@ def resolve_task(deps: Deps, call: HumanCall, output: Any, reason: str | None = 
     by = call.by
     by.must_be_human("resolve a task")
     content = apply_guardrails(deps, by.workspace, {"output": output, "reason": reason})
-    command = Resolve(by=by, reason=content["reason"], has_output=output is not None)
+    command = commands.Resolve(by=by, reason=content["reason"], has_output=output is not None)
     return change_task(
         deps,
         TaskRequest(by.workspace, call.task_id, call.idempotency_key),
@@ -42,8 +41,8 @@ def cancel_task(
     """Cancels the task, for a human or the task's creator. Its descendants are cancelled too; a worker that holds one
     gets ``StaleClaim`` at its next call. Descendants that aren't reached in time are due for the sweeper."""
 
-    def cancel(_: Task) -> Cancel:
-        return Cancel(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
+    def cancel(_: Task) -> commands.Cancel:
+        return commands.Cancel(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
 
     with refused_as_unknown(deps, by, task_id):
         details = change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), cancel)
@@ -55,8 +54,8 @@ def cancel_descendants_soon(deps: Deps, task: Task) -> None:
     """Cancels the descendants of a cancelled task, if it can have any. An error here only costs time."""
     if task.fence == 0:
         return
-    until = deps.clock.now() + seconds(AT_ONCE_SECONDS)
+    until = deps.clock.now() + times.seconds(AT_ONCE_SECONDS)
     try:
         cancel_descendants(deps, task.workspace, task.id, lambda: deps.clock.now() < until)
-    except Busy as exc:
+    except errors.Busy as exc:
         deps.log("the cascade waits for the sweeper", action="cascade_delayed", task_id=task.id, error=exc.code)

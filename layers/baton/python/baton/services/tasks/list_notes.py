@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import InvalidInput
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import readable_task
@@ -34,7 +34,7 @@ def late_results(deps: Deps, workspace: str, task_id: str, limit: int, cursor: s
     """Returns the late results, ordered by the fences of their claims. Raises ``InvalidInput`` for a cursor that is no
     fence."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _MOST_DIGITS):
-        raise InvalidInput("cursor", "is not one that was given out")
+        raise errors.InvalidInput("cursor", "is not one that was given out")
     found = deps.store.late_results(workspace, task_id, limit + 1, int(cursor or 0))
     page = found[:limit]
     return Page(page, str(page[-1].claim_fence) if len(found) > limit else None)

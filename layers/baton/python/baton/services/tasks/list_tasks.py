@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import InvalidInput
 from baton.domain.tasks.task import State, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -34,7 +34,7 @@ def find_tasks(deps: Deps, by: Principal, filters: TaskFilter, limit: int, curso
     state ``needs`` alone is the approval queue, and any other filter is for the tasks of today. Raises
     ``InvalidInput`` for an agent and a day together."""
     if filters.agent and filters.day:
-        raise InvalidInput("day", "can't be combined with agent")
+        raise errors.InvalidInput("day", "can't be combined with agent")
     if filters.agent:
         page = tasks_of_agent(deps, by, filters, limit, cursor)
     elif filters.day is None and filters.states == {State.NEEDS}:

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
-from baton.domain.tasks.commands import Defer, Dismiss
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -21,7 +21,7 @@ def defer_task(deps: Deps, call: HumanCall, until: datetime) -> TaskDetails:
     it before then."""
     by = call.by
     by.must_be_human("defer a task")
-    command = Defer(by=by, until=until, revision=call.revision)
+    command = commands.Defer(by=by, until=until, revision=call.revision)
     return change_task(deps, TaskRequest(by.workspace, call.task_id, call.idempotency_key), lambda _: command)
 
 
@@ -31,8 +31,8 @@ def dismiss_task(
     """Cancels a task that waits for approval, with its descendants."""
     by.must_be_human("dismiss a task")
 
-    def dismiss(_: Task) -> Dismiss:
-        return Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
+    def dismiss(_: Task) -> commands.Dismiss:
+        return commands.Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
 
     details = change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), dismiss)
     cancel_descendants_soon(deps, details.task)

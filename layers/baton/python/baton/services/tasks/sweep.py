@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from baton.domain import errors
 from baton.domain.access.principal import SWEEPER, system
 from baton.domain.agents.agent import Agent, Roster
-from baton.domain.errors import Conflict
 from baton.domain.handoffs.workflow import JobKind
-from baton.domain.tasks.commands import Sweep
+from baton.domain.tasks import commands
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
@@ -48,7 +48,7 @@ def sweep(deps: Deps, may_go_on: Callable[[], bool] = lambda: True) -> SweepRepo
                 _sweep_task(deps, round_, workspace, task_id)
             else:
                 _run_job(deps, round_, job_kind, (workspace, task_id), may_go_on)
-        except Conflict:
+        except errors.Conflict:
             round_.reasons["changed_meanwhile"] += 1
         except Exception as exc:  # noqa: BLE001 - one bad task never stops the rest; it is due again next round
             round_.failed += 1
@@ -95,7 +95,7 @@ def _sweep_task(deps: Deps, round_: SweepReport, workspace: str, task_id: str) -
     _measure(round_, task, now)
     agent = _agent(deps, round_, task)
     is_takeable = task.target_agent is not None or _is_takeable(deps, round_, task)
-    command = Sweep(by=system(workspace, SWEEPER), agent=agent, is_takeable=is_takeable)
+    command = commands.Sweep(by=system(workspace, SWEEPER), agent=agent, is_takeable=is_takeable)
     change = transition(task, command, now)
     commit_undispatched(deps, change)
     round_.reasons.update(change.reasons)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from baton.domain.access.principal import Principal
 from baton.domain.access.read_rights import reads_all
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import GENESIS
 from baton.domain.tasks.trail_check import TrailCheck
 from baton.ports.deps import Deps
 from baton.steps.access.read_rights import readable_task
@@ -44,7 +44,7 @@ def verify_trail(deps: Deps, by: Principal, task_id: str) -> TrailFindings:
         events=reading.entries,
         broken_at=reading.broken_at,
         problem=reading.problem or differs,
-        head_hash=None if reading.hash == GENESIS else reading.hash,
+        head_hash=None if reading.hash == trail.GENESIS else reading.hash,
         matches_task=intact and not differences,
     )
 

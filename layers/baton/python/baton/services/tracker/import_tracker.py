@@ -11,22 +11,22 @@ from datetime import date
 from itertools import islice
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Roster
-from baton.domain.errors import Busy, NoTracker, PageHeld, TaskEnded, TrackerTrouble
 from baton.domain.escalations.marker import Priority
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.tasks.commands import Cancel, Resolve
+from baton.domain.tasks import commands
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import imported
-from baton.domain.tracker.page_changes import PageSnapshot
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_sync import PageLink, PageRef, adopted
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.tracker import Tracker
 from baton.ports.writes import Insert, OpenEscalation, Save
-from baton.steps.idempotency import save_first_response, saved_so_far
+from baton.steps import idempotency
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import TaskRequest, change_task, commit
 
@@ -62,25 +62,25 @@ def import_tracker(
     """Reads all pages of the window's handoffs. A page is imported once, so the import may be stopped anywhere and
     repeated. Raises ``NoTracker`` and ``TrackerTrouble``."""
     by.must_be_human("import the tracker's handoffs")
-    saved = saved_so_far(deps, idempotency_key)
+    saved = idempotency.saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Imported(**saved)
     settings = deps.store.settings(by.workspace)
     if settings.tracker is None:
-        raise NoTracker
+        raise errors.NoTracker
     tracker = deps.trackers.of(by.workspace, settings.tracker, BUDGET_SECONDS)
     pages = tracker.created_since(deps.clock.now() - settings.window, PREFIX)
     importer = Importer(deps, by, settings.tracker, deps.store.roster(by.workspace), tracker)
     try:
         while importer.tally.complete and (batch := list(islice(pages, BATCH))):
             importer.take(batch, may_go_on)
-    except (TrackerTrouble, Busy) as trouble:
+    except (errors.TrackerTrouble, errors.Busy) as trouble:
         if importer.tally == Imported():
             raise
         importer.tally.complete = False  # the finished part stands, and is reported
         deps.log("an import was cut short", action="import_cut_short", reason=trouble.code)
     if idempotency_key and importer.tally.complete:
-        return Imported(**save_first_response(deps, idempotency_key, importer.tally.public()))
+        return Imported(**idempotency.save_first_response(deps, idempotency_key, importer.tally.public()))
     return importer.tally
 
 
@@ -93,7 +93,7 @@ class Importer:
     tracker: Tracker
     tally: Imported = field(default_factory=Imported)
 
-    def take(self, batch: list[PageSnapshot], may_go_on: Callable[[], bool]) -> None:
+    def take(self, batch: list[page_changes.PageSnapshot], may_go_on: Callable[[], bool]) -> None:
         holders = self.deps.store.page_holders(self.by.workspace, [seen.page_id for seen in batch])
         for seen in batch:
             if not may_go_on():
@@ -105,7 +105,7 @@ class Importer:
             else:
                 self._import(seen)
 
-    def _import(self, seen: PageSnapshot) -> None:
+    def _import(self, seen: page_changes.PageSnapshot) -> None:
         try:
             agents = self._agents(seen.title)
             if seen.task_id or self.tracker.tasks_named(seen.page_id):
@@ -116,7 +116,7 @@ class Importer:
         except NoHandoff as reason:
             if len(self.tally.skipped) < MOST_SKIPPED:
                 self.tally.skipped.append({"title": seen.title[:200], "reason": str(reason)})
-        except PageHeld:
+        except errors.PageHeld:
             self.tally.known += 1
         else:
             is_open = self.settings.meaning(seen.status) is None
@@ -139,7 +139,7 @@ class Importer:
         except ValueError as exc:
             raise NoHandoff(f"{match['due']} is not a day of the calendar") from exc
 
-    def _make(self, agents: tuple[Agent, Agent, date], seen: PageSnapshot) -> str:
+    def _make(self, agents: tuple[Agent, Agent, date], seen: page_changes.PageSnapshot) -> str:
         """Writes task, direction and page in one transaction. The task waits for a human: nobody approved it here."""
         source, target, due = agents
         deps, workspace, now = self.deps, self.by.workspace, self.deps.clock.now()
@@ -174,11 +174,11 @@ class Importer:
             Insert(TaskBody(change.task.id, body)),
             counted,
             Save(sync),
-            Insert(PageLink(seen.page_id, task_id), PageHeld),
+            Insert(PageLink(seen.page_id, task_id), errors.PageHeld),
         )
         return task_id
 
-    def _end_if_closed(self, task_id: str, seen: PageSnapshot) -> None:
+    def _end_if_closed(self, task_id: str, seen: page_changes.PageSnapshot) -> None:
         """Ends the task of a closed page, in a transaction of its own, as one transaction can't write a direction
         twice. If it is lost, the next import does it."""
         meaning = self.settings.meaning(seen.status)
@@ -186,6 +186,10 @@ class Importer:
         if meaning is None or sync is None or not sync.is_settled:
             return
         reason = f"was {seen.status!r} in {self.deps.trackers.name} when it was imported"
-        command = Resolve(by=self.by, reason=reason) if meaning is State.DONE else Cancel(by=self.by, reason=reason)
-        with suppress(TaskEnded):
+        command = (
+            commands.Resolve(by=self.by, reason=reason)
+            if meaning is State.DONE
+            else commands.Cancel(by=self.by, reason=reason)
+        )
+        with suppress(errors.TaskEnded):
             change_task(self.deps, TaskRequest(self.by.workspace, task_id), lambda _: command)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import NoTracker, Unknown
 from baton.domain.tracker.webhook import Webhook, opened
 from baton.ports.deps import Deps
 from baton.ports.writes import Save
@@ -15,7 +15,7 @@ def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
     shake hands at that address; opening again makes a new one. Raises ``NoTracker`` and ``WebhookInstalled``."""
     by.must_be_human("open the webhook's handshake")
     if deps.store.settings(by.workspace).tracker is None:
-        raise NoTracker
+        raise errors.NoTracker
 
     def attempt() -> tuple[Webhook, str]:
         secret = deps.ids.secret()
@@ -31,7 +31,7 @@ def webhook_of(deps: Deps, by: Principal) -> Webhook:
     by.must_be_human("look at the webhook")
     webhook = deps.store.webhook(by.workspace)
     if webhook is None or webhook.removed:
-        raise Unknown("webhook")
+        raise errors.Unknown("webhook")
     return webhook
 
 

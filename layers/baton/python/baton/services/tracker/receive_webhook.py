@@ -7,14 +7,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from baton.domain import errors
 from baton.domain.access.principal import SYNC_TRACKER, system
-from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
 from baton.domain.tracker.webhook import MAX_TOKEN, Webhook, is_fresh
 from baton.ports.deps import Deps
 from baton.ports.writes import MakePageDue, Save
-from baton.steps.idempotency import apply_once
+from baton.steps import idempotency
 from baton.steps.retrying import retry_on_conflict
 
 
@@ -78,18 +78,18 @@ def _webhook_at(deps: Deps, address: str) -> Webhook:
     workspace, _, secret = address.partition(".")
     webhook = deps.store.webhook(workspace) if is_slug(workspace) else None
     if webhook is None or not webhook.knows(secret):
-        raise Unknown("webhook")
+        raise errors.Unknown("webhook")
     return webhook
 
 
 def _shake_hands(deps: Deps, webhook: Webhook, token: object) -> Received:
     if not isinstance(token, str) or not 0 < len(token) <= MAX_TOKEN or not token.isprintable():
-        raise InvalidInput("verification_token", f"must be 1 to {MAX_TOKEN} printable characters")
+        raise errors.InvalidInput("verification_token", f"must be 1 to {MAX_TOKEN} printable characters")
 
     def attempt() -> Received:
         before = deps.store.webhook(webhook.workspace)
         if before is None or before.digest != webhook.digest:
-            raise Unknown("webhook")
+            raise errors.Unknown("webhook")
         after = before.installed(token, deps.clock.now())
         if after is not before:
             deps.store.commit(webhook.workspace, Save(after))
@@ -119,7 +119,7 @@ def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
     if task_id is None:
         return Received.UNKNOWN_PAGE
     idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")
-    if not apply_once(deps, idempotency_key, [MakePageDue(task_id, now)]):
+    if not idempotency.apply_once(deps, idempotency_key, [MakePageDue(task_id, now)]):
         return Received.REPEATED
     deps.tracker_queue.notify(workspace, task_id)
     return Received.REPORTED

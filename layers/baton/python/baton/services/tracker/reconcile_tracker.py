@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import islice
 
+from baton.domain import errors, times
 from baton.domain.access.principal import SYNC_TRACKER, system
-from baton.domain.errors import PageRefused, TrackerTrouble
-from baton.domain.times import seconds
-from baton.domain.tracker.page_changes import PageSnapshot
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
 from baton.ports.writes import MakePageDue
-from baton.steps.idempotency import apply_once_per_edit
+from baton.steps import idempotency
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit, trip_tracker_circuit
 
 BUDGET_SECONDS = 30.0
@@ -27,7 +26,7 @@ def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: Tr
     ``TrackerTrouble``, after the tracker circuit is tripped."""
     started = deps.clock.now()
     read_to: datetime | None = None
-    since = (circuit.reconciled_at or started) - seconds(OVERLAP_SECONDS)
+    since = (circuit.reconciled_at or started) - times.seconds(OVERLAP_SECONDS)
     tracker, found = deps.trackers.of(workspace, settings, BUDGET_SECONDS), 0
     pages = tracker.changed_since(since)
     try:
@@ -38,11 +37,11 @@ def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: Tr
                 report(deps, workspace, seen, holders[seen.page_id]) for seen in theirs if seen.page_id in holders
             )
             read_to = batch[-1].edited_at
-    except PageRefused as trouble:  # a query that always fails must not block the others
+    except errors.PageRefused as trouble:  # a query that always fails must not block the others
         deps.log("the tracker can't be reconciled", action="reconcile_refused", reason=trouble.code)
-    except TrackerTrouble as trouble:
+    except errors.TrackerTrouble as trouble:
         # The rest follows, from the last page that was read; pages older than the overlap don't need it.
-        up_to = None if read_to is None else min(read_to + seconds(OVERLAP_SECONDS), started)
+        up_to = None if read_to is None else min(read_to + times.seconds(OVERLAP_SECONDS), started)
         if up_to is not None and circuit.reconciled_at is not None and up_to > circuit.reconciled_at:
             change_tracker_circuit(deps, workspace, lambda circuit: circuit.reconciled(up_to))
         trip_tracker_circuit(deps, workspace, trouble)
@@ -51,10 +50,10 @@ def reconcile(deps: Deps, settings: TrackerSettings, workspace: str, circuit: Tr
     return found
 
 
-def report(deps: Deps, workspace: str, seen: PageSnapshot, task_id: str) -> bool:
+def report(deps: Deps, workspace: str, seen: page_changes.PageSnapshot, task_id: str) -> bool:
     """Reports an edit once, however often it is read. False if that was done before."""
     reported = [MakePageDue(task_id, deps.clock.now())]
-    if not apply_once_per_edit(deps, system(workspace, SYNC_TRACKER), "edits of pages", seen, reported):
+    if not idempotency.apply_once_per_edit(deps, system(workspace, SYNC_TRACKER), "edits of pages", seen, reported):
         return False
     deps.tracker_queue.notify(workspace, task_id)
     return True

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.errors import Conflict, NoTracker, Unknown
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import LAST_PAUSE_SECONDS, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import MAX_RETRY_AFTER_SECONDS
 from baton.ports.deps import Deps
 from baton.ports.writes import Save
+from baton.steps import idempotency
 from baton.steps.access.read_rights import ReadRights
-from baton.steps.idempotency import save_first_response, saved_so_far
 from baton.steps.tracker.change_tracker_circuit import change_tracker_circuit
 
 MOST_AT_ONCE = 200
@@ -46,24 +45,28 @@ def retry_tracker(
     """Retries all pages, or one task's. Raises ``NoTracker``, and ``Unknown`` for a task without a page
     synchronisation. May be stopped anywhere and repeated."""
     by.must_not_be_agent("retry the tracker")
-    saved = saved_so_far(deps, idempotency_key)
+    saved = idempotency.saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Retried(**saved)
     if deps.store.settings(by.workspace).tracker is None:
-        raise NoTracker
+        raise errors.NoTracker
     if task_id is not None and not ReadRights(deps, by).readable_among([task_id]):
-        raise Unknown("task with a page")
+        raise errors.Unknown("task with a page")
     now = deps.clock.now()
     change_tracker_circuit(deps, by.workspace, lambda circuit: circuit.opened(now))
     retried = _retry_one(deps, by.workspace, task_id) if task_id else _retry_all(deps, by.workspace)
     deps.tracker_queue.notify(by.workspace, task_id)
-    return Retried(**save_first_response(deps, idempotency_key, retried.public())) if idempotency_key else retried
+    return (
+        Retried(**idempotency.save_first_response(deps, idempotency_key, retried.public()))
+        if idempotency_key
+        else retried
+    )
 
 
 def _retry_one(deps: Deps, workspace: str, task_id: str) -> Retried:
     sync = deps.store.page_sync(workspace, task_id)
     if sync is None:
-        raise Unknown("task with a page")
+        raise errors.Unknown("task with a page")
     return Retried().counting(_revive(deps, sync))
 
 
@@ -86,7 +89,7 @@ def hurry(deps: Deps, workspace: str) -> None:
 
 def _hurry(deps: Deps, workspace: str, retried: Retried) -> Retried:
     """Tries pages now that wait for a later moment."""
-    latest = deps.clock.now() + seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)
+    latest = deps.clock.now() + times.seconds(LAST_PAUSE_SECONDS + MAX_RETRY_AFTER_SECONDS)
     for number, task_id in enumerate(deps.store.page_syncs_due(workspace, latest)):
         if number >= MOST_AT_ONCE:
             return replace(retried, complete=False)
@@ -104,6 +107,6 @@ def _revive(deps: Deps, sync: PageSync) -> Sync | None:
         return None
     try:
         deps.store.commit(sync.workspace, Save(replace(sync.revived(now), version=sync.version + 1)))
-    except Conflict:
+    except errors.Conflict:
         return None  # another sender is at it already
     return sync.status

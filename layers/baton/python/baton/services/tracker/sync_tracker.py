@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
-from baton.domain.errors import TrackerTrouble
-from baton.domain.times import seconds
+from baton.domain import errors, times
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_circuit import BACKLOG_SECONDS, RECONCILE_SECONDS, TrackerCircuit
 from baton.domain.tracker.tracker_settings import TrackerSettings
@@ -57,7 +56,7 @@ def sync_tracker(deps: Deps, workspace: str, task_id: str | None, time_left: Cal
         ):
             synced.looked = reconcile(deps, settings, workspace, circuit)
             synced.reconciled = 1
-    except TrackerTrouble:
+    except errors.TrackerTrouble:
         synced.failed += 1
         synced.gate_open = False
         return synced
@@ -100,7 +99,7 @@ def _schedule_next(deps: Deps, workspace: str, circuit: TrackerCircuit, now: dat
     if circuit.wake_at is not None and circuit.wake_at > now:
         return
     waiting = deps.store.count_waiting_page_syncs(workspace, 1)
-    wake_at = deps.clock.now() + seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
+    wake_at = deps.clock.now() + times.seconds(BACKLOG_SECONDS if waiting else RECONCILE_SECONDS)
     # Unless another process met trouble meanwhile.
     change_tracker_circuit(
         deps, workspace, lambda circuit: circuit.waking(wake_at) if circuit.is_open(deps.clock.now()) else None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import NoTracker
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
@@ -56,5 +56,5 @@ def check_tracker(deps: Deps, workspace: str, values: Mapping[str, Any] | None) 
     if values is not None:
         settings = settings.changed(tracker=values)
     if settings.tracker is None:
-        raise NoTracker
+        raise errors.NoTracker
     return deps.trackers.of(workspace, settings.tracker, CHECK_SECONDS).problems()

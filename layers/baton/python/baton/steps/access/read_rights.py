@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.access.read_rights import AgentsRead, has_asked, has_part_in, has_raised, may_share, reads_all
 from baton.domain.alerts.alert import Alert
-from baton.domain.errors import Forbidden, InvalidInput, Refused, Unknown
 from baton.domain.escalations.review import Review
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
@@ -61,7 +61,7 @@ class ReadRights:
     def must_read(self, task: Task, what: str = "task") -> None:
         """Raises ``Unknown``."""
         if not self.may_read(task):
-            raise Unknown(what)
+            raise errors.Unknown(what)
 
     def may_read_review(self, review: Review) -> bool:
         return self.reads_all or has_asked(self._by, review) or self.is_let
@@ -112,7 +112,7 @@ def refused_as_unknown(
     Raises ``Unknown``, or the refusal."""
     try:
         yield
-    except (Refused, Forbidden, InvalidInput):
+    except (errors.Refused, errors.Forbidden, errors.InvalidInput):
         if not reads_all(by):
             task, _ = deps.store.load(by.workspace, task_id)
             if not unless(task):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from baton.domain import errors
 from baton.domain.access.principal import Kind, Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.errors import InactiveAgent
 from baton.ports.deps import Deps
 
 
@@ -19,7 +19,7 @@ def caller_must_be_on(deps: Deps, by: Principal) -> None:
     """Raises ``InactiveAgent``. One read for an agent, none for others. A token of an agent that was never registered
     is accepted: there is nothing to switch off."""
     if by.kind is Kind.AGENT and is_off(deps, by.workspace, by.id):
-        raise InactiveAgent(by.id)
+        raise errors.InactiveAgent(by.id)
 
 
 def must_be_let_act(deps: Deps, by: Principal, agent: str, known: Mapping[str, Agent] | None = None) -> None:
@@ -29,7 +29,7 @@ def must_be_let_act(deps: Deps, by: Principal, agent: str, known: Mapping[str, A
         return
     found = (known or {}).get(agent)
     if (not found.active) if found is not None else is_off(deps, by.workspace, agent):
-        raise InactiveAgent(agent)
+        raise errors.InactiveAgent(agent)
 
 
 def is_off(deps: Deps, workspace: str, agent: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Kind, Principal
 from baton.domain.agents.agent import Agent, canonical
-from baton.domain.errors import CapabilityMismatch, NotYourAgent, ScopeNeeded, TargetInactive, Unknown, UnknownAgent
 from baton.domain.ids import is_slug
 from baton.ports.deps import Deps
 
@@ -24,11 +24,11 @@ def source_of(deps: Deps, by: Principal, name: str) -> str:
     name = canonical(name)
     if by.kind is Kind.AGENT:
         if name != by.id and by.id not in _slugs_named(deps, by.workspace, name):
-            raise NotYourAgent(name)
+            raise errors.NotYourAgent(name)
         return by.id
     if ACT_AS not in by.scopes:
         if name != by.id:
-            raise ScopeNeeded(ACT_AS)
+            raise errors.ScopeNeeded(ACT_AS)
         return by.key
     return name
 
@@ -42,7 +42,7 @@ def canonical_source(deps: Deps, by: Principal, known: Mapping[str, Agent], sour
         return slugs[0]
     if source == by.id:
         return by.key
-    raise UnknownAgent(source, "source.agent")
+    raise errors.UnknownAgent(source, "source.agent")
 
 
 def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: str, field: str) -> Agent:
@@ -57,9 +57,9 @@ def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: s
             return found
         try:
             agent = roster.get(name)
-        except Unknown as exc:
-            raise UnknownAgent(name, field) from exc
-        raise TargetInactive(agent.slug, field)
+        except errors.Unknown as exc:
+            raise errors.UnknownAgent(name, field) from exc
+        raise errors.TargetInactive(agent.slug, field)
     return agent
 
 
@@ -70,9 +70,9 @@ def must_be_able(deps: Deps, workspace: str, agent: Agent | None, requires: tupl
         return
     able = deps.store.roster(workspace).able(requires, source)
     if agent is not None:
-        raise CapabilityMismatch(agent.slug, agent.lacks(requires), tuple(each.slug for each in able))
+        raise errors.CapabilityMismatch(agent.slug, agent.lacks(requires), tuple(each.slug for each in able))
     if not able:
-        raise CapabilityMismatch(None, requires, ())
+        raise errors.CapabilityMismatch(None, requires, ())
 
 
 def _slugs_named(deps: Deps, workspace: str, name: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.agents.agent import canonical
-from baton.domain.errors import InvalidInput
 from baton.domain.guardrails.guardrails import checked
 from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffInputs
@@ -19,13 +19,13 @@ def sender(deps: Deps, workspace: str, inputs: HandoffInputs, envelope: dict[str
     if task is None or task.claim is None:
         raise ValueError("no claim was read")
     if envelope.get("handoff_id", task.handoff_id) != task.handoff_id:
-        raise InvalidInput("handoff_id", f"must be that of the task: {task.handoff_id}")
+        raise errors.InvalidInput("handoff_id", f"must be that of the task: {task.handoff_id}")
     if envelope.get("status", status) != status:
-        raise InvalidInput("status", f"must be {status!r}, which is what the rest of it comes to")
+        raise errors.InvalidInput("status", f"must be {status!r}, which is what the rest of it comes to")
     source = checked({"source": envelope.get("source") or {}}, inputs.settings.guardrails, "")["source"]
     agent = source.get("agent", task.claim.agent)
     if agent != task.claim.agent and not _is_called(deps, workspace, task.claim.agent, agent):
-        raise InvalidInput("source.agent", f"must be the agent that holds the claim: {task.claim.agent}")
+        raise errors.InvalidInput("source.agent", f"must be the agent that holds the claim: {task.claim.agent}")
     return {**source, "agent": task.claim.agent}
 
 

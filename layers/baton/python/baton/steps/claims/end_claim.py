@@ -9,25 +9,24 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.errors import GuardrailRefused, KeyTaken, StaleClaim, Unknown
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
 from baton.domain.idempotency import SavedResponse, response_expires_at
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import WorkerCommand
-from baton.domain.tasks.task import Claim, State, Task
+from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.task_items import EndedClaim, TaskOutput
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.details import Json, TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert, Put, Write
+from baton.steps import idempotency
 from baton.steps.access.read_rights import knows_claim, refused_as_unknown
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import NewHandoff
-from baton.steps.idempotency import run_idempotently, save_response, with_response
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit, page_sync_of
 
@@ -63,7 +62,7 @@ class EndClaimRequest:
 class ClaimOutcome:
     """The outcome of a request to end a claim."""
 
-    verb: WorkerCommand
+    verb: commands.WorkerCommand
     output: Json = None  # saved, and part of the answer
     completion: dict[str, Any] | None = None  # saved, and part of the answer
     failure: dict[str, Any] | None = None  # saved, and part of the answer
@@ -88,7 +87,7 @@ def end_claim(
         return _replayed(deps, request, saved)
 
     def read() -> tuple[HandoffInputs, SavedResponse | None]:
-        return with_response(deps.store.handoff_inputs(workspace, _with_task(query, request)))
+        return idempotency.with_response(deps.store.handoff_inputs(workspace, _with_task(query, request)))
 
     def decide_and_commit(inputs: HandoffInputs) -> TaskDetails:
         task = _task(inputs).task
@@ -98,7 +97,7 @@ def end_claim(
         now = deps.clock.now()
         outcome = decide(inputs, now)
         change = transition(task, outcome.verb, now)
-        answer = {**snapshot(change.task), "computed": outcome.computed}
+        answer = {**trail.snapshot(change.task), "computed": outcome.computed}
         response = SavedResponse(request.fingerprint, answer, response_expires_at(now))
         extras: list[Write] = [
             Put(EndedClaim(request.task_id, request.claim_id, response)),
@@ -108,7 +107,7 @@ def end_claim(
         extras += [write for child in outcome.children for write in child.writes]
         if outcome.output is not None or outcome.completion:
             extras.append(Put(TaskOutput(request.task_id, outcome.output, outcome.completion)))
-        commit(deps, change, *extras, *save_response(request.call.idempotency_key, answer))
+        commit(deps, change, *extras, *idempotency.save_response(request.call.idempotency_key, answer))
         return TaskDetails(
             task=change.task,
             output=outcome.output,
@@ -119,14 +118,14 @@ def end_claim(
 
     with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
         try:
-            return run_idempotently(deps, request.call.idempotency_key, read, decide_and_commit, replay)
-        except StaleClaim:
+            return idempotency.run_idempotently(deps, request.call.idempotency_key, read, decide_and_commit, replay)
+        except errors.StaleClaim:
             return _replay_or_stale(deps, request)
 
 
 def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
     """The failure of an earlier attempt. Read from the store, as it is rare."""
-    is_shown = task.has_failure and task.state is not State.DONE
+    is_shown = task.has_failure and not task.is_done
     return deps.store.read(task.workspace, task.id).failure if is_shown else None
 
 
@@ -137,7 +136,7 @@ def _with_task(query: HandoffQuery | None, request: EndClaimRequest) -> HandoffQ
 
 def _task(inputs: HandoffInputs) -> TaskDetails:
     if inputs.parent is None:
-        raise Unknown("task")
+        raise errors.Unknown("task")
     return inputs.parent
 
 
@@ -152,7 +151,7 @@ def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
         or first.body_hash != request.fingerprint
         or first.is_over(deps.clock.now())
     ):
-        raise StaleClaim(request.task_id)
+        raise errors.StaleClaim(request.task_id)
     return _replayed(deps, request, first.answer)
 
 
@@ -161,13 +160,13 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
     secrets are always masked. If the guardrails refuse the payload, the result is kept without it."""
     try:
         payload = checked(request.payload, Guardrails(secrets=MASK, max_items=MAX_ITEMS), "")
-    except GuardrailRefused as refusal:
+    except errors.GuardrailRefused as refusal:
         payload = {"left_out": refusal.rule}
     result = LateResult(claim.fence, claim.agent, deps.clock.now(), request.verb, payload)
-    extras = [Insert(ClaimLateResult(request.task_id, request.claim_id, result), KeyTaken)]
+    extras = [Insert(ClaimLateResult(request.task_id, request.claim_id, result), errors.KeyTaken)]
 
     def attempt() -> None:
-        with suppress(KeyTaken):
+        with suppress(errors.KeyTaken):
             deps.store.commit(request.by.workspace, *extras)
 
     retry_on_conflict(deps.clock, attempt)
@@ -176,7 +175,7 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: Claim) -> None:
 def _replayed(deps: Deps, request: EndClaimRequest, first: dict[str, Any]) -> TaskDetails:
     """Returns the first answer. The items of an ended task don't change, so they are read from the store. For a task
     that isn't ended, the failure is taken from this repeat."""
-    task, computed = from_snapshot(first), first.get("computed", {})
+    task, computed = trail.from_snapshot(first), first.get("computed", {})
     if task.is_ended:
         items = deps.store.read(task.workspace, task.id)
         return TaskDetails(

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from baton.domain import times
 from baton.domain.access.principal import Principal
-from baton.domain.times import seconds
 from baton.ports.deps import Deps
 from baton.ports.system import Clock
 
@@ -47,7 +47,7 @@ def poll_until(deps: Deps, by: Principal, value: Value, poll: Poll[Value]) -> Va
 def polls(clock: Clock, timeout_seconds: float, *, jittered: bool = False) -> Iterator[None]:
     """Yields every half second, and once more at the end of ``timeout_seconds``. ``jittered``: every first of two
     pauses has a random length, the second makes up for it."""
-    deadline = clock.now() + seconds(timeout_seconds)
+    deadline = clock.now() + times.seconds(timeout_seconds)
     offset = 0.0
     # Counted as well as timed: a clock that is set back must not make a function wait until it is killed.
     for number in range(int(timeout_seconds / POLL_SECONDS) + 1):
@@ -63,7 +63,7 @@ def polls(clock: Clock, timeout_seconds: float, *, jittered: bool = False) -> It
 @contextmanager
 def _permit(deps: Deps, by: Principal, timeout_seconds: float) -> Iterator[None]:
     now = deps.clock.now()
-    until = now + seconds(timeout_seconds + PERMIT_MARGIN_SECONDS)
+    until = now + times.seconds(timeout_seconds + PERMIT_MARGIN_SECONDS)
     permit = deps.store.begin_poll(by, deps.ids.new("poll", now), now, until)
     try:
         yield

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from baton.domain import errors, times
 from baton.domain.access.principal import READER, system
-from baton.domain.agents.agent import Runtime
 from baton.domain.conversations.read_cursor import ReadCursor
-from baton.domain.errors import InvalidInput, KeyTaken
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.transcript import Entry, Message, MessageType, masked
-from baton.domain.tasks.task import State, Task
-from baton.domain.tasks.trail import canonical_json
-from baton.domain.times import rfc3339, seconds
+from baton.domain.tasks import trail
+from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.writes import SaveResponse
 
@@ -24,7 +22,7 @@ from baton.ports.writes import SaveResponse
 MAX_READ_BYTES = 3_000_000
 # Of a cursor, in characters. A longer one is saved, and its name given out instead.
 MAX_CURSOR = 1_000
-KEPT_FOR = seconds(7 * 86_400)
+KEPT_FOR = times.seconds(7 * 86_400)
 _SAVED = "~"
 
 
@@ -42,7 +40,7 @@ class ReadMessage:
     @property
     def size(self) -> int:
         """In bytes, approximately."""
-        return len(canonical_json([self.message.text, self.message.data]).encode())
+        return len(trail.canonical_json([self.message.text, self.message.data]).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class CursorStore:
             return cursor
         saved_response = self.deps.store.saved_response(self._key(cursor))
         if saved_response is None:
-            raise InvalidInput("after", "was given out too long ago: read from the beginning, without it")
+            raise errors.InvalidInput("after", "was given out too long ago: read from the beginning, without it")
         return str(saved_response.answer["places"])
 
     def kept(self, cursor_text: str) -> str:
@@ -67,7 +65,7 @@ class CursorStore:
             return cursor_text
         cursor = _SAVED + hashlib.sha256(cursor_text.encode()).hexdigest()
         save = SaveResponse(self._key(cursor), {"places": cursor_text}, self.deps.clock.now() + KEPT_FOR)
-        with suppress(KeyTaken):
+        with suppress(errors.KeyTaken):
             self.deps.store.commit(self.workspace, save)
         return cursor
 
@@ -113,7 +111,7 @@ class ConversationReader:
         if after is None:
             yield from self._parts(parts)
             return
-        is_run = task.runtime is Runtime.RUN
+        is_run = task.is_run
         entries = self.deps.store.transcript(task.workspace, task.id, after if is_run else 0)
         begun = {call_id for entry in entries for call_id in _begun_by(entry)}
         others = [part for part in parts if part.call_id not in begun]
@@ -124,7 +122,7 @@ class ConversationReader:
             shown = entry if self.is_open else masked(entry)
             for number, message in enumerate(shown.messages, entry.first):
                 if number > after:
-                    yield ReadMessage(task, number, entry.agent, rfc3339(entry.at), message)
+                    yield ReadMessage(task, number, entry.agent, times.rfc3339(entry.at), message)
             last, agent = entry.last, entry.agent
             calls = _begun_by(entry)
             yield from self._parts([part for part in parts if part.call_id in calls])
@@ -140,10 +138,10 @@ class ConversationReader:
     def _end(self, task: Task, after: int, last: int, agent: str) -> Iterator[ReadMessage]:
         """The output and the end of the task, by any principal. Taken from the task as it was before its messages were
         read, so it always comes last."""
-        at, is_run = rfc3339(task.updated_at), task.runtime is Runtime.RUN
+        at, is_run = times.rfc3339(task.updated_at), task.is_run
         if not is_run:
             agent = task.agent or agent
-            if task.state is State.DONE and task.has_output:
+            if task.is_done and task.has_output:
                 last += 1
                 if last > after:
                     yield ReadMessage(task, last, agent, at, _answer_of(self.deps, task))
@@ -160,4 +158,6 @@ def _answer_of(deps: Deps, task: Task) -> Message:
     """The answer of an agent that Baton doesn't run: its output, which the guardrails have checked."""
     output = deps.store.read(task.workspace, task.id).output
     text = output.get("message") if isinstance(output, dict) else output
-    return Message(MessageType.ASSISTANT, text if isinstance(text, str) else canonical_json(output), {"output": output})
+    return Message(
+        MessageType.ASSISTANT, text if isinstance(text, str) else trail.canonical_json(output), {"output": output}
+    )

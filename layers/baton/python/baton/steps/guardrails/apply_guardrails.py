@@ -6,7 +6,7 @@ from typing import Any
 
 from baton.domain.guardrails.guardrails import Guardrails, checked
 from baton.domain.guardrails.secret_shapes import secrets_in
-from baton.domain.handoffs.handoff_message import HandoffMessage, message_from
+from baton.domain.handoffs import handoff_message
 from baton.ports.deps import Deps
 
 
@@ -18,9 +18,11 @@ def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dic
     return checked(payload, deps.store.settings(workspace).guardrails, "")
 
 
-def checked_message(message: HandoffMessage, rules: Guardrails, at: str = "") -> HandoffMessage:
+def checked_message(
+    message: handoff_message.HandoffMessage, rules: Guardrails, at: str = ""
+) -> handoff_message.HandoffMessage:
     """Returns the message after the guardrails. ``at``: its field in the request. Raises ``GuardrailRefused``."""
-    return message_from(checked(message.plain(), rules, at))
+    return handoff_message.message_from(checked(message.plain(), rules, at))
 
 
 def apply_guardrails_to_name(deps: Deps, workspace: str, field: str, name: str) -> str:

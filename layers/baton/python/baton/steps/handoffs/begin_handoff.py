@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.agents.agent import Agent
-from baton.domain.errors import LoopTripped, Unknown
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft
-from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import WorkerCall
@@ -24,13 +24,12 @@ from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Branch, JoinRule, Task, Wait
 from baton.domain.tasks.task_items import TaskBody
 from baton.domain.tasks.transitions import Dispatch, create
-from baton.domain.times import seconds
 from baton.domain.tracker.page_sync import PageSync, opened
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Add, Insert, Put, Save, Write
-from baton.steps.idempotency import save_refusal
+from baton.steps import idempotency
 from baton.steps.tasks.change_task import commit
 
 # Without a limit the handoffs are counted all the same.
@@ -73,7 +72,7 @@ class NewHandoff:
     """A handoff that isn't committed yet."""
 
     change: Change
-    message: HandoffMessage  # its record
+    message: handoff_message.HandoffMessage  # its record
     page_sync: PageSync | None = None
 
     @property
@@ -109,7 +108,7 @@ class StoppedHandoff:
     """A handoff that the loop guard stopped, and the entry for a human in its place."""
 
     review: Review
-    trip: LoopTripped
+    trip: errors.LoopTripped
     extras: tuple[Write, ...]
 
 
@@ -127,7 +126,7 @@ def begin_handoffs(
             for number, each in enumerate(planned):
                 draft = each.draft
                 draft.check(terms.settings, terms.start + number, terms.now)
-    except LoopTripped as trip:
+    except errors.LoopTripped as trip:
         stopped = stopped_handoff(deps, by, draft, trip, terms.now)
         return replace(stopped, extras=(*stopped.extras, *extras))
     begun = tuple(_begin(deps, by, each, terms) for each in planned)
@@ -166,8 +165,8 @@ def begin_or_refuse(
     if isinstance(begun, BegunHandoffs):
         return begun
     trip = begun.trip
-    refusal = LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
-    deps.store.commit(by.workspace, *begun.extras, *save_refusal(idempotency_key, refusal))
+    refusal = errors.LoopTripped(trip.rule, trip.message, trip.chain, begun.review.id)
+    deps.store.commit(by.workspace, *begun.extras, *idempotency.save_refusal(idempotency_key, refusal))
     raise refusal from trip
 
 
@@ -201,7 +200,7 @@ def wait_for(task: Task, children: Sequence[NewHandoff], join: JoinRule, setting
     return Wait(
         number=task.waits + 1,
         since=now,
-        alert_at=now + seconds(settings.waiting_alert_seconds),
+        alert_at=now + times.seconds(settings.waiting_alert_seconds),
         policy=join.policy,
         quorum=join.quorum,
         branches=tuple(Branch(call_id=str(each.call_id), task_id=each.id) for each in begun),
@@ -227,7 +226,9 @@ def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:
     return 1
 
 
-def stopped_handoff(deps: Deps, by: Principal, draft: HandoffDraft, trip: LoopTripped, now: datetime) -> StoppedHandoff:
+def stopped_handoff(
+    deps: Deps, by: Principal, draft: HandoffDraft, trip: errors.LoopTripped, now: datetime
+) -> StoppedHandoff:
     """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
     (docs/spec/protocol.md §3)."""
     review_id = _review_id(draft, trip.rule)
@@ -243,7 +244,7 @@ def stopped_handoff(deps: Deps, by: Principal, draft: HandoffDraft, trip: LoopTr
         # The viewer sees what a release would create: an agent may ask for another handoff each time.
         latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
         review = latest.asked_again(request, by, now)
-    except Unknown:
+    except errors.Unknown:
         review = Review(
             workspace=by.workspace,
             id=review_id,

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
-from baton.domain.errors import InvalidInput, LoopTripped
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
-from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage, MetadataPart, SourcePart, TargetPart
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Write
-from baton.steps.agents.resolve_agents import active_agent, slugs_among
+from baton.steps.agents import resolve_agents
 from baton.steps.handoffs.begin_handoff import (
     NewHandoff,
     PlannedHandoff,
@@ -53,19 +53,19 @@ def continue_with(deps: Deps, by: Principal, ended: TaskDetails, completion: dic
     source, name = task.claim.agent, continuation["suggested_next"]
     inputs = _facts(deps, task, name)
     try:
-        agent = active_agent(deps, task.workspace, inputs.agents, name, "continuation.suggested_next")
-    except InvalidInput as refusal:
+        agent = resolve_agents.active_agent(deps, task.workspace, inputs.agents, name, "continuation.suggested_next")
+    except errors.InvalidInput as refusal:
         return FollowUp({"status": refusal.code})
     reason = continuation.get("reason") or f"Go on after: {task.title}"
     draft = HandoffDraft(
         kind=Kind.CONTINUATION,
         source=source,
         target=agent.slug,
-        message=HandoffMessage(
-            source=SourcePart({"agent": source}),
-            target=TargetPart({"agent": agent.slug, "reason": reason}),
-            context=record.context.merged_with(ContextPart(continuation.get("context_for_next"))),
-            metadata=MetadataPart({"priority": str(task.priority)}),
+        message=handoff_message.HandoffMessage(
+            source=handoff_message.SourcePart({"agent": source}),
+            target=handoff_message.TargetPart({"agent": agent.slug, "reason": reason}),
+            context=record.context.merged_with(handoff_message.ContextPart(continuation.get("context_for_next"))),
+            metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
             more={"continues": {"handoff_id": task.handoff_id, "completion_id": completion["completion_id"]}},
         ),
         lineage=lineage_under(task, record),
@@ -90,18 +90,26 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
     if names_it and source in inputs.agents:  # while it is off, the handoff names the next agent, not the agent itself
         inputs.agents[source].must_be_active()
     agent: Agent | None = None
-    trip: LoopTripped | None = None
+    trip: errors.LoopTripped | None = None
     try:
-        agent = active_agent(deps, task.workspace, inputs.agents, back_to, "rollback_request.target_agent")
-    except InvalidInput as refusal:
-        trip = LoopTripped(NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to))
+        agent = resolve_agents.active_agent(
+            deps, task.workspace, inputs.agents, back_to, "rollback_request.target_agent"
+        )
+    except errors.InvalidInput as refusal:
+        trip = errors.LoopTripped(
+            NOBODY, f"It can't be rolled back to {back_to!r}: {refusal.message}", (source, back_to)
+        )
     if agent is not None and record.is_rollback and agent.slug == task.source_agent:
-        trip = LoopTripped(TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to))
-    message = HandoffMessage(
-        source=SourcePart({"agent": source}),
-        target=TargetPart({"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]}),
+        trip = errors.LoopTripped(
+            TO_ITS_SOURCE, "A rollback isn't rolled back to where it came from.", (source, back_to)
+        )
+    message = handoff_message.HandoffMessage(
+        source=handoff_message.SourcePart({"agent": source}),
+        target=handoff_message.TargetPart(
+            {"agent": back_to, "reason": request.get("reason") or failure["failure"]["description"]}
+        ),
         summary=request.get("reason") or f"Rollback: {task.title}",
-        metadata=MetadataPart({"priority": str(task.priority)}),
+        metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
         more={
             "failure": failure["failure"],
             "failure_id": failure["failure_id"],
@@ -127,15 +135,17 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
     return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
 
 
-def _with_context(record: HandoffMessage, message: HandoffMessage) -> HandoffMessage:
+def _with_context(
+    record: handoff_message.HandoffMessage, message: handoff_message.HandoffMessage
+) -> handoff_message.HandoffMessage:
     """A failure is reported whatever its size: if both are too large to store, the earlier context stays with the
     failed handoff."""
-    whole = replace(message, context=ContextPart(record.context.fields))
+    whole = replace(message, context=handoff_message.ContextPart(record.context.fields))
     return whole if whole.fits else message.having(left_out=["context"])
 
 
 def _facts(deps: Deps, task: Task, *agents: str) -> HandoffInputs:
-    names = slugs_among(*agents)
+    names = resolve_agents.slugs_among(*agents)
     return deps.store.handoff_inputs(task.workspace, HandoffQuery(agents=names, workflow_id=task.workflow_id))
 
 

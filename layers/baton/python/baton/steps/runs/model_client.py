@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from baton.domain.errors import ModelAway
+from baton.domain import errors
 from baton.domain.guardrails.guardrails import OFF
-from baton.domain.runs.history import MAX_HISTORY_BYTES, EarlierTask, composed
+from baton.domain.runs import history
 from baton.domain.runs.prompt import system_prompt
 from baton.domain.runs.transcript import Entry, Usage, masked
-from baton.domain.tasks.trail import canonical_json
-from baton.ports.runs import Models, Reply, Request, StopReason
+from baton.domain.tasks import trail
+from baton.ports import runs
 from baton.ports.writes import AddUsage
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.runs.run_context import RunContext
@@ -32,10 +32,10 @@ class ModelClient:
     """Asks the model for one run."""
 
     run: RunContext
-    models: Models
+    models: runs.Models
     transcript_writer: TranscriptWriter
     tools: list[dict[str, Any]]  # in the shape that the model gets
-    earlier: list[tuple[EarlierTask, Sequence[Entry]]] | None = field(default=None)
+    earlier: list[tuple[history.EarlierTask, Sequence[Entry]]] | None = field(default=None)
 
     def has_time(self) -> bool:
         return self.run.work.time_left() >= MIN_TURN_SECONDS
@@ -59,7 +59,7 @@ class ModelClient:
 
         return retry_on_conflict(self.run.deps.clock, attempt)
 
-    def ask(self) -> Reply:
+    def ask(self) -> runs.Reply:
         """Returns the model's reply. Raises ``ModelAway`` when tries or time run out, and ``ModelRefuses``."""
         provider, model_id, model = self.models.of(self.run.profile.model)
         tried = 0
@@ -68,14 +68,14 @@ class ModelClient:
             try:
                 reply = model.converse(self._request(model_id))
                 reply = replace(reply, usage=reply.usage.bounded())
-            except ModelAway as away:
+            except errors.ModelAway as away:
                 if tried == MAX_TRIES or not self._pause(tried, away):
                     raise
                 continue
             self._log(reply, provider, model_id)
             return reply
 
-    def _pause(self, tried: int, away: ModelAway) -> bool:
+    def _pause(self, tried: int, away: errors.ModelAway) -> bool:
         """Sleeps before the next try. False if the pause is too long."""
         pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (tried - 1), LAST_PAUSE_SECONDS)
         pause = max(pause * (0.5 + random.random()), away.retry_after or 0)  # noqa: S311 - no secret
@@ -84,10 +84,10 @@ class ModelClient:
         self.run.deps.clock.sleep(pause)
         return True
 
-    def _request(self, model_id: str) -> Request:
+    def _request(self, model_id: str) -> runs.Request:
         work, conversation = self.run.work, self.run.conversation
         task, context = work.details.task, work.details.message.context.json
-        return Request(
+        return runs.Request(
             system=system_prompt(
                 self.run.profile.system_prompt, context, conversation.source, conversation.instructions
             ),
@@ -108,19 +108,19 @@ class ModelClient:
         if self.earlier is None:
             self.earlier = self._read_earlier()
         entries = self.transcript_writer.transcript.entries
-        too_long = sum(entry.stop_reason == StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
-        return composed(
+        too_long = sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
+        return history.composed(
             self.run.conversation,
             self.earlier,
             entries,
             has_tools=bool(self.tools),
-            most_bytes=MAX_HISTORY_BYTES >> too_long,
+            most_bytes=history.MAX_HISTORY_BYTES >> too_long,
         )
 
-    def _read_earlier(self) -> list[tuple[EarlierTask, Sequence[Entry]]]:
+    def _read_earlier(self) -> list[tuple[history.EarlierTask, Sequence[Entry]]]:
         """The newest tasks that fit. Secrets are masked, as in everything between agents, unless the workspace turned
         that off."""
-        found: list[tuple[EarlierTask, Sequence[Entry]]] = []
+        found: list[tuple[history.EarlierTask, Sequence[Entry]]] = []
         if not self.run.conversation.earlier:
             return found
         size, workspace = 0, self.run.task.workspace
@@ -129,12 +129,12 @@ class ModelClient:
             entries: Sequence[Entry] = self.run.deps.store.transcript(workspace, seen.task_id)
             entries = entries if is_open else [masked(entry) for entry in entries]
             found.insert(0, (seen, entries))
-            size += sum(len(canonical_json(entry.blocks)) for entry in entries)
-            if size > MAX_HISTORY_BYTES:
+            size += sum(len(trail.canonical_json(entry.blocks)) for entry in entries)
+            if size > history.MAX_HISTORY_BYTES:
                 break
         return found
 
-    def _log(self, reply: Reply, provider: str, model_id: str) -> None:
+    def _log(self, reply: runs.Reply, provider: str, model_id: str) -> None:
         self.run.deps.log(
             "a model replied",
             action="model_replied",

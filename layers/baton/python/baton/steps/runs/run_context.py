@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from baton.domain.runs.history import Conversation
+from baton.domain.runs import history
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.tasks.task import Task
+from baton.ports import runs
 from baton.ports.deps import Deps
-from baton.ports.runs import RunInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class RunContext:
     """One run of an agent."""
 
     deps: Deps
-    work: RunInput
+    work: runs.RunInput
     profile: RunProfile
-    conversation: Conversation
+    conversation: history.Conversation
 
     @property
     def task(self) -> Task:

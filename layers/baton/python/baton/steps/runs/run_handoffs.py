@@ -10,32 +10,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from baton.domain import errors
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
-from baton.domain.errors import ToolSuspended
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.draft import HandoffDraft, lineage_under
 from baton.domain.handoffs.handoff import must_fit
-from baton.domain.handoffs.handoff_message import (
-    ContextPart,
-    ExpectationsPart,
-    HandoffMessage,
-    MetadataPart,
-    RollbackPart,
-    SourcePart,
-    TargetPart,
-)
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, Message, MessageType, TaskEntry
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.calls import WorkerCall
-from baton.domain.tasks.commands import Transfer, WaitFor
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
-from baton.domain.tasks.trail import canonical_json
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Insert
-from baton.steps.agents.resolve_agents import active_agent
+from baton.steps.agents import resolve_agents
 from baton.steps.claims.end_claim import ClaimOutcome, EndClaimRequest, end_claim
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, begin_children, transfer_output, wait_for
 from baton.steps.runs.run_context import RunContext
@@ -60,7 +51,7 @@ class HandoffSource:
     turns: int  # the turns of its transcript that a target may see
 
     def call(self, *call_ids: str) -> WorkerCall:
-        return self.run.work.call(hashlib.sha256(canonical_json(call_ids).encode()).hexdigest())
+        return self.run.work.call(hashlib.sha256(trail.canonical_json(call_ids).encode()).hexdigest())
 
 
 def transfer_by(
@@ -75,7 +66,7 @@ def transfer_by(
         planned, agent, permitted = _planned(handing, call, inputs, Kind.TRANSFER)
         begun = begin_children(deps, worker_call, [planned], inputs, now)
         task = begun.only.task
-        command = Transfer(by=by, claim_id=handing.run.work.claim_id, successor=task.id, target=agent.slug)
+        command = commands.Transfer(by=by, claim_id=handing.run.work.claim_id, successor=task.id, target=agent.slug)
         extra = Insert(TaskEntry(handing.run.task.id, entry(permitted, task, agent)))
         return ClaimOutcome(
             verb=command,
@@ -84,7 +75,7 @@ def transfer_by(
             extras=(extra, *begun.extras),
         )
 
-    return end_claim(deps, EndClaimRequest(call=worker_call, verb=Transfer.name), decide, _wanted([call]))
+    return end_claim(deps, EndClaimRequest(call=worker_call, verb=commands.Transfer.name), decide, _wanted([call]))
 
 
 def delegate_by(
@@ -105,12 +96,14 @@ def delegate_by(
         pairs = zip(planned, begun.handoffs, strict=True)
         transcript_entry = entry([(call, child.task, agent) for (_, agent, call), child in pairs])
         return ClaimOutcome(
-            verb=WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
+            verb=commands.WaitFor(by=handing.run.work.by, claim_id=handing.run.work.claim_id, wait=wait),
             children=begun.handoffs,
             extras=(Insert(TaskEntry(handing.run.task.id, transcript_entry)), *begun.extras),
         )
 
-    return end_claim(handing.run.deps, EndClaimRequest(call=worker_call, verb=WaitFor.name), decide, _wanted(calls))
+    return end_claim(
+        handing.run.deps, EndClaimRequest(call=worker_call, verb=commands.WaitFor.name), decide, _wanted(calls)
+    )
 
 
 def transfer_message(call: HandoffCall, task: Task, agent: Agent) -> Message:
@@ -150,25 +143,27 @@ def _planned(
     handing: HandoffSource, call: HandoffCall, inputs: HandoffInputs, kind: Kind
 ) -> tuple[PlannedHandoff, Agent, HandoffCall]:
     task, tool = _task(inputs), call.tool
-    record = inputs.parent.message if inputs.parent else HandoffMessage()
+    record = inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
     source = task.claim.agent if task.claim else task.target_agent or handing.run.work.by.id
-    agent = active_agent(handing.run.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent")
+    agent = resolve_agents.active_agent(
+        handing.run.deps, task.workspace, inputs.agents, tool.target_agent, "target_agent"
+    )
     # Read with the task in this very attempt: a change during the model's reply counts.
     if suspension := tool.suspended_by(agent):
-        raise ToolSuspended(tool.name, suspension.reason)
+        raise errors.ToolSuspended(tool.name, suspension.reason)
     variables = checked(call.variables, inputs.settings.guardrails, "arguments")
     is_transfer = kind is Kind.TRANSFER
     context = context_after(record.context.json, source, tool, variables)
     must_fit("context", context)
-    message = HandoffMessage(
-        source=SourcePart({"agent": source}),
-        target=TargetPart({"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"}),
+    message = handoff_message.HandoffMessage(
+        source=handoff_message.SourcePart({"agent": source}),
+        target=handoff_message.TargetPart({"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"}),
         summary=task.title,
-        context=ContextPart(context),
+        context=handoff_message.ContextPart(context),
         expectations=_expected(record, is_transfer=is_transfer),
         # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
-        rollback=RollbackPart({"on_failure": None}) if is_transfer else RollbackPart(),
-        metadata=MetadataPart({"priority": str(task.priority)}),
+        rollback=handoff_message.RollbackPart({"on_failure": None}) if is_transfer else handoff_message.RollbackPart(),
+        metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
     )
     conversation = handing.run.conversation.handed_on(
         tool.history, task.id, handing.turns, source, tool.handoff_instructions
@@ -185,7 +180,7 @@ def _planned(
     return PlannedHandoff(draft, agent, tool.standing), agent, replace(call, variables=variables)
 
 
-def _expected(record: HandoffMessage, *, is_transfer: bool) -> ExpectationsPart:
+def _expected(record: handoff_message.HandoffMessage, *, is_transfer: bool) -> handoff_message.ExpectationsPart:
     """The successor of a transfer inherits the expectations; a branch only their times."""
     inherited = record.expectations if is_transfer else record.expectations.times
-    return inherited if inherited.fields else ExpectationsPart()
+    return inherited if inherited.fields else handoff_message.ExpectationsPart()

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baton.domain.errors import Busy, Conflict, StaleClaim
+from baton.domain import errors
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.reply import BrokenReply, kept_blocks
 from baton.domain.runs.transcript import Block, Entry, EntryKind, Message, MessageType, TaskEntry, Transcript, numbered
 from baton.domain.tasks.task import Task
-from baton.ports.runs import Reply, RunFailed, StopReason
+from baton.ports import runs
 from baton.ports.writes import AddUsage, Insert, Require, UnderClaim, Write
-from baton.steps.idempotency import apply_once
+from baton.steps import idempotency
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.runs.run_context import RunContext
 
@@ -33,7 +33,7 @@ class TranscriptWriter:
     def task(self) -> Task:
         return self.run.task
 
-    def replied(self, reply: Reply) -> Entry:
+    def replied(self, reply: runs.Reply) -> Entry:
         """Saves the reply with its cost, before any of its calls is run. A reply that can't be stored is saved as
         malformed. Raises ``StaleClaim``."""
         turn, stop = self.transcript.turns + 1, reply.stop_reason
@@ -41,7 +41,7 @@ class TranscriptWriter:
         try:
             blocks = numbered(self.task.id, turn, kept_blocks(reply.blocks))
         except BrokenReply as broken:
-            blocks, stop = (), StopReason.MALFORMED_MODEL_OUTPUT
+            blocks, stop = (), runs.StopReason.MALFORMED_MODEL_OUTPUT
             messages = (Message(MessageType.ERROR, f"The model's reply can't be kept: {broken}."),)
         if not blocks and not messages:
             messages = (Message(MessageType.ERROR, f"The model answered nothing: {stop}."),)
@@ -50,7 +50,7 @@ class TranscriptWriter:
         spent = AddUsage(self.task.workflow_id, self.task.id, replace(reply.usage, model_calls=0))
         try:
             self.keep(entry, spent)
-        except StaleClaim:
+        except errors.StaleClaim:
             self._count_without_claim(spent, turn)
             raise
         return entry
@@ -60,7 +60,7 @@ class TranscriptWriter:
         idempotency_key = IdempotencyKey(self.run.work.by, "cost of a reply", f"{self.run.work.claim_id} {turn}", "")
 
         def count() -> None:
-            apply_once(self.run.deps, idempotency_key, [spent])
+            idempotency.apply_once(self.run.deps, idempotency_key, [spent])
 
         self._persistently(count)
 
@@ -68,12 +68,12 @@ class TranscriptWriter:
         """The entry with the results of the reply's calls; the caller saves it."""
         return self._entry(EntryKind.RESULTS, reply.turn, tuple(blocks), more_messages)
 
-    def failed(self, type: str, description: str, *, retryable: bool = False, **more_messages: Any) -> RunFailed:  # noqa: A002 - the field's word
+    def failed(self, type: str, description: str, *, retryable: bool = False, **more_messages: Any) -> runs.RunFailed:  # noqa: A002 - the field's word
         """The end of this attempt, with the message for readers of the conversation as a write of the same
         transaction."""
         messages = (Message(MessageType.ERROR, description, {"type": type}),)
         note = self._entry(EntryKind.NOTE, self.transcript.turns, (), messages)
-        return RunFailed(
+        return runs.RunFailed(
             {"type": type, "description": description, **more_messages},
             retryable,
             (Insert(TaskEntry(self.task.id, note)),),
@@ -90,7 +90,7 @@ class TranscriptWriter:
         for pause in (*SAVING_PAUSES, None):
             try:
                 return retry_on_conflict(self.run.deps.clock, write)
-            except Busy:
+            except errors.Busy:
                 if pause is None or self.run.work.time_left() < pause:
                     raise
                 self.run.deps.clock.sleep(pause)
@@ -103,7 +103,7 @@ class TranscriptWriter:
             self.run.deps.store.commit(
                 self.task.workspace, Require(UnderClaim(self.task.id, self.run.work.claim_id)), *extras
             )
-        except Conflict:
+        except errors.Conflict:
             task, _ = self.run.deps.store.load(self.task.workspace, self.task.id)
             task.current_claim(self.run.work.claim_id, self.run.work.by)
             raise
@@ -111,7 +111,7 @@ class TranscriptWriter:
     def _keep_once(self, entry: Entry, extras: Sequence[Write]) -> None:
         try:
             self.under_claim(Insert(TaskEntry(self.task.id, entry)), *extras)
-        except (Conflict, StaleClaim):
+        except (errors.Conflict, errors.StaleClaim):
             stored = self.run.deps.store.transcript(self.task.workspace, self.task.id, entry.last - 1)
             if entry not in stored:  # else an earlier try was applied and its reply was lost
                 raise

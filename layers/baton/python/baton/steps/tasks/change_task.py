@@ -7,24 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from baton.domain.agents.agent import Runtime
+from baton.domain import errors
 from baton.domain.alerts.alert import ALERT_RAISED, system_alert
-from baton.domain.errors import Busy
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, inbox_item
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.ids import is_slug
+from baton.domain.tasks import commands, trail
 from baton.domain.tasks.change import Change
-from baton.domain.tasks.commands import TaskCommand
 from baton.domain.tasks.task import State, Task
 from baton.domain.tasks.task_items import ClaimEndedByOther, TaskOutput
-from baton.domain.tasks.trail import from_snapshot, snapshot
 from baton.domain.tasks.transitions import transition
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.page_sync import PageSync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.writes import CloseEscalation, MakePageDue, Put, Save, Write
-from baton.steps.idempotency import run_idempotently, save_response
+from baton.steps import idempotency
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +43,17 @@ class TaskItems:
 
 
 def change_task(
-    deps: Deps, request: TaskRequest, command_for: Callable[[Task], TaskCommand], items: TaskItems | None = None
+    deps: Deps,
+    request: TaskRequest,
+    command_for: Callable[[Task], commands.TaskCommand],
+    items: TaskItems | None = None,
 ) -> TaskDetails:
     """Returns the task after the command; for a repeat under the idempotency key, as it was after the first call.
     Raises the domain's errors, ``Unknown``, ``KeyReused`` and ``Busy``; nothing was written then."""
     items, idempotency_key = items or TaskItems(), request.idempotency_key
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
-        return task_details(deps, from_snapshot(saved), items.output)
+        return task_details(deps, trail.from_snapshot(saved), items.output)
 
     def read() -> tuple[Task, SavedResponse | None]:
         return deps.store.load(request.workspace, request.task_id, idempotency_key)
@@ -60,10 +61,10 @@ def change_task(
     def decide(task: Task) -> TaskDetails:
         change = transition(task, command_for(task), deps.clock.now())
         extras = [*items.also, *([Put(TaskOutput(change.task.id, items.output))] if change.task.has_output else [])]
-        commit(deps, change, *extras, *save_response(idempotency_key, snapshot(change.task)))
+        commit(deps, change, *extras, *idempotency.save_response(idempotency_key, trail.snapshot(change.task)))
         return task_details(deps, change.task, items.output)
 
-    return run_idempotently(deps, idempotency_key, read, decide, replay)
+    return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
 
 
 def commit(deps: Deps, *writes: Write) -> None:
@@ -121,7 +122,7 @@ def _notify_waiting_agent(deps: Deps, change: Change) -> None:
     """Sends a dispatch notice for an agent that was at its limit until this claim ended: an earlier notice may have
     found no free slot."""
     before, after = change.before and change.before.claim, change.task.claim
-    if before and before.slot is not None and after is None and change.task.runtime is Runtime.RUN:
+    if before and before.slot is not None and after is None and change.task.is_run:
         deps.dispatch_queue.notify(change.task.workspace, before.agent, change.task.id)
 
 
@@ -192,5 +193,5 @@ def page_sync_of(deps: Deps, task: Task) -> PageSync | None:
     answer isn't refused for that."""
     try:
         return deps.store.page_sync(task.workspace, task.id) if task.mirrored else None
-    except Busy:
+    except errors.Busy:
         return None

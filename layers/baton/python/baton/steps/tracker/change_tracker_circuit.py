@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from baton.domain.errors import TrackerTrouble
+from baton.domain import errors
 from baton.domain.tasks.wake import notice_delay
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.deps import Deps
@@ -28,7 +28,7 @@ def change_tracker_circuit(
     return retry_on_conflict(deps.clock, attempt)
 
 
-def trip_tracker_circuit(deps: Deps, workspace: str, trouble: TrackerTrouble) -> TrackerCircuit:
+def trip_tracker_circuit(deps: Deps, workspace: str, trouble: errors.TrackerTrouble) -> TrackerCircuit:
     """Trips the circuit, and sends a notice for the time when the tracker may be tried again. If that notice is lost,
     the sweeper sends one."""
     now = deps.clock.now()

@@ -3,8 +3,8 @@ durable by then: a failure here costs only the page's address in the answer."""
 
 from __future__ import annotations
 
+from baton.domain import errors
 from baton.domain.access.settings import Settings
-from baton.domain.errors import TrackerTrouble
 from baton.domain.tracker.page_sync import PageRef, Sync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -22,7 +22,7 @@ def mirror_at_once(deps: Deps, settings: Settings, escalation: Escalation) -> Pa
     details = TaskDetails(task=task, body=escalation.body, page_sync=sync)
     try:
         return deliver(deps, settings.tracker, details, AT_ONCE_SECONDS)
-    except TrackerTrouble as trouble:
+    except errors.TrackerTrouble as trouble:
         return PageResult(None, Sync(trouble.status), trouble.message)
     except Exception as exc:  # noqa: BLE001 - the task exists, and the caller must get it
         error = type(exc).__name__

@@ -16,13 +16,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from baton.domain import errors, times
 from baton.domain.access.principal import is_tracker_human
-from baton.domain.errors import Conflict, NotPermitted, PageHeld, PageRefused
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
-from baton.domain.tasks.trail import Event
 from baton.domain.tasks.wake import notice_delay
-from baton.domain.times import seconds
-from baton.domain.tracker.page_changes import Ended, PageChange, PageSnapshot, page_change_of
+from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields, closing_comment, page_fields_of, reopened_comment
 from baton.domain.tracker.page_sync import UNCLEAR_SECONDS, PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings, folded
@@ -63,7 +62,7 @@ class PageSender:
     has_page: bool = field(init=False)  # its page is saved as this task's
     is_in_trash: bool = field(init=False, default=False)
     doubt: str = field(init=False, default="")  # why the meaning of the page's status can't be known
-    last: Event | None = field(init=False, default=None)
+    last: trail.Event | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         if self.details.page_sync is None:
@@ -123,11 +122,13 @@ class PageSender:
         def attempt() -> None:
             after = replace(change(self.row), version=self.row.version + 1)
             taken = (
-                [Insert(PageLink(after.page.id, self.task.id), PageHeld)] if after.page and not self.has_page else []
+                [Insert(PageLink(after.page.id, self.task.id), errors.PageHeld)]
+                if after.page and not self.has_page
+                else []
             )
             try:
                 self.deps.store.commit(self.workspace, Save(after), *taken)
-            except Conflict:
+            except errors.Conflict:
                 self._take_over(self.deps.store.page_sync(self.workspace, self.task.id))
                 raise
             self.row, self.has_page = after, after.page is not None
@@ -145,7 +146,7 @@ class PageSender:
         """Puts the page off: it may exist without being in the index yet. It is looked for every minute until it must
         be found."""
         now = self.deps.clock.now()
-        until = min(self.row.made_not_before(now), now + seconds(UNCLEAR_SECONDS))
+        until = min(self.row.made_not_before(now), now + times.seconds(UNCLEAR_SECONDS))
         tracker = self.deps.trackers.name
         message = f"{tracker} may have made the page without telling; it is looked for before another one is made."
         self.let_go(lambda held: held.put_off(until, Sync.PENDING, message))
@@ -153,7 +154,7 @@ class PageSender:
 
     def _put_off_in_doubt(self, page: PageRef) -> PageResult:
         """Puts the page off: the closing's author can't be known, and the page is left alone until it can."""
-        until, doubt = self.deps.clock.now() + seconds(DOUBT_SECONDS), self.doubt
+        until, doubt = self.deps.clock.now() + times.seconds(DOUBT_SECONDS), self.doubt
         self.let_go(lambda held: held.put_off(until, Sync.DENIED, doubt))
         return PageResult(page, Sync.DENIED, doubt)
 
@@ -169,7 +170,7 @@ class PageSender:
     def _keep(self, page: PageRef) -> bool:
         try:
             self.save(lambda held: replace(held, page=page))
-        except PageHeld:
+        except errors.PageHeld:
             return False
         return True
 
@@ -183,39 +184,41 @@ class PageSender:
             self._learn_from(seen)
         if seen.in_trash and not self.task.is_ended:
             tracker = self.deps.trackers.name
-            raise PageRefused(f"The page is in {tracker}'s trash: restore it there. The task goes on without it.")
+            raise errors.PageRefused(
+                f"The page is in {tracker}'s trash: restore it there. The task goes on without it."
+            )
         if self.doubt or not self._is_to_be_written(seen):
             return WrittenPage(page, seen.status)
         made = self.tracker.update(page.id, self.page_fields)
         # The status of an unwritten part is known from our own look only: it may have changed since.
         return replace(made, status=seen.status) if made.without else made
 
-    def _is_to_be_written(self, seen: PageSnapshot) -> bool:
+    def _is_to_be_written(self, seen: page_changes.PageSnapshot) -> bool:
         """Only a change of the state is written: people's values stay until then, whatever else happens to the task.
         After an unclear request the page may show an old state of ours."""
         is_new = str(self.task.state) != self.row.shown_state or (self.row.unclear and seen.by_us)
         is_theirs = self.row.is_settled or self._was_ended_there() or seen.in_trash
         return is_new and not is_theirs and folded(seen.status) != folded(self.settings.status_for(self.task.state))
 
-    def _learn_from(self, seen: PageSnapshot) -> None:
-        news = page_change_of(self.task, self.row, seen, self.settings)
-        if news in {PageChange.NONE, PageChange.TRASHED}:
+    def _learn_from(self, seen: page_changes.PageSnapshot) -> None:
+        news = page_changes.page_change_of(self.task, self.row, seen, self.settings)
+        if news in {page_changes.PageChange.NONE, page_changes.PageChange.TRASHED}:
             return
         try:
             editor = self.tracker.who(seen.edited_by)
-        except NotPermitted as trouble:
+        except errors.NotPermitted as trouble:
             self.doubt = trouble.message
-            if isinstance(news, Ended):
+            if isinstance(news, page_changes.Ended):
                 free_direction(self.deps, self.task, seen)
             return
         if not editor.is_person:
             flag_closed_by_bot(self.deps, self.task, news)
-        elif isinstance(news, Ended):
+        elif isinstance(news, page_changes.Ended):
             end_task(self.deps, self.task, news, seen, editor)
         else:
             note_reopening(self.deps, self.task, seen, editor)
             text = reopened_comment(self.task, self.deps.task_url(self.task.id))
-            with suppress(NotPermitted):
+            with suppress(errors.NotPermitted):
                 self.tracker.comment(seen.page_id, text, unless_there=True)
         # What was learned has changed the task, and its page synchronisation with it.
         self.details = self.deps.store.read(self.workspace, self.task.id, with_body=True)
@@ -227,7 +230,7 @@ class PageSender:
         last = self._last_event() if self.task.is_ended else None
         return last is not None and is_tracker_human(last.principal_id) and last.data.get("ancestor") is None
 
-    def _last_event(self) -> Event | None:
+    def _last_event(self) -> trail.Event | None:
         if self.last is None or self.last.seq != self.task.seq:
             self.last = next(iter(self.deps.store.events(self.workspace, self.task.id, self.task.seq - 1, 1)), None)
         return self.last
@@ -240,6 +243,6 @@ class PageSender:
         text = closing_comment(self.task, self.details.output, self.details.why, self._last_event())
         try:
             self.tracker.comment(page.id, text, unless_there=not self.row.is_first)
-        except NotPermitted as trouble:
+        except errors.NotPermitted as trouble:
             return (trouble.message,)
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from baton.domain.errors import Conflict, PageBusy, PageGone, PageHeld, PageRefused, TrackerTrouble, Unknown
+from baton.domain import errors
 from baton.domain.tracker.page_sync import Sync
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from baton.ports.deps import Deps
@@ -24,7 +24,7 @@ def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: st
     tripped."""
     try:
         details = deps.store.read(workspace, task_id, with_body=True)
-    except Unknown:
+    except errors.Unknown:
         return None
     sync, now = details.page_sync, deps.clock.now()
     if sync is None or not sync.is_due(now):
@@ -38,7 +38,7 @@ def send_page(deps: Deps, settings: TrackerSettings, workspace: str, task_id: st
     after = replace(after, version=sync.version + 1)
     try:
         deps.store.commit(workspace, Save(after))
-    except Conflict:
+    except errors.Conflict:
         return None  # another sender holds it; or it was changed, and that change has sent a notice
     if is_shown:
         return PageResult(after.page, after.status, after.message)
@@ -51,19 +51,19 @@ def deliver(deps: Deps, settings: TrackerSettings, details: TaskDetails, budget_
     delivery = PageSender(deps, settings, deps.trackers.of(workspace, settings, budget_seconds), details)
     try:
         return delivery.run()
-    except (PageRefused, PageGone) as trouble:
+    except (errors.PageRefused, errors.PageGone) as trouble:
         message = trouble.message
         delivery.let_go(lambda held: held.died(message))
         deps.log("the page was given up", action="page_dead", task_id=task_id, reason=trouble.code)
         return PageResult(delivery.row.page, Sync(trouble.status), message)
-    except TrackerTrouble as trouble:
+    except errors.TrackerTrouble as trouble:
         if _may_concern_one_page(trouble) and delivery.row.failures and _is_reachable(deps, settings, workspace):
             return _page_trouble(deps, delivery, trouble)
         _requeue(deps, delivery, trouble)
         raise
     except RowLost:
         return PageResult(delivery.row.page, Sync.PENDING, "Somebody else is at it.")
-    except PageHeld:
+    except errors.PageHeld:
         return _without_page(deps, delivery)
     except Exception as exc:  # noqa: BLE001 - a bug of ours must not stop the other pages, nor create this one twice
         message = "Sending failed inside of Baton; it is tried again."
@@ -72,9 +72,9 @@ def deliver(deps: Deps, settings: TrackerSettings, details: TaskDetails, budget_
         return PageResult(delivery.row.page, Sync.PENDING, message)
 
 
-def _may_concern_one_page(trouble: TrackerTrouble) -> bool:
+def _may_concern_one_page(trouble: errors.TrackerTrouble) -> bool:
     """True if the error may concern this page only. Rate limiting never does; an edit conflict does."""
-    return trouble.retry_after is None or isinstance(trouble, PageBusy)
+    return trouble.retry_after is None or isinstance(trouble, errors.PageBusy)
 
 
 def _is_reachable(deps: Deps, settings: TrackerSettings, workspace: str) -> bool:
@@ -82,12 +82,12 @@ def _is_reachable(deps: Deps, settings: TrackerSettings, workspace: str) -> bool
     circuit for all only once."""
     try:
         deps.trackers.of(workspace, settings, REACH_SECONDS).reach()
-    except TrackerTrouble:
+    except errors.TrackerTrouble:
         return False
     return True
 
 
-def _page_trouble(deps: Deps, delivery: PageSender, trouble: TrackerTrouble) -> PageResult:
+def _page_trouble(deps: Deps, delivery: PageSender, trouble: errors.TrackerTrouble) -> PageResult:
     status, message, task_id = Sync(trouble.status), trouble.message, delivery.task.id
     delivery.let_go(lambda held: held.failed(deps.clock.now(), status, message, unclear=trouble.unclear))
     deps.log("a page has trouble of its own", action="page_in_trouble", task_id=task_id, reason=trouble.code)
@@ -103,7 +103,7 @@ def _without_page(deps: Deps, delivery: PageSender) -> PageResult:
     return PageResult(None, Sync.ERROR, message)
 
 
-def _requeue(deps: Deps, delivery: PageSender, trouble: TrackerTrouble) -> None:
+def _requeue(deps: Deps, delivery: PageSender, trouble: errors.TrackerTrouble) -> None:
     """Puts the page off, and trips the circuit. Rate limiting isn't the page's fault. Any other error may be this
     page's, which then goes behind the others."""
     now, status = deps.clock.now(), Sync(trouble.status)

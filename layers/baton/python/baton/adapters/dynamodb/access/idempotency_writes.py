@@ -9,9 +9,8 @@ from typing import Any
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Exclusive, ItemWrite, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
-from baton.domain.errors import KeyTaken
+from baton.domain import errors, times
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.times import to_ms
 
 # No item, or an expired one: the table may take days to delete it.
 NOT_THERE_OR_OVER = f"{NOT_THERE_YET} OR #ttl <= :now"
@@ -27,5 +26,12 @@ def response_put(
         keys.idempotency_key(idempotency_key.principal.workspace, idempotency_key.digest), saved_response
     )
     if idempotency_key.at is None:
-        return put(item, NOT_THERE_YET, KeyTaken, Marker.LASTING, Exclusive())
-    return put(item, NOT_THERE_OR_OVER, KeyTaken, Marker.LASTING, Exclusive(), now=to_ms(idempotency_key.at) // 1_000)
+        return put(item, NOT_THERE_YET, errors.KeyTaken, Marker.LASTING, Exclusive())
+    return put(
+        item,
+        NOT_THERE_OR_OVER,
+        errors.KeyTaken,
+        Marker.LASTING,
+        Exclusive(),
+        now=times.to_ms(idempotency_key.at) // 1_000,
+    )

@@ -11,10 +11,9 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed
+from baton.domain import errors, times
 from baton.domain.access.polls import MAX_POLLS, free_slots
 from baton.domain.access.principal import Principal
-from baton.domain.errors import TooManyPolls
-from baton.domain.times import from_ms, to_ms
 from baton.ports.access import PollPermit
 
 # The slot is free or expired, or we hold it: an attempt whose reply was lost is repeated.
@@ -48,7 +47,7 @@ class Uses(Registry):
                 slots = free_slots(_held(taken.item), now)
             else:
                 return PollPermit(by.workspace, by.key, slot, permit_id)
-        raise TooManyPolls(MAX_POLLS, 1)
+        raise errors.TooManyPolls(MAX_POLLS, 1)
 
     def end_poll(self, permit: PollPermit) -> None:
         with suppress(ConditionFailed):
@@ -67,10 +66,10 @@ class Uses(Registry):
             ConditionExpression=NOT_HELD,
             ExpressionAttributeNames={**_names(slot), "#ttl": "ttl"},
             ExpressionAttributeValues={
-                ":until": to_ms(until),
-                ":now": to_ms(now),
+                ":until": times.to_ms(until),
+                ":now": times.to_ms(now),
                 ":holder": permit_id,
-                ":ttl": to_ms(until) // 1_000 + FORGOTTEN_AFTER_SECONDS,
+                ":ttl": times.to_ms(until) // 1_000 + FORGOTTEN_AFTER_SECONDS,
             },
         )
 
@@ -80,4 +79,4 @@ def _names(slot: int) -> dict[str, str]:
 
 
 def _held(item: Item) -> dict[int, datetime]:
-    return {slot: from_ms(int(item[f"until_{slot}"])) for slot in range(MAX_POLLS) if f"until_{slot}" in item}
+    return {slot: times.from_ms(int(item[f"until_{slot}"])) for slot in range(MAX_POLLS) if f"until_{slot}" in item}

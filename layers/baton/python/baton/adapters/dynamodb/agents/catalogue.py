@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.table import Table
-from baton.domain.errors import Conflict
+from baton.domain import errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,4 +61,4 @@ def version_of(head: Item | None) -> int:
 def kept_version(entry: EntryVersion) -> ItemWrite:
     """Keeps one version for good: part of the trail of human settings, and the commit marker."""
     item = {**entry.item, **entry.kept_at._asdict()}
-    return put(item, NOT_THERE_YET, lambda: Conflict(entry.what), Marker.LASTING)
+    return put(item, NOT_THERE_YET, lambda: errors.Conflict(entry.what), Marker.LASTING)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.table import ConditionFailed, Table
+from baton.domain import times
 from baton.domain.agents.liveness import MARKED_EVERY
-from baton.domain.times import from_ms, to_ms
 
 # The contact wasn't marked within the last minute.
 NOT_LATELY = "attribute_not_exists(#at) OR #at <= :lately"
@@ -28,7 +28,7 @@ class Contacts:
         if len(self._tried) >= MAX_REMEMBERED:
             self._tried.clear()
         self._tried[workspace, agent] = now
-        values = {":now": to_ms(now), ":lately": to_ms(now - MARKED_EVERY)}
+        values = {":now": times.to_ms(now), ":lately": times.to_ms(now - MARKED_EVERY)}
         try:
             self._table.update(
                 keys.contact(workspace, agent),
@@ -43,8 +43,8 @@ class Contacts:
 
     def last_contact(self, workspace: str, agent: str) -> datetime | None:
         item = self._table.get(keys.contact(workspace, agent))
-        return None if item is None else from_ms(int(item["at_ms"]))
+        return None if item is None else times.from_ms(int(item["at_ms"]))
 
     def last_contacts(self, workspace: str) -> dict[str, datetime]:
         found = self._table.query_all("#pk = :pk", {":pk": keys.contacts(workspace)})
-        return {item["sk"]: from_ms(int(item["at_ms"])) for item in found}
+        return {item["sk"]: times.from_ms(int(item["at_ms"])) for item in found}

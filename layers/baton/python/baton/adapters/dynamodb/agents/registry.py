@@ -14,14 +14,13 @@ from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.runs.run_items import profile_item
 from baton.adapters.dynamodb.table import Table, to_wire
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.settings import Settings
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import Agent, Roster
-from baton.domain.errors import Conflict
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs.run_profile import RunProfile
-from baton.domain.times import rfc3339
 from baton.ports.paging import Page
 
 # The most agents that a process caches. Beyond it, the least recently used workspaces' rosters go.
@@ -88,7 +87,7 @@ class Registry(Contacts):
         return items.settings_from(self._table.get(keys.settings(workspace)))
 
     def save_settings(self, workspace: str, settings: Settings, by: Principal, at: datetime) -> None:
-        item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": rfc3339(at)}
+        item = {**items.settings_item(workspace, settings), "updated_by": by.key, "updated_at": times.rfc3339(at)}
         entry = EntryVersion(what="settings", item=item, kept_at=keys.settings_version(workspace, settings.version))
 
         self._table.transact([put_version(item, settings.version, entry.what), kept_version(entry)])
@@ -101,7 +100,7 @@ class Registry(Contacts):
         bar = KeyBar(keys.token(token.id))
         self._table.transact(
             [
-                put(items.token_item(token), NOT_THERE_YET, lambda: Conflict("token"), Marker.LASTING, bar),
+                put(items.token_item(token), NOT_THERE_YET, lambda: errors.Conflict("token"), Marker.LASTING, bar),
                 put(items.listed_token_item(token)),
                 *([response_put(idempotency_key, {"token_id": token.id})] if idempotency_key else []),
             ]
@@ -139,7 +138,7 @@ class Registry(Contacts):
 
 
 def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> ItemWrite:
-    at = "" if token.revoked_at is None else rfc3339(token.revoked_at)
+    at = "" if token.revoked_at is None else times.rfc3339(token.revoked_at)
     sets = "SET #at = if_not_exists(#at, :at), #by = if_not_exists(#by, :by)"
     names = {"#at": "revoked_at", "#by": "revoked_by", "#pk": "pk"}
     if marker is not Marker.NONE:
@@ -151,4 +150,4 @@ def _revocation(key: keys.Key, token: Token, marker: Marker = Marker.NONE) -> It
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": to_wire({":at": at, ":by": token.revoked_by}),
     }
-    return ItemWrite("Update", request, lambda: Conflict("token"), marker)
+    return ItemWrite("Update", request, lambda: errors.Conflict("token"), marker)

@@ -6,13 +6,13 @@ from dataclasses import fields
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
+from baton.domain import times
 from baton.domain.agents.route import Mode, Route
-from baton.domain.times import parse_rfc3339, rfc3339
 
 
 def route_item(route: Route) -> Item:
     values = {f.name: getattr(route, f.name) for f in fields(Route)}
-    plain = {"mode": str(route.mode), "updated_at": rfc3339(route.updated_at), "removed": route.removed or None}
+    plain = {"mode": str(route.mode), "updated_at": times.rfc3339(route.updated_at), "removed": route.removed or None}
     return {**keys.route(route.workspace, route.work_type)._asdict(), **values, **plain}
 
 
@@ -25,7 +25,7 @@ def last_route_from(item: Item) -> Route:
         mode=Mode(item["mode"]),
         dispatch_rank=int(item["dispatch_rank"]),
         version=int(item["version"]),
-        updated_at=parse_rfc3339(item["updated_at"]),
+        updated_at=times.parse_rfc3339(item["updated_at"]),
         updated_by=item["updated_by"],
         removed=item.get("removed", False),
     )

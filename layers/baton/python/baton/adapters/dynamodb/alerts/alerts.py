@@ -5,8 +5,8 @@ from __future__ import annotations
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.alerts import alert_items
+from baton.domain import errors
 from baton.domain.alerts.alert import Alert, AlertState
-from baton.domain.errors import Unknown
 from baton.ports.paging import Page
 
 
@@ -14,7 +14,7 @@ class Alerts(Registry):
     def alert(self, workspace: str, alert_id: str) -> Alert:
         item = self._table.get(keys.alert(workspace, alert_id))
         if item is None:
-            raise Unknown("alert")
+            raise errors.Unknown("alert")
         return alert_items.alert_from(item)
 
     def alerts(self, workspace: str, limit: int, cursor: str | None) -> Page:

@@ -10,10 +10,9 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import ConditionFailed, Table
-from baton.domain.errors import Busy, Unknown
+from baton.domain import errors, times
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Claim
-from baton.domain.times import to_ms
 
 # The claim is still the current one, and the caller's own.
 CLAIM_IS_CURRENT = "#claim.#id = :id AND #claim.#principal = :principal"
@@ -40,7 +39,7 @@ def renew(table: Table, call: WorkerCall, now: datetime, lease_seconds: int | No
     """Renews with one write. A second one follows only if the first is refused: for a task with a hard deadline, whose
     leases end with it at the latest, or if the lease would get shorter. Raises ``Busy`` after too many races."""
     by, claim_id, head = call.by, call.claim_id, keys.head(call.by.workspace, call.task_id)
-    now_ms = to_ms(now)
+    now_ms = times.to_ms(now)
     values: dict[str, Any] = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1}
     if lease_seconds is None:
         update, extends = f"SET #claim.#expires = #claim.#lease + :now, {_BEAT}", EXTENDS
@@ -53,20 +52,20 @@ def renew(table: Table, call: WorkerCall, now: datetime, lease_seconds: int | No
         found = failed.item
     for _ in range(_RACES):
         if not found:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         task = items.task_from(found)
         claim = task.current_claim(claim_id, by)
         renewed = claim.renewed(now, lease_seconds, task.hard_deadline)
         if renewed == claim:
             return claim
         exact = {":id": claim_id, ":principal": by.key, ":now": now_ms, ":one": 1, ":seen": task.version}
-        exact |= {":until": to_ms(renewed.expires_at), ":lease": renewed.lease_seconds * 1_000}
+        exact |= {":until": times.to_ms(renewed.expires_at), ":lease": renewed.lease_seconds * 1_000}
         to_deadline = f"SET #claim.#expires = :until, #claim.#lease = :lease, {_BEAT}"
         try:
             return _updated(table, head, to_deadline, f"{CLAIM_IS_CURRENT} AND {VERSION_UNCHANGED}", exact)
         except ConditionFailed as failed:
             found = failed.item
-    raise Busy
+    raise errors.Busy
 
 
 def _updated(table: Table, head: Key, update: str, condition: str, values: dict[str, Any]) -> Claim:

@@ -6,9 +6,8 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.errors import Conflict
+from baton.domain import errors, times
 from baton.domain.escalations.direction import Direction
-from baton.domain.times import to_ms
 from baton.ports.writes import OpenEscalation, OpenReview
 
 
@@ -26,7 +25,7 @@ def _update_direction(direction: Direction, expression: str, names: Item, values
         ),
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
-    return ItemWrite("Update", request, lambda: Conflict("direction"))
+    return ItemWrite("Update", request, lambda: errors.Conflict("direction"))
 
 
 def open_escalation(opened: OpenEscalation) -> ItemWrite:
@@ -34,9 +33,9 @@ def open_escalation(opened: OpenEscalation) -> ItemWrite:
     values: Item = {}
     if direction.escalations:
         names["#id"] = opened.task_id
-        sets, values[":at"] = "#escalations.#id = :at", to_ms(opened.at)
+        sets, values[":at"] = "#escalations.#id = :at", times.to_ms(opened.at)
     else:
-        sets, values[":first"] = "#escalations = :first", {opened.task_id: to_ms(opened.at)}
+        sets, values[":first"] = "#escalations = :first", {opened.task_id: times.to_ms(opened.at)}
     expression = f"SET {sets}, #version = :next"
     removed = [f"#escalations.#old{n}" for n in range(len(opened.forget))]
     names |= {f"#old{n}": task_id for n, task_id in enumerate(opened.forget)}
@@ -67,4 +66,4 @@ def close_escalation(workspace: str, source: str, target: str, task_id: str) -> 
         "ExpressionAttributeNames": {"#closed": "closed"},
         "ExpressionAttributeValues": to_wire({":ended": frozenset({task_id})}),
     }
-    return ItemWrite("Update", request, lambda: Conflict("direction"))
+    return ItemWrite("Update", request, lambda: errors.Conflict("direction"))

@@ -11,9 +11,9 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_from
 from baton.adapters.dynamodb.table import ConditionFailed, from_wire
+from baton.domain import times
 from baton.domain.events.bus_events import OutboxEvent
 from baton.domain.tasks.task import Task
-from baton.domain.times import EPOCH, parse_rfc3339
 from baton.ports.events import PendingEvent
 
 UNSENT_PAGE = 50
@@ -82,9 +82,9 @@ def _pending_event(item: dict[str, Any]) -> PendingEvent:
 def _since(item: dict[str, Any]) -> datetime:
     """Returns the epoch if the time can't be read, so that the event's age raises an alarm."""
     try:
-        return parse_rfc3339(item["at"])
+        return times.parse_rfc3339(item["at"])
     except _UNREADABLE:
-        return EPOCH
+        return times.EPOCH
 
 
 def _readable(item: dict[str, Any]) -> OutboxEvent | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
+from baton.domain import times
 from baton.domain.handoffs.workflow import (
     BackgroundJob,
     Checkpoint,
@@ -17,9 +18,8 @@ from baton.domain.handoffs.workflow import (
 )
 from baton.domain.idempotency import SavedResponse
 from baton.domain.numbers import loads
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import Claim, Task
-from baton.domain.tasks.trail import canonical_json
-from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
 from baton.ports.queues import Skills
 
 
@@ -45,7 +45,7 @@ def ended_claim_from(item: Item | None) -> SavedResponse | Claim | None:
 
 
 def output_item(key: keys.Key, content: Any, completion: dict[str, Any] | None) -> Item:
-    completion_text = None if completion is None else canonical_json(completion)
+    completion_text = None if completion is None else trail.canonical_json(completion)
     return {**items.payload_item(key, content), "completion": completion_text}
 
 
@@ -60,8 +60,8 @@ def checkpoint_item(key: keys.Key, checkpoint: Checkpoint) -> Item:
         "workflow_id": checkpoint.workflow_id,
         "task_id": checkpoint.task_id,
         "step_name": checkpoint.step_name,
-        "state": canonical_json(checkpoint.state),
-        "at": rfc3339(checkpoint.at),
+        "state": trail.canonical_json(checkpoint.state),
+        "at": times.rfc3339(checkpoint.at),
         "by": checkpoint.by,
     }
 
@@ -73,7 +73,7 @@ def checkpoint_from(item: Item) -> Checkpoint:
         task_id=item["task_id"],
         step_name=item["step_name"],
         state=loads(item["state"]),
-        at=parse_rfc3339(item["at"]),
+        at=times.parse_rfc3339(item["at"]),
         by=item["by"],
     )
 
@@ -83,8 +83,8 @@ def job_item(workspace: str, job: BackgroundJob) -> Item:
     return {
         **keys.job(workspace, job.kind, job.task_id)._asdict(),
         "stamp": job.stamp,
-        "due_ms": to_ms(job.at),
-        "data": canonical_json(job.data),
+        "due_ms": times.to_ms(job.at),
+        "data": trail.canonical_json(job.data),
         "wake_pk": index_key.pk,
         "wake_sk": index_key.sk,
     }
@@ -94,17 +94,17 @@ def job_from(kind: JobKind, task_id: str, item: Item | None) -> BackgroundJob | 
     """Returns the background job; None also if it was done."""
     if item is None or "stamp" not in item:
         return None
-    at, data = from_ms(int(item["due_ms"])), loads(item["data"])
+    at, data = times.from_ms(int(item["due_ms"])), loads(item["data"])
     return BackgroundJob(kind=kind, task_id=task_id, stamp=item["stamp"], at=at, data=data)
 
 
 def inbox_item(workspace: str, item: InboxItem) -> Item:
     key = keys.Key(keys.inbox(workspace, item.agent), item.id)
-    return {**key._asdict(), "at": rfc3339(item.at), "content": canonical_json(item.content)}
+    return {**key._asdict(), "at": times.rfc3339(item.at), "content": trail.canonical_json(item.content)}
 
 
 def inbox_from(agent: str, item: Item) -> InboxItem:
-    return InboxItem(agent, item["sk"], parse_rfc3339(item["at"]), loads(item["content"]))
+    return InboxItem(agent, item["sk"], times.parse_rfc3339(item["at"]), loads(item["content"]))
 
 
 def late_item(key: keys.Key, result: LateResult) -> Item:
@@ -112,26 +112,26 @@ def late_item(key: keys.Key, result: LateResult) -> Item:
         **key._asdict(),
         "fence": result.claim_fence,
         "agent": result.agent,
-        "at": rfc3339(result.at),
+        "at": times.rfc3339(result.at),
         "verb": result.verb,
-        "content": canonical_json(result.content),
+        "content": trail.canonical_json(result.content),
     }
 
 
 def late_from(item: Item) -> LateResult:
-    at, content = parse_rfc3339(item["at"]), loads(item["content"])
+    at, content = times.parse_rfc3339(item["at"]), loads(item["content"])
     return LateResult(int(item["fence"]), item["agent"], at, item["verb"], content)
 
 
 def roots_item(workspace: str, roots: RootHandoffs) -> Item:
     key = keys.roots(workspace, roots.source, roots.target)
-    return {**key._asdict(), "times": [to_ms(at) for at in roots.times], "version": roots.version}
+    return {**key._asdict(), "times": [times.to_ms(at) for at in roots.times], "version": roots.version}
 
 
 def roots_from(source: str, target: str, item: Item | None) -> RootHandoffs:
     if item is None:
         return RootHandoffs(source, target)
-    return RootHandoffs(source, target, tuple(from_ms(int(ms)) for ms in item["times"]), int(item["version"]))
+    return RootHandoffs(source, target, tuple(times.from_ms(int(ms)) for ms in item["times"]), int(item["version"]))
 
 
 def skills_from(entry: Item) -> Skills:

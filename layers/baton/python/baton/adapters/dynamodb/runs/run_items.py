@@ -6,10 +6,10 @@ from dataclasses import asdict, fields
 
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.item_writes import Item
+from baton.domain import times
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import Entry, EntryKind, Message, MessageType, Usage
 from baton.domain.tasks.task import Policy
-from baton.domain.times import parse_rfc3339, rfc3339
 
 
 def profile_item(profile: RunProfile) -> Item:
@@ -37,7 +37,7 @@ def entry_item(workspace: str, task_id: str, entry: Entry) -> Item:
         "first": entry.first,
         "kind": str(entry.kind),
         "agent": entry.agent,
-        "at": rfc3339(entry.at),
+        "at": times.rfc3339(entry.at),
         "turn": entry.turn,
         "stop_reason": entry.stop_reason,
         **asdict(entry.usage),
@@ -52,7 +52,7 @@ def entry_from(item: Item) -> Entry:
         first=int(item["first"]),
         kind=EntryKind(item["kind"]),
         agent=item["agent"],
-        at=parse_rfc3339(item["at"]),
+        at=times.parse_rfc3339(item["at"]),
         turn=int(item["turn"]),
         blocks=tuple(payload["blocks"]),
         more_messages=tuple(Message(MessageType(each["type"]), each["text"], each["data"]) for each in payload["told"]),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker, MarkerBar
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.errors import Conflict
+from baton.domain import errors
 from baton.ports.writes import AddUsage
 
 # The workflow has budget left, or nothing was spent yet and the budget isn't zero: agents that hand work to each other
@@ -40,7 +40,7 @@ def _by_task(workspace: str, spent: AddUsage) -> ItemWrite:
         "ExpressionAttributeNames": {**_NAMES, "#written_by": "written_by"},
         "ExpressionAttributeValues": to_wire(_added(spent)),
     }
-    return ItemWrite("Update", request, lambda: Conflict("task"), Marker.CHANGING, MarkerBar(key))
+    return ItemWrite("Update", request, lambda: errors.Conflict("task"), Marker.CHANGING, MarkerBar(key))
 
 
 def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
@@ -55,7 +55,7 @@ def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
     }
     if conditions:
         request["ConditionExpression"] = " AND ".join(conditions)
-    return ItemWrite("Update", request, lambda: Conflict("workflow"))
+    return ItemWrite("Update", request, lambda: errors.Conflict("workflow"))
 
 
 def _conditions(spent: AddUsage) -> list[str]:

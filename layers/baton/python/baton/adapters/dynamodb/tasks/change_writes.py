@@ -7,7 +7,7 @@ from baton.adapters.dynamodb.events.outbox_event_items import outbox_event_item
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import ItemWrite, KeyBar, Marker, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, delete, put, put_version
-from baton.domain.errors import Conflict, SlotTaken
+from baton.domain import errors
 from baton.domain.events.bus_events import outbox_events
 from baton.domain.tasks.change import Change
 from baton.domain.tasks.task import Task
@@ -40,7 +40,7 @@ def _head(change: Change) -> ItemWrite:
 
 def _events(change: Change) -> list[ItemWrite]:
     return [
-        put(outbox_event_item(change.task, each), NOT_THERE_YET, lambda: Conflict("task"), Marker.LASTING)
+        put(outbox_event_item(change.task, each), NOT_THERE_YET, lambda: errors.Conflict("task"), Marker.LASTING)
         for each in outbox_events(change)
     ]
 
@@ -70,7 +70,7 @@ def _held_writes(change: Change) -> list[ItemWrite]:
     if now is not None:
         is_free = now.slot is None or keys.held_claim(task.workspace, task.id, now) == freed
         held = handoff_items.held_item(task, now)
-        writes.append(put(held) if is_free else put(held, NOT_THERE_YET, SlotTaken))
+        writes.append(put(held) if is_free else put(held, NOT_THERE_YET, errors.SlotTaken))
     if freed is not None and (now is None or keys.held_claim(task.workspace, task.id, now) != freed):
         writes.append(delete(freed))
     return writes

@@ -8,7 +8,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.errors import Conflict
+from baton.domain import errors
 from baton.domain.tasks.task import State
 from baton.ports.writes import NotCancelled, UnderClaim, VersionUnchanged
 
@@ -36,7 +36,7 @@ def _check(workspace: str, task_id: str, condition: str, names: dict[str, str], 
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": to_wire(values),
     }
-    return ItemWrite("ConditionCheck", request, lambda: Conflict("task"))
+    return ItemWrite("ConditionCheck", request, lambda: errors.Conflict("task"))
 
 
 def _under_claim(workspace: str, under: UnderClaim) -> ItemWrite:
@@ -44,11 +44,11 @@ def _under_claim(workspace: str, under: UnderClaim) -> ItemWrite:
     names, values = {"#claim": "claim", "#id": "claim_id"}, {":id": under.claim_id}
     check = _check(workspace, under.task_id, CLAIM_IS_CURRENT, names, values)
     if not under.kept_bytes:
-        return ItemWrite(check.kind, check.request, lambda: Conflict("claim"))
+        return ItemWrite(check.kind, check.request, lambda: errors.Conflict("claim"))
     request = {
         **check.request,
         "UpdateExpression": "SET #claim.#kept = if_not_exists(#claim.#kept, :none) + :more",
         "ExpressionAttributeNames": {**names, "#kept": "kept_bytes"},
         "ExpressionAttributeValues": to_wire({**values, ":none": 0, ":more": under.kept_bytes}),
     }
-    return ItemWrite("Update", request, lambda: Conflict("claim"))
+    return ItemWrite("Update", request, lambda: errors.Conflict("claim"))

@@ -9,13 +9,13 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.registry import Registry
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.tracker import tracker_items
+from baton.domain import errors
 from baton.domain.agents.agent import Agent
-from baton.domain.errors import Unknown
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind, LateResult
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
+from baton.domain.tasks import trail
 from baton.domain.tasks.task import DEFAULT_MAX_ATTEMPTS, Claim, Recovery, Task
 from baton.domain.tasks.task_items import Note
-from baton.domain.tasks.trail import Event
 from baton.ports.details import TaskDetails
 
 Found = dict[keys.Key, dict[str, Any]]
@@ -42,7 +42,7 @@ class TaskReads(Registry):
             found = self._table.get_many([head, once_key])
             item, saved_response = found.get(head), items.saved_response_from(found.get(once_key))
         if item is None:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         return items.task_from(item), saved_response
 
     def read(self, workspace: str, task_id: str, *, with_body: bool = False) -> TaskDetails:
@@ -51,7 +51,7 @@ class TaskReads(Registry):
             condition, values = condition + " AND #sk > :body", {**values, ":body": keys.BODY}
         found = {item["sk"]: item for item in self._table.query_all(condition, values)}
         if keys.HEAD not in found:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         task = items.task_from(found[keys.HEAD])
         found |= self._reread(task, found, *PAPERS)
         first, last = keys.RECOVERIES
@@ -73,7 +73,7 @@ class TaskReads(Registry):
         found = self._table.get_many(wanted)
         here = {key.sk: item for key, item in found.items() if key != agent_key}
         if keys.HEAD not in here:
-            raise Unknown("task")
+            raise errors.Unknown("task")
         task = items.task_from(here[keys.HEAD])
         here |= self._reread(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
         recoveries = tuple(items.recovery_from(found[key]) for key in likely if key in found)
@@ -111,7 +111,7 @@ class TaskReads(Registry):
         item = self._table.get(keys.task_item(workspace, task_id, keys.RETRY))
         return None if item is None else str(item["retry_id"])
 
-    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[Event, ...]:
+    def events(self, workspace: str, task_id: str, after: int, limit: int) -> tuple[trail.Event, ...]:
         first, last = keys.events_after(workspace, task_id, after)
         return tuple(map(items.event_from, self._trail(workspace, task_id, first.sk, last, limit)))
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.domain.times import from_ms, parse_rfc3339, rfc3339, to_ms
+from baton.domain import times
 from baton.domain.tracker.page_sync import PageLink, PageRef, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.domain.tracker.webhook import Webhook
@@ -60,7 +60,7 @@ def page_sync_from(item: Item | None) -> PageSync | None:
         unclear=item.get("unclear", False),
         happened_by=_time(item, "happened_by_ms"),
         due_at=_time(item, "due_ms"),
-        since=from_ms(int(item["since_ms"])),
+        since=times.from_ms(int(item["since_ms"])),
         **{name: int(item[name]) for name in _MIRROR_COUNTS},
     )
 
@@ -101,8 +101,8 @@ _WEBHOOK_TIMES = {"opened_at", "installed_at", "verified_at"}
 
 def webhook_item(webhook: Webhook) -> Item:
     values = {f.name: getattr(webhook, f.name) for f in fields(Webhook)}
-    times = {name: None if values[name] is None else rfc3339(values[name]) for name in _WEBHOOK_TIMES}
-    return {**keys.webhook(webhook.workspace)._asdict(), **values, **times}
+    instants = {name: None if values[name] is None else times.rfc3339(values[name]) for name in _WEBHOOK_TIMES}
+    return {**keys.webhook(webhook.workspace)._asdict(), **values, **instants}
 
 
 def webhook_from(item: Item | None) -> Webhook | None:
@@ -110,13 +110,13 @@ def webhook_from(item: Item | None) -> Webhook | None:
         return None
     known = {f.name for f in fields(Webhook)}
     values = {name: value for name, value in item.items() if name in known}
-    times = {name: parse_rfc3339(values[name]) for name in _WEBHOOK_TIMES & values.keys()}
-    return Webhook(**{**values, **times, "version": int(item["version"])})
+    instants = {name: times.parse_rfc3339(values[name]) for name in _WEBHOOK_TIMES & values.keys()}
+    return Webhook(**{**values, **instants, "version": int(item["version"])})
 
 
 def _ms(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at)
+    return None if at is None else times.to_ms(at)
 
 
 def _time(item: Item, name: str) -> datetime | None:
-    return from_ms(int(item[name])) if name in item else None
+    return times.from_ms(int(item[name])) if name in item else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite
 from baton.adapters.dynamodb.table import to_wire
-from baton.domain.errors import Conflict
-from baton.domain.times import to_ms
+from baton.domain import errors, times
 from baton.ports.writes import MakePageDue
 
 
@@ -33,7 +32,7 @@ def _due(workspace: str, due: MakePageDue, updates: tuple[str, str], names: Item
         },
         "ExpressionAttributeValues": to_wire(
             {
-                ":due": to_ms(due.at),
+                ":due": times.to_ms(due.at),
                 ":pk": keys.page_sync_queue(workspace),
                 ":sk": keys.due_sort_key(due.at, due.task_id),
                 ":one": 1,
@@ -41,4 +40,4 @@ def _due(workspace: str, due: MakePageDue, updates: tuple[str, str], names: Item
             }
         ),
     }
-    return ItemWrite("Update", request, lambda: Conflict("mirror"))
+    return ItemWrite("Update", request, lambda: errors.Conflict("mirror"))
