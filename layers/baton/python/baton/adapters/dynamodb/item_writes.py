@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from baton.adapters.dynamodb.keys import Key
+from baton.adapters.dynamodb import keys
 from baton.domain import errors
 
 Item = dict[str, Any]
@@ -26,14 +26,14 @@ class KeyBar:
     """Fences off a transaction that puts an item under this key on condition that none exists: another item is put
     there. Only for keys that nothing else will ever use, as the key of a new id."""
 
-    key: Key
+    key: keys.Key
 
 
 @dataclass(frozen=True, slots=True)
 class VersionBar:
     """Fences off a transaction that requires this version of the item: the item is put into its next version."""
 
-    key: Key
+    key: keys.Key
     version: int
 
 
@@ -42,7 +42,7 @@ class MarkerBar:
     """Fences off a transaction that requires the item, its commit marker, not to have the attribute ``barred(token)``:
     the attribute is set."""
 
-    key: Key
+    key: keys.Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class ItemWrite:
     bar: Bar | Exclusive | None = None  # how this item fences off the whole transaction
 
     @property
-    def key(self) -> Key:
+    def key(self) -> keys.Key:
         wire = self.request.get("Key") or self.request["Item"]
-        return Key(wire["pk"]["S"], wire["sk"]["S"])
+        return keys.Key(wire["pk"]["S"], wire["sk"]["S"])
 
     def stamped(self, token: str) -> ItemWrite:
         """Returns the write with the transaction's token. An update has a place for ``:written_by``."""
@@ -85,8 +85,8 @@ class ItemWrite:
         )
 
 
-def key_of(item: Item) -> Key:
-    return Key(item["pk"], item["sk"])
+def key_of(item: Item) -> keys.Key:
+    return keys.Key(item["pk"], item["sk"])
 
 
 def barred(token: str) -> str:
@@ -94,7 +94,7 @@ def barred(token: str) -> str:
     return f"barred_{token}"
 
 
-def marker_of(writes: Sequence[ItemWrite]) -> Key:
+def marker_of(writes: Sequence[ItemWrite]) -> keys.Key:
     """Returns the key of the commit marker: the first item that nobody changes, else the first that has the token."""
     best = max(writes, key=lambda write: write.marker)
     if best.marker is Marker.NONE:

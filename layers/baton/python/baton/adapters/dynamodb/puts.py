@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Bar, Exclusive, Item, ItemWrite, Marker
-from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
 
@@ -46,6 +46,6 @@ def put_version(item: Item, version: int, what: str, marker: Marker = Marker.NON
     return put(item, VERSION_UNCHANGED, lambda: errors.Conflict(what), marker, bar, seen=version - 1)
 
 
-def delete(key: Key) -> ItemWrite:
+def delete(key: keys.Key) -> ItemWrite:
     """Deletes the item, existing or not."""
     return ItemWrite("Delete", {"Key": to_wire(key._asdict())}, lambda: errors.Conflict("task"))

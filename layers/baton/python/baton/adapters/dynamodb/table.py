@@ -19,6 +19,7 @@ from uuid import uuid4
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore import exceptions
 
+from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import (
     Bar,
     Item,
@@ -30,7 +31,6 @@ from baton.adapters.dynamodb.item_writes import (
     barred,
     marker_of,
 )
-from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.sizes import must_fit
 from baton.domain import errors
 from baton.ports.writes import MAX_ITEMS
@@ -79,21 +79,21 @@ class Table:
     def __init__(self, client: DynamoClient, name: str, sleep: Callable[[float], None]) -> None:
         self._client, self._name, self._sleep = client, name, sleep
 
-    def get(self, key: Key) -> Item | None:
+    def get(self, key: keys.Key) -> Item | None:
         answer = self._read(self._client.get_item, Key=to_wire(key._asdict()), ConsistentRead=True)
         return next(_without_void([answer["Item"]]), None) if "Item" in answer else None
 
-    def get_many(self, wanted: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, wanted: Sequence[keys.Key]) -> dict[keys.Key, Item]:
         """Returns the items that exist. Raises ``ValueError`` for more than 100 different keys."""
         once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
         if len(once_each) > _MAX_BATCH:
             raise ValueError(wanted)
-        found: dict[Key, Item] = {}
+        found: dict[keys.Key, Item] = {}
         request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
         for _ in range(ATTEMPTS):
             answer = self._call(self._client.batch_get_item, RequestItems=request)
             for item in _without_void(answer["Responses"].get(self._name, [])):
-                found[Key(item["pk"], item["sk"])] = item
+                found[keys.Key(item["pk"], item["sk"])] = item
             request = answer.get("UnprocessedKeys") or {}
             if not request:
                 return found
@@ -104,12 +104,12 @@ class Table:
         """Returns the first ``limit`` items, each once, with one call unless they take more than 1 MB. ``condition``
         names ``#pk`` and ``#sk``: the table's own keys, or those of ``IndexName``. An index may show an item twice
         while it moves."""
-        found: dict[Key, Item] = {}
+        found: dict[keys.Key, Item] = {}
         while True:
             more["Limit"] = limit - len(found)
             answer = self._query_page(condition, values, ScanIndexForward=not newest_first, **more)
             for item in _without_void(answer["Items"]):
-                found.setdefault(Key(item["pk"], item["sk"]), item)
+                found.setdefault(keys.Key(item["pk"], item["sk"]), item)
             if len(found) >= limit or "LastEvaluatedKey" not in answer:
                 return list(found.values())
             more["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
@@ -130,7 +130,7 @@ class Table:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
-    def update(self, key: Key, *, attempts: int = ATTEMPTS, **request: Any) -> Item:
+    def update(self, key: keys.Key, *, attempts: int = ATTEMPTS, **request: Any) -> Item:
         """Updates one item and returns it as it is afterwards. The update must be safe to apply twice. Raises
         ``ConditionFailed``, or ``Busy`` after the last attempt."""
         values = to_wire(request.pop("ExpressionAttributeValues"))
@@ -187,7 +187,7 @@ class Table:
                 return
         raise errors.Busy
 
-    def _was_applied(self, bar: Bar, commit_marker: Key, token: str) -> bool:
+    def _was_applied(self, bar: Bar, commit_marker: keys.Key, token: str) -> bool:
         """True if the transaction was applied after all. If it wasn't, it never will be. Raises ``Busy`` if it can't be
         fenced off: then nothing else may be decided."""
         match bar:
@@ -203,7 +203,7 @@ class Table:
             return self._is_ours(commit_marker, token)
         return False
 
-    def delete_all(self, gone: Sequence[Key]) -> None:
+    def delete_all(self, gone: Sequence[keys.Key]) -> None:
         """Deletes at most 100 items, existing or not. Safe to apply twice, so it needs no commit marker. Raises
         ``Busy``."""
         token = uuid4().hex
@@ -221,7 +221,7 @@ class Table:
                 return
         raise errors.Busy
 
-    def _is_ours(self, commit_marker: Key, token: str) -> bool:
+    def _is_ours(self, commit_marker: keys.Key, token: str) -> bool:
         """True if the commit marker carries the token. Raises ``Busy`` if it can't be read: then nothing else may be
         decided as if the transaction had not been applied."""
         item = self.get(commit_marker)
@@ -269,7 +269,7 @@ IS_AS_SEEN = "#version = :seen"
 ISNT_ITS_WORK = "#written_by <> :token"
 
 
-def _void_update(key: Key) -> Item:
+def _void_update(key: keys.Key) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #void = :void",
@@ -279,7 +279,7 @@ def _void_update(key: Key) -> Item:
     }
 
 
-def _version_update(key: Key, version: int) -> Item:
+def _version_update(key: keys.Key, version: int) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #version = :next",
@@ -289,7 +289,7 @@ def _version_update(key: Key, version: int) -> Item:
     }
 
 
-def _mark_update(key: Key, token: str) -> Item:
+def _mark_update(key: keys.Key, token: str) -> Item:
     return {
         "key": key,
         "UpdateExpression": "SET #barred = :barred, #written_by = :nobody",

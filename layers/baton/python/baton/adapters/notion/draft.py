@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baton.adapters.notion import texts, words
-from baton.adapters.notion.queries import OPEN
+from baton.adapters.notion import queries, texts, troubles, words
 from baton.adapters.notion.schema import Lack, Schema
-from baton.adapters.notion.troubles import NotThere
 from baton.domain import errors
 from baton.domain.tracker.page_fields import PageFields
 from baton.domain.tracker.tracker_settings import TrackerSettings
@@ -101,7 +99,7 @@ class PageDraft:
         named = frozenset(one for one in related if one.replace("-", "") in message)
         if named and self.relation_refusals < RELATION_ROUNDS - 1:
             return named
-        return related if named or isinstance(refusal, NotThere) or "relation" in message else frozenset()
+        return related if named or isinstance(refusal, troubles.NotThere) or "relation" in message else frozenset()
 
     def _related(self, role: str) -> tuple[str, ...]:
         return tuple(one for one in words.related_ids(self.page_fields, role) if one not in self.unshared)
@@ -133,7 +131,7 @@ class PageDraft:
         if self.page_fields.digest_url:
             yield texts.paragraph([*texts.rich_text("Source digest: "), *self._link(self.page_fields.digest_url, "")])
         yield texts.paragraph(
-            [*self._link(self.page_fields.url, OPEN), *texts.rich_text(f" · {self.page_fields.task_id}")]
+            [*self._link(self.page_fields.url, queries.OPEN), *texts.rich_text(f" · {self.page_fields.task_id}")]
         )
 
     def _link(self, url: str, name: str) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from notion_client.helpers import is_full_user
 
+from baton.adapters.notion import troubles
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.schema import dashed
-from baton.adapters.notion.troubles import CONNECTION, NotThere, Restricted
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.tracker_settings import id_in
 
@@ -29,7 +29,7 @@ class People:
                 self._editors.clear()
             try:
                 self._editors[key] = _read_editor(notion, user_id)
-            except NotThere:  # not cached: the user may be known tomorrow
+            except troubles.NotThere:  # not cached: the user may be known tomorrow
                 return page_changes.Editor(user_id, is_person=False)
         return self._editors[key]
 
@@ -47,7 +47,7 @@ def _read_editor(notion: Connection, user_id: str) -> page_changes.Editor:
         return page_changes.Editor(user_id, is_person=False)
     try:
         user: Any = notion.read(notion.api.users.retrieve, dashed(known))
-    except Restricted as exc:
+    except troubles.Restricted as exc:
         raise _no_users() from exc
     # Without the capability Notion may return the id alone; a person must not be taken for a bot then.
     if not isinstance(user, dict) or not is_full_user(user) or user["type"] not in {"person", "bot"}:
@@ -55,6 +55,8 @@ def _read_editor(notion: Connection, user_id: str) -> page_changes.Editor:
     return page_changes.Editor(user_id, is_person=user["type"] == "person", name=str(user.get("name") or ""))
 
 
-def _no_users() -> Restricted:
+def _no_users() -> troubles.Restricted:
     problem = "The connection may not read users, so nobody can tell who closed a page"
-    return Restricted(CONNECTION, problem, "give it the capability to read user information in Notion.")
+    return troubles.Restricted(
+        troubles.CONNECTION, problem, "give it the capability to read user information in Notion."
+    )

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from baton.adapters.notion import texts, troubles
 from baton.adapters.notion.connection import Connection
-from baton.adapters.notion.troubles import DATABASE, Denied, NotThere, RequestRefused
 from baton.domain.tracker.tracker_settings import TrackerSettings, folded
 from baton.ports.system import Clock
 
@@ -107,17 +106,19 @@ def read_schema(notion: Connection, database_id: str) -> Schema:
     """Reads a database's schema. ``database_id`` is the id of a database or of one of its data sources. Raises
     ``TrackerDenies`` if it is neither."""
     if not database_id:
-        raise Denied(DATABASE, "No database is configured", "PUT /workspace/settings with tracker.database.")
+        raise troubles.Denied(
+            troubles.DATABASE, "No database is configured", "PUT /workspace/settings with tracker.database."
+        )
     known = dashed(database_id)
     try:
         database = notion.read(notion.api.databases.retrieve, known)
-    except (NotThere, RequestRefused):  # a 400 says that it is something else
+    except (troubles.NotThere, troubles.RequestRefused):  # a 400 says that it is something else
         return _schema(_data_source(notion, known))
     _refuse_trashed(database)
     listed = database.get("data_sources") or []
     if not listed:
-        raise Denied(
-            DATABASE,
+        raise troubles.Denied(
+            troubles.DATABASE,
             "The database has no data source of its own that the connection may see",
             "give the id of the original database, not of a linked view, and share it with the connection.",
         )
@@ -128,7 +129,7 @@ def read_schema(notion: Connection, database_id: str) -> Schema:
 def _data_source(notion: Connection, known: str) -> dict[str, Any]:
     try:
         source = notion.read(notion.api.data_sources.retrieve, known)
-    except (NotThere, RequestRefused) as exc:
+    except (troubles.NotThere, troubles.RequestRefused) as exc:
         raise _not_found(notion, known) from exc
     _refuse_trashed(source)
     if not isinstance(source.get("properties"), dict):
@@ -136,23 +137,25 @@ def _data_source(notion: Connection, known: str) -> dict[str, Any]:
     return source
 
 
-def _not_found(notion: Connection, known: str) -> Denied:
+def _not_found(notion: Connection, known: str) -> troubles.Denied:
     try:
         notion.read(notion.api.pages.retrieve, known)
-    except (NotThere, RequestRefused):
-        return Denied(
-            DATABASE,
+    except (troubles.NotThere, troubles.RequestRefused):
+        return troubles.Denied(
+            troubles.DATABASE,
             f"Notion finds no database {known}, or it isn't shared with the connection",
             "open the database in Notion and add the connection under ••• → Connections, or correct tracker.database.",
         )
     what_to_do = "open the database itself as a full page and give its id or URL as tracker.database."
-    return Denied(DATABASE, f"{known} is a page, not a database", what_to_do)
+    return troubles.Denied(troubles.DATABASE, f"{known} is a page, not a database", what_to_do)
 
 
 def _refuse_trashed(thing: dict[str, Any]) -> None:
     if thing.get("in_trash"):
-        raise Denied(
-            DATABASE, "The database is in Notion's trash", "restore it there, or give another tracker.database."
+        raise troubles.Denied(
+            troubles.DATABASE,
+            "The database is in Notion's trash",
+            "restore it there, or give another tracker.database.",
         )
 
 

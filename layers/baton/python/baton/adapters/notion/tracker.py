@@ -8,14 +8,12 @@ from typing import Any
 
 from notion_client.helpers import is_full_page
 
-from baton.adapters.notion import queries, texts, words
+from baton.adapters.notion import queries, texts, troubles, words
 from baton.adapters.notion.connection import Connection
 from baton.adapters.notion.draft import PageDraft
 from baton.adapters.notion.health import ERROR, WARNING, problems_of
 from baton.adapters.notion.people import People
-from baton.adapters.notion.queries import CREATED, EDITED
 from baton.adapters.notion.schema import Lack, Property, Schema, Schemas, dashed, read_schema
-from baton.adapters.notion.troubles import CONNECTION, DATABASE, Denied, NotThere, RequestRefused, Restricted
 from baton.domain import errors
 from baton.domain.tracker import page_changes
 from baton.domain.tracker.page_fields import PageFields
@@ -40,7 +38,7 @@ class NotionTracker:
         while True:
             try:
                 page = self._notion.write(self._api.pages.create, **draft.request())
-            except (RequestRefused, NotThere) as exc:
+            except (troubles.RequestRefused, troubles.NotThere) as exc:
                 healed = draft.healed(exc, lambda: self._schema(afresh=True))
                 if healed is None:
                     raise errors.PageRefused(exc.message) from exc
@@ -55,13 +53,13 @@ class NotionTracker:
         task_id = schema.find("task_id", self._settings)
         if isinstance(task_id, Property):
             condition = {"property": task_id.name, "rich_text": {"equals": page_fields.task_id}}
-            if named := tuple(map(words.page_ref, self._pages(schema, condition, CREATED))):
+            if named := tuple(map(words.page_ref, self._pages(schema, condition, queries.CREATED))):
                 return named
         alike = queries.both(
             queries.title(schema, "equals", texts.as_written(page_fields.title)),
-            queries.since(CREATED, page_fields.created_at - _SLACK),
+            queries.since(queries.CREATED, page_fields.created_at - _SLACK),
         )
-        ranked = [(self._rank(page, page_fields.task_id), page) for page in self._pages(schema, alike, CREATED)]
+        ranked = [(self._rank(page, page_fields.task_id), page) for page in self._pages(schema, alike, queries.CREATED)]
         return tuple(words.page_ref(page) for wanted in (0, 1) for rank, page in ranked if rank == wanted)
 
     def update(self, page_id: str, page_fields: PageFields) -> WrittenPage:
@@ -69,7 +67,7 @@ class NotionTracker:
         schema = self._schema()
         try:
             return self._show(page_id, page_fields, schema)
-        except RequestRefused as exc:
+        except troubles.RequestRefused as exc:
             current = self._usable(page_id)
             if (again := self._schema(afresh=True)) == schema:
                 return self._made(current, (f"The status was left as it is. {exc.message}",))
@@ -81,15 +79,15 @@ class NotionTracker:
             if unless_there and self._has_comment(known, text):
                 return
             self._notion.write(self._api.comments.create, parent={"page_id": known}, rich_text=texts.rich_text(text))
-        except NotThere as exc:
+        except troubles.NotThere as exc:
             raise self._gone() from exc
-        except Restricted as exc:
+        except troubles.Restricted as exc:
             raise _no_comments() from exc
 
     def tasks_named(self, page_id: str) -> frozenset[str]:
         try:
             return frozenset(queries.tasks_named(self._notion, _known(page_id)))
-        except NotThere as exc:
+        except troubles.NotThere as exc:
             raise self._gone() from exc
 
     def reach(self) -> None:
@@ -102,12 +100,12 @@ class NotionTracker:
         return self._people.who(self._notion, self._workspace, user_id)
 
     def changed_since(self, since: datetime) -> Iterator[page_changes.PageSnapshot]:
-        yield from self._snapshots(self._pages(self._schema(), queries.since(EDITED, since), EDITED))
+        yield from self._snapshots(self._pages(self._schema(), queries.since(queries.EDITED, since), queries.EDITED))
 
     def created_since(self, since: datetime, title: str) -> Iterator[page_changes.PageSnapshot]:
         schema = self._schema()
-        condition = queries.both(queries.title(schema, "starts_with", title), queries.since(CREATED, since))
-        yield from self._snapshots(self._pages(schema, condition, CREATED))
+        condition = queries.both(queries.title(schema, "starts_with", title), queries.since(queries.CREATED, since))
+        yield from self._snapshots(self._pages(schema, condition, queries.CREATED))
 
     def problems(self) -> tuple[TrackerProblem, ...]:
         try:
@@ -116,10 +114,10 @@ class NotionTracker:
             return (*problems_of(schema, self._settings), *self._problems_of_capabilities(schema))
         except errors.TrackerAway as exc:
             return (TrackerProblem("tracker", ERROR, exc.message, "Try again in a minute; see status.notion.com."),)
-        except Denied as exc:
+        except troubles.Denied as exc:
             return (TrackerProblem(exc.about, ERROR, exc.problem, exc.what_to_do),)
         except errors.TrackerTrouble as exc:
-            return (TrackerProblem(DATABASE, ERROR, exc.message, "check tracker.database."),)
+            return (TrackerProblem(troubles.DATABASE, ERROR, exc.message, "check tracker.database."),)
 
     def _schema(self, *, afresh: bool = False) -> Schema:
         database_id = self._settings.database_id
@@ -134,7 +132,7 @@ class NotionTracker:
         found, value = status
         try:
             page = self._notion.write(self._api.pages.update, _known(page_id), properties={found.name: value})
-        except NotThere as exc:
+        except troubles.NotThere as exc:
             raise self._gone() from exc
         return self._made(_untrashed(page))
 
@@ -147,11 +145,11 @@ class NotionTracker:
     def _page(self, page_id: str) -> dict[str, Any]:
         try:
             page = self._notion.read(self._api.pages.retrieve, _known(page_id))
-        except NotThere as exc:
+        except troubles.NotThere as exc:
             raise self._gone() from exc
         if not is_full_page(page):
             what_to_do = "give it the capability to read content in Notion."
-            raise Denied(DATABASE, "The connection may not read pages", what_to_do)
+            raise troubles.Denied(troubles.DATABASE, "The connection may not read pages", what_to_do)
         return page
 
     def _gone(self) -> errors.PageGone:
@@ -165,7 +163,7 @@ class NotionTracker:
     def _pages(self, schema: Schema, condition: dict[str, Any], sort: str) -> Iterator[dict[str, Any]]:
         try:
             yield from queries.pages(self._notion, schema, condition, sort)
-        except (NotThere, RequestRefused) as exc:
+        except (troubles.NotThere, troubles.RequestRefused) as exc:
             # This read raises ``TrackerDenies`` if the database is gone. A property may have been renamed.
             if self._schema(afresh=True) == schema:
                 raise errors.PageRefused(exc.message) from exc
@@ -176,7 +174,7 @@ class NotionTracker:
         written = words.task_id_of(page, self._settings).strip()
         try:
             named = {written} if written else queries.tasks_named(self._notion, page["id"])
-        except (NotThere, RequestRefused):
+        except (troubles.NotThere, troubles.RequestRefused):
             return None  # deleted since the query
         if task_id in named:
             return 0
@@ -187,7 +185,7 @@ class NotionTracker:
         try:
             comments = self._notion.read_all(self._api.comments.list, block_id=page_id)
             return any(texts.read(comment.get("rich_text")).split() == wanted for comment in comments)
-        except Restricted as exc:
+        except troubles.Restricted as exc:
             raise _no_comments() from exc
 
     def _snapshots(self, pages: Iterator[dict[str, Any]]) -> Iterator[page_changes.PageSnapshot]:
@@ -206,7 +204,7 @@ class NotionTracker:
         for attempt in (lambda: self.who(schema.created_by), lambda: self._has_comment(schema.data_source_id, "")):
             try:
                 attempt()
-            except Denied as exc:
+            except troubles.Denied as exc:
                 yield TrackerProblem(exc.about, WARNING, exc.problem, exc.what_to_do)
             except (errors.PageGone, errors.PageRefused):
                 pass  # a database has no comments; this refusal shows that the connection may ask for them
@@ -219,9 +217,9 @@ def _known(page_id: str) -> str:
     return dashed(known)
 
 
-def _no_comments() -> Restricted:
+def _no_comments() -> troubles.Restricted:
     what_to_do = "give it the capabilities to read and to insert comments in Notion."
-    return Restricted(CONNECTION, "The connection may not comment", what_to_do)
+    return troubles.Restricted(troubles.CONNECTION, "The connection may not comment", what_to_do)
 
 
 def _untrashed(page: dict[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item, ItemWrite, Marker
-from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_version
 from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
@@ -19,7 +19,7 @@ class EntryVersion:
 
     what: str  # the entry's name in a ``Conflict``
     item: Item
-    kept_at: Key  # where this version is kept for good
+    kept_at: keys.Key  # where this version is kept for good
     index: Item | None = None  # the keys of the entry's item in an index
 
 
@@ -28,7 +28,7 @@ class Catalogue:
     """One catalogue of a workspace, as it was read."""
 
     what: str  # its name in a ``Conflict``
-    head: Key  # of the item with the catalogue's version, among the entries
+    head: keys.Key  # of the item with the catalogue's version, among the entries
     version: int = 0
 
     def save(self, table: Table, entry: EntryVersion, *also: ItemWrite) -> None:
@@ -46,7 +46,7 @@ class Catalogue:
         )
 
 
-def read_catalogue(table: Table, head: Key) -> tuple[list[Item], int]:
+def read_catalogue(table: Table, head: keys.Key) -> tuple[list[Item], int]:
     """Returns the items of the entries and the catalogue's version: 0 if there never was an entry."""
     found = list(table.query_all("#pk = :pk", {":pk": head.pk}))
     entries = [item for item in found if item["sk"] != head.sk]

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.keys import Key
 from baton.adapters.dynamodb.puts import VERSION_UNCHANGED
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import errors, times
@@ -68,7 +67,7 @@ def renew(table: Table, call: WorkerCall, now: datetime, lease_seconds: int | No
     raise errors.Busy
 
 
-def _updated(table: Table, head: Key, update: str, condition: str, values: dict[str, Any]) -> Claim:
+def _updated(table: Table, head: keys.Key, update: str, condition: str, values: dict[str, Any]) -> Claim:
     names = {short: long for short, long in _NAMES.items() if short in f"{update} {condition} "}
     item = table.update(
         head,
