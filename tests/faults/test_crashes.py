@@ -26,7 +26,7 @@ Act = Callable[[Processes], Any]
 
 
 class Scene:
-    """An office up to the moment at which something will be done; ``again`` goes back there."""
+    """Processes up to the moment at which something will be done; ``again`` goes back there."""
 
     def __init__(self, prepare: Act, act: Act) -> None:
         self.rig = Rig().settle()
@@ -107,7 +107,7 @@ def create(processes: Processes, by: Principal = SCOUT, target: str = "runner") 
     return task_id
 
 
-def nothing(_office: Processes) -> None:
+def nothing(_processes: Processes) -> None:
     return None
 
 

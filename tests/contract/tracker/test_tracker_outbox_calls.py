@@ -32,7 +32,7 @@ AUDITOR = agent("auditor")
 ENOUGH_SECONDS = 120.0
 
 
-class Office(NotionWorld):
+class CountedNotionWorld(NotionWorld):
     """On the table, with everything counted."""
 
     def __init__(self, rig: Rig) -> None:
@@ -72,54 +72,54 @@ def kind(path: str) -> str:
 
 
 @pytest.fixture
-def processes() -> Office:
-    return Office(Rig())
+def world() -> CountedNotionWorld:
+    return CountedNotionWorld(Rig())
 
 
 def idempotency_key(key: str = "key") -> IdempotencyKey:
     return IdempotencyKey(human(), "/x", key, "hash")
 
 
-def marked(processes: Office, key: str = "key", **changes: Any) -> Callable[[], Any]:
-    return lambda: create_handoff_marker(processes.deps, human(), marker_body(**changes), idempotency_key(key))
+def marked(world: CountedNotionWorld, key: str = "key", **changes: Any) -> Callable[[], Any]:
+    return lambda: create_handoff_marker(world.deps, human(), marker_body(**changes), idempotency_key(key))
 
 
 MARKER = ["batch_get_item", "get_item", "transact_write_items", "transact_write_items"]
 
 
-def test_a_marker_with_its_page_takes_two_calls_more_and_one_request(processes: Office) -> None:
+def test_a_marker_with_its_page_takes_two_calls_more_and_one_request(world: CountedNotionWorld) -> None:
     """It reads the gate, and notes the page. A process's first page needs the database's columns too."""
-    calls, asked, notices = processes.spent(marked(processes))
+    calls, asked, notices = world.spent(marked(world))
     assert calls == MARKER
     assert asked == ["GET databases", "GET data_sources", "POST pages"]
     assert notices == 0
-    calls, asked, notices = processes.spent(marked(processes, "key-2", target_agent="runner"))
+    calls, asked, notices = world.spent(marked(world, "key-2", target_agent="runner"))
     assert calls == MARKER
     assert asked == ["POST pages"]
     assert notices == 0
 
 
-def test_a_marker_behind_a_closed_gate_asks_the_tracker_for_nothing(processes: Office) -> None:
-    closed(processes)
-    assert processes.spent(marked(processes)) == (MARKER[:-1], [], 1)
+def test_a_marker_behind_a_closed_gate_asks_the_tracker_for_nothing(world: CountedNotionWorld) -> None:
+    closed(world)
+    assert world.spent(marked(world)) == (MARKER[:-1], [], 1)
 
 
-def test_a_marker_whose_tracker_fails_notes_that_and_closes_the_gate(processes: Office) -> None:
-    processes.notion.fault = lambda _method, _path: Fault(status=429, retry_after=30)
-    calls, _, notices = processes.spent(marked(processes))
+def test_a_marker_whose_tracker_fails_notes_that_and_closes_the_gate(world: CountedNotionWorld) -> None:
+    world.notion.fault = lambda _method, _path: Fault(status=429, retry_after=30)
+    calls, _, notices = world.spent(marked(world))
     assert calls == [*MARKER[:-1], "get_item", "transact_write_items", "transact_write_items"]
     assert notices == 1
 
 
-def test_a_repeat_and_a_prevented_duplicate_read_the_page_too(processes: Office) -> None:
-    marked(processes)()
-    assert processes.spent(marked(processes)) == (["batch_get_item", "get_item"], [], 0)
+def test_a_repeat_and_a_prevented_duplicate_read_the_page_too(world: CountedNotionWorld) -> None:
+    marked(world)()
+    assert world.spent(marked(world)) == (["batch_get_item", "get_item"], [], 0)
     duplicate = ["batch_get_item", "get_item", "transact_write_items"]
-    assert processes.spent(marked(processes, "key-2")) == (duplicate, [], 0)
+    assert world.spent(marked(world, "key-2")) == (duplicate, [], 0)
 
 
-def test_a_text_costs_what_it_costs_without_a_tracker(processes: Office) -> None:
-    assert processes.spent(marked(processes, create_task=False)) == (["batch_get_item", "transact_write_items"], [], 0)
+def test_a_text_costs_what_it_costs_without_a_tracker(world: CountedNotionWorld) -> None:
+    assert world.spent(marked(world, create_task=False)) == (["batch_get_item", "transact_write_items"], [], 0)
 
 
 def steps(world: Any) -> dict[str, Callable[[], Any]]:
@@ -146,9 +146,9 @@ def test_a_change_of_a_task_takes_no_write_more_and_a_notice() -> None:
     bare.world.mark(agent("scout"))
     bare.store.mark_contact(WORKSPACE, "auditor", bare.clock.now())
     without = [bare.count(step) for step in steps(bare.world).values()]
-    processes = Office(Rig())
-    processes.mark(agent("scout"))
-    found = [processes.spent(step) for step in steps(processes).values()]
+    world = CountedNotionWorld(Rig())
+    world.mark(agent("scout"))
+    found = [world.spent(step) for step in steps(world).values()]
     assert found == [([*calls, "get_item"], [], 1) for calls in without]
 
 
@@ -161,52 +161,54 @@ def test_a_sweep_of_a_task_takes_no_call_more() -> None:
 
     bare = Rig().settle()
     without = spent(bare.world, bare)
-    processes = Office(Rig())
-    assert spent(processes, processes.rig) == without
+    world = CountedNotionWorld(Rig())
+    assert spent(world, world.rig) == without
 
 
-def test_sending_a_changed_row_takes_three_calls_and_two_requests(processes: Office) -> None:
+def test_sending_a_changed_row_takes_three_calls_and_two_requests(world: CountedNotionWorld) -> None:
     """Reads it, holds it, notes it; looks before it writes. The other three are a sync's own: settings, gate, and what
     else is due. (A process's first request asks who it is, too.)"""
-    task_id = processes.needing()
-    processes.rested()
-    approve_task(processes.deps, human(), task_id, None)
-    processes.clock.advance(3)
-    processes.claim()
-    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+    task_id = world.needing()
+    world.rested()
+    approve_task(world.deps, human(), task_id, None)
+    world.clock.advance(3)
+    world.claim()
+    calls, asked, _ = world.spent(lambda: world.sent(task_id))
     send = ["query", "transact_write_items", "transact_write_items"]
     assert calls == ["get_item", "get_item", *send, "query"]
     assert asked == ["GET pages", "PATCH pages"]
 
 
-def test_telling_the_end_takes_a_reading_and_two_requests_more(processes: Office) -> None:
-    task_id = processes.needing()
-    processes.rested()
-    cancel_task(processes.deps, human(), task_id, "not needed")
-    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+def test_telling_the_end_takes_a_reading_and_two_requests_more(world: CountedNotionWorld) -> None:
+    task_id = world.needing()
+    world.rested()
+    cancel_task(world.deps, human(), task_id, "not needed")
+    calls, asked, _ = world.spent(lambda: world.sent(task_id))
     # Who ended it is read once: for whether the page is theirs, and for what is said of it.
     send = ["query", "transact_write_items", "query", "transact_write_items"]
     assert calls == ["get_item", "get_item", *send, "query"]
     assert asked == ["GET pages", "PATCH pages", "GET comments", "POST comments"]
 
 
-def test_a_change_that_the_page_need_not_show_asks_for_nothing(processes: Office) -> None:
-    task_id = processes.needing()
-    processes.rested()
-    approve_task(processes.deps, human(), task_id, None)
-    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+def test_a_change_that_the_page_need_not_show_asks_for_nothing(world: CountedNotionWorld) -> None:
+    task_id = world.needing()
+    world.rested()
+    approve_task(world.deps, human(), task_id, None)
+    calls, asked, _ = world.spent(lambda: world.sent(task_id))
     assert len(calls) == 5
     assert asked == []
 
 
 @pytest.mark.parametrize("status", ["Done", "Cancelled"])
-def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(processes: Office, status: str) -> None:
+def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(
+    world: CountedNotionWorld, status: str
+) -> None:
     """The person's change is read, the task ends, and the row that its end has changed is read before it is noted."""
-    task_id = processes.needing()
-    processes.hook()
-    processes.rested()
-    processes.notion.edit(processes.page(task_id).id, status=status)
-    calls, asked, _ = processes.spent(lambda: processes.sent(task_id))
+    task_id = world.needing()
+    world.hook()
+    world.rested()
+    world.notion.edit(world.page(task_id).id, status=status)
+    calls, asked, _ = world.spent(lambda: world.sent(task_id))
     held = ["get_item", "get_item", "query", "transact_write_items"]
     ended = ["get_item", "transact_write_items", "get_item", "query"]
     # Its end's event shows that the task ended on this page, so that the person's status stays.
@@ -215,22 +217,22 @@ def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(proces
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(processes: Office, named: bool) -> None:
-    task_id = processes.needing()
-    cancel_task(processes.deps, human(), task_id, None)
-    closed(processes)
-    assert processes.spent(lambda: processes.sent(task_id if named else None)) == (["get_item"] * 2, [], 0)
+def test_a_sync_with_a_closed_gate_reads_twice_and_asks_for_nothing(world: CountedNotionWorld, named: bool) -> None:
+    task_id = world.needing()
+    cancel_task(world.deps, human(), task_id, None)
+    closed(world)
+    assert world.spent(lambda: world.sent(task_id if named else None)) == (["get_item"] * 2, [], 0)
 
 
-def test_a_sync_with_nothing_to_send_reads_three_times(processes: Office) -> None:
-    processes.rested()
-    assert processes.spent(lambda: processes.sent(None)) == (["get_item", "get_item", "query"], [], 0)
+def test_a_sync_with_nothing_to_send_reads_three_times(world: CountedNotionWorld) -> None:
+    world.rested()
+    assert world.spent(lambda: world.sent(None)) == (["get_item", "get_item", "query"], [], 0)
 
 
-def test_a_notice_for_a_row_that_was_sent_reads_it_and_leaves_it(processes: Office) -> None:
-    task_id = processes.needing()
-    processes.rested()
-    assert processes.spent(lambda: processes.sent(task_id)) == (["get_item", "get_item", "query", "query"], [], 0)
+def test_a_notice_for_a_row_that_was_sent_reads_it_and_leaves_it(world: CountedNotionWorld) -> None:
+    task_id = world.needing()
+    world.rested()
+    assert world.spent(lambda: world.sent(task_id)) == (["get_item", "get_item", "query", "query"], [], 0)
 
 
 def test_a_sync_where_no_tracker_is_reads_twice() -> None:
@@ -238,18 +240,18 @@ def test_a_sync_where_no_tracker_is_reads_twice() -> None:
     assert rig.count(lambda: sync_tracker(rig.world.deps, WORKSPACE, None, lambda: ENOUGH_SECONDS)) == ["get_item"] * 2
 
 
-def test_listening_to_people_costs_two_gates_and_one_report_each(processes: Office) -> None:
+def test_listening_to_people_costs_two_gates_and_one_report_each(world: CountedNotionWorld) -> None:
     """Besides one reading of whose pages they are. After ten minutes the database's columns are read again."""
-    task_id = processes.needing()
-    processes.rested()
-    base = processes.spent(lambda: processes.sent(None))[0]
-    processes.clock.advance(601)
-    quiet = processes.spent(lambda: processes.sent(None))
+    task_id = world.needing()
+    world.rested()
+    base = world.spent(lambda: world.sent(None))[0]
+    world.clock.advance(601)
+    quiet = world.spent(lambda: world.sent(None))
     reconciled, rest = ["get_item", "transact_write_items"], ["query", "get_item", "transact_write_items"]
     assert quiet == ([*base, *reconciled, *rest], ["GET databases", "GET data_sources", "POST data_sources/query"], 0)
-    processes.clock.advance(601)
-    processes.notion.edit(processes.page(task_id).id, status="Blocked")
-    heard = processes.spent(lambda: processes.sent(None))
+    world.clock.advance(601)
+    world.notion.edit(world.page(task_id).id, status="Blocked")
+    heard = world.spent(lambda: world.sent(None))
     assert heard[0] == [*base, "batch_get_item", "transact_write_items", *reconciled, *rest]
     assert (heard[1], heard[2]) == (quiet[1], 1)
 
@@ -257,38 +259,38 @@ def test_listening_to_people_costs_two_gates_and_one_report_each(processes: Offi
 def test_a_sweep_rings_for_three_trackers_without_a_call_more() -> None:
     rig = Rig().settle()
     without = rig.count(lambda: sweep(rig.world.deps))
-    processes = Office(Rig())
+    world = CountedNotionWorld(Rig())
     for workspace in ("acme", "beta", "gamma"):
-        change_settings(processes.deps, human(workspace), {"tracker": {"database": processes.tasks.id}})
-    processes.clock.advance(1)
-    assert processes.spent(lambda: sweep(processes.deps)) == (without, [], 3)
+        change_settings(world.deps, human(workspace), {"tracker": {"database": world.tasks.id}})
+    world.clock.advance(1)
+    assert world.spent(lambda: sweep(world.deps)) == (without, [], 3)
 
 
-def test_a_delivery_of_the_webhook_takes_three_calls_and_a_notice(processes: Office) -> None:
+def test_a_delivery_of_the_webhook_takes_three_calls_and_a_notice(world: CountedNotionWorld) -> None:
     """The webhook, whose page it is, and the report. The first one is noted besides."""
-    task_id = processes.needing()
-    hook = processes.hook()
-    processes.notion.edit(processes.page(task_id).id, title="first")
-    calls, _, notices = processes.spent(lambda: processes.notion.edit(processes.page(task_id).id, status="Blocked"))
+    task_id = world.needing()
+    hook = world.hook()
+    world.notion.edit(world.page(task_id).id, title="first")
+    calls, _, notices = world.spent(lambda: world.notion.edit(world.page(task_id).id, status="Blocked"))
     assert calls == ["get_item", "batch_get_item", "transact_write_items"]
     assert notices == 1
     assert hook.received[-1] is Received.REPORTED
 
 
-def test_no_transaction_comes_near_the_limit(processes: Office) -> None:
+def test_no_transaction_comes_near_the_limit(world: CountedNotionWorld) -> None:
     """The longest: a human releases a capped escalation. Its row comes along."""
-    processes.rig.raw.largest_transaction = 0
+    world.rig.raw.largest_transaction = 0
     for number in range(2):
-        task_id = processes.mark(human()).task_id
+        task_id = world.mark(human()).task_id
         assert task_id
-        cancel_task(processes.deps, human(), task_id, f"{number}")
-    review_id = processes.mark(human()).review_id
+        cancel_task(world.deps, human(), task_id, f"{number}")
+    review_id = world.mark(human()).review_id
     assert review_id
-    release_review(processes.deps, human(), review_id, idempotency_key())
-    assert processes.rig.raw.largest_transaction == 11
+    release_review(world.deps, human(), review_id, idempotency_key())
+    assert world.rig.raw.largest_transaction == 11
 
 
-def closed(processes: Office) -> None:
-    circuit = processes.store.circuit(WORKSPACE).closed(TrackerAway("silence", retry_after=300), processes.clock.now())
-    processes.store.commit(WORKSPACE, Save(circuit))
-    assert not circuit.is_open(processes.clock.now() + seconds(299))
+def closed(world: CountedNotionWorld) -> None:
+    circuit = world.store.circuit(WORKSPACE).closed(TrackerAway("silence", retry_after=300), world.clock.now())
+    world.store.commit(WORKSPACE, Save(circuit))
+    assert not circuit.is_open(world.clock.now() + seconds(299))

@@ -76,7 +76,9 @@ class Tokens:
         return self.kept.get(workspace)
 
 
-class Office:
+class NotionAdapter:
+    """``trackers``: what is tested. ``fake``: the stand-in that it talks to, over ``wire``."""
+
     def __init__(self) -> None:
         self.clock = FakeClock(NOON + timedelta(seconds=42))
         self.fake = FakeNotion(self.clock.now)
@@ -123,9 +125,9 @@ def page_fields(**values: Any) -> PageFields:
     return replace(usual, **values)
 
 
-def trouble_of(processes: Office, act: Callable[[NotionTracker], object], seconds: float = 3) -> TrackerTrouble:
+def trouble_of(adapter: NotionAdapter, act: Callable[[NotionTracker], object], seconds: float = 3) -> TrackerTrouble:
     with pytest.raises(TrackerTrouble) as caught:
-        act(processes.tracker(seconds=seconds))
+        act(adapter.tracker(seconds=seconds))
     assert "ntn_" not in str(caught.value)
     return caught.value
 

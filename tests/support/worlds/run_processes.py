@@ -1,4 +1,4 @@
-"""The office with agents that think: a call of the model is one more call to the outside that a process may die at."""
+"""Processes with agents that think: a call of the model is one more call to the outside that a process may die at."""
 
 from __future__ import annotations
 

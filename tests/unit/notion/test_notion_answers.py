@@ -22,14 +22,14 @@ from baton.domain.tasks.task import State
 from baton.domain.tracker.tracker_settings import TrackerSettings
 from fake_notion import FakeNotion, Fault, ScriptedFault, serve
 from support.clock import NOON
-from support.fakes.notion_adapter import CREATE, LOOK, TITLE, Office, Tokens, always, page_fields, trouble_of
+from support.fakes.notion_adapter import CREATE, LOOK, TITLE, NotionAdapter, Tokens, always, page_fields, trouble_of
 
 
 @pytest.fixture
-def processes() -> Iterator[Office]:
-    processes = Office()
-    yield processes
-    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in processes.wire.seen)
+def adapter() -> Iterator[NotionAdapter]:
+    adapter = NotionAdapter()
+    yield adapter
+    assert all(one.headers["Notion-Version"] == "2026-03-11" for one in adapter.wire.seen)
 
 
 # What Notion's answers mean
@@ -56,37 +56,39 @@ def processes() -> Iterator[Office]:
     ],
     ids=str,
 )
-def test_each_answer_means_one_thing(processes: Office, fault: Fault, writes: Any, reads: Any) -> None:
+def test_each_answer_means_one_thing(adapter: NotionAdapter, fault: Fault, writes: Any, reads: Any) -> None:
     for act, (kind, unclear) in ((CREATE, writes), (LOOK, reads)):
-        processes.fake.fault = always(fault, "/v1/pages")
-        trouble = trouble_of(processes, act)
+        adapter.fake.fault = always(fault, "/v1/pages")
+        trouble = trouble_of(adapter, act)
         assert isinstance(trouble, kind)
         assert trouble.unclear is unclear
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"\xff\xfe", b"[]", b"null"])
-def test_an_answer_that_cant_be_read_is_unclear_for_what_was_written(processes: Office, body: bytes) -> None:
-    processes.wire.instead = lambda one: httpx.Response(200, content=body) if "pages" in one.url.path else None
-    assert trouble_of(processes, CREATE).unclear
-    assert len(processes.wire.bodies("POST", "/v1/pages")) == 1
-    assert not trouble_of(processes, LOOK).unclear
+def test_an_answer_that_cant_be_read_is_unclear_for_what_was_written(adapter: NotionAdapter, body: bytes) -> None:
+    adapter.wire.instead = lambda one: httpx.Response(200, content=body) if "pages" in one.url.path else None
+    assert trouble_of(adapter, CREATE).unclear
+    assert len(adapter.wire.bodies("POST", "/v1/pages")) == 1
+    assert not trouble_of(adapter, LOOK).unclear
 
 
 @pytest.mark.parametrize("error", [httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError, httpx.WriteTimeout])
-def test_a_connection_that_breaks_is_unclear_for_what_was_written(processes: Office, error: type[Exception]) -> None:
+def test_a_connection_that_breaks_is_unclear_for_what_was_written(
+    adapter: NotionAdapter, error: type[Exception]
+) -> None:
     def instead(request: httpx.Request) -> httpx.Response | None:
         if "pages" in request.url.path:
             raise error("ntn_ and what was sent")
         return None
 
-    processes.wire.instead = instead
-    assert trouble_of(processes, CREATE).unclear
-    assert not trouble_of(processes, LOOK).unclear
+    adapter.wire.instead = instead
+    assert trouble_of(adapter, CREATE).unclear
+    assert not trouble_of(adapter, LOOK).unclear
 
 
-def test_a_page_that_is_gone_is_told_from_a_database_that_isnt_shared(processes: Office) -> None:
-    page = processes.page_of()
-    processes.fake.unshare(page.id)
+def test_a_page_that_is_gone_is_told_from_a_database_that_isnt_shared(adapter: NotionAdapter) -> None:
+    page = adapter.page_of()
+    adapter.fake.unshare(page.id)
     acts: list[Callable[[NotionTracker], object]] = [
         lambda tracker: tracker.look(page.id),
         lambda tracker: tracker.update(page.id, page_fields(state=State.DONE)),
@@ -94,178 +96,180 @@ def test_a_page_that_is_gone_is_told_from_a_database_that_isnt_shared(processes:
         lambda tracker: tracker.comment(page.id, "x", unless_there=False),
     ]
     for act in acts:
-        assert isinstance(trouble_of(processes, act), PageGone)
-    processes.fake.unshare(processes.database.id)
+        assert isinstance(trouble_of(adapter, act), PageGone)
+    adapter.fake.unshare(adapter.database.id)
     for act in [
         *acts,
         CREATE,
         lambda tracker: tracker.find(page_fields()),
         lambda tracker: list(tracker.changed_since(NOON)),
     ]:
-        trouble = trouble_of(processes, act)
+        trouble = trouble_of(adapter, act)
         assert isinstance(trouble, TrackerDenies)
         assert "add the connection under ••• → Connections" in trouble.message
 
 
-def test_what_is_no_page_id_is_no_page(processes: Office) -> None:
-    assert isinstance(trouble_of(processes, lambda tracker: tracker.look("../users/me")), PageGone)
-    assert processes.fake.requests == []
+def test_what_is_no_page_id_is_no_page(adapter: NotionAdapter) -> None:
+    assert isinstance(trouble_of(adapter, lambda tracker: tracker.look("../users/me")), PageGone)
+    assert adapter.fake.requests == []
 
 
-def test_without_a_token_nothing_is_asked(processes: Office) -> None:
-    trouble = trouble_of(processes, lambda _: processes.tracker("globex").create(page_fields()))
+def test_without_a_token_nothing_is_asked(adapter: NotionAdapter) -> None:
+    trouble = trouble_of(adapter, lambda _: adapter.tracker("globex").create(page_fields()))
     assert (type(trouble).code, trouble.message) == ("tracker_denies", "No Notion token is set: PUT /tracker/token.")
-    processes.tokens.is_busy = True
-    assert isinstance(trouble_of(processes, CREATE), TrackerAway)
-    assert processes.fake.requests == []
+    adapter.tokens.is_busy = True
+    assert isinstance(trouble_of(adapter, CREATE), TrackerAway)
+    assert adapter.fake.requests == []
 
 
 @pytest.mark.parametrize("old", ["ntn_old", "ntn_ü", "ntn_\n"])
-def test_a_token_that_was_replaced_is_read_again_once(processes: Office, old: str) -> None:
-    processes.tokens.kept["acme"] = old
-    processes.tracker().create(page_fields())
-    assert (len(processes.database.pages), processes.tokens.afresh) == (1, 1)
-    processes.tokens.kept["acme"] = processes.tokens.tokens["acme"] = old
-    assert isinstance(trouble_of(processes, CREATE), TrackerDenies)
-    assert processes.tokens.afresh == 2
-    processes.tokens.tokens["acme"] = None
-    assert trouble_of(processes, CREATE).message.startswith("No Notion token is set")
+def test_a_token_that_was_replaced_is_read_again_once(adapter: NotionAdapter, old: str) -> None:
+    adapter.tokens.kept["acme"] = old
+    adapter.tracker().create(page_fields())
+    assert (len(adapter.database.pages), adapter.tokens.afresh) == (1, 1)
+    adapter.tokens.kept["acme"] = adapter.tokens.tokens["acme"] = old
+    assert isinstance(trouble_of(adapter, CREATE), TrackerDenies)
+    assert adapter.tokens.afresh == 2
+    adapter.tokens.tokens["acme"] = None
+    assert trouble_of(adapter, CREATE).message.startswith("No Notion token is set")
 
 
-def test_a_missing_capability_is_named(processes: Office) -> None:
-    page = processes.page_of()
-    processes.fake.fault = always(Fault(403), "/v1/comments")
+def test_a_missing_capability_is_named(adapter: NotionAdapter) -> None:
+    page = adapter.page_of()
+    adapter.fake.fault = always(Fault(403), "/v1/comments")
     for unless_there in (True, False):
         comment = methodcaller("comment", page.id, "x", unless_there=unless_there)
-        trouble = trouble_of(processes, comment)
+        trouble = trouble_of(adapter, comment)
         assert "capabilities to read and to insert comments" in trouble.message
-    processes.fake.fault = always(Fault(403), "/v1/users")
-    assert "read user information" in trouble_of(processes, lambda tracker: tracker.who(processes.fake.person)).message
-    processes.fake.fault = None
+    adapter.fake.fault = always(Fault(403), "/v1/users")
+    assert "read user information" in trouble_of(adapter, lambda tracker: tracker.who(adapter.fake.person)).message
+    adapter.fake.fault = None
     limit = {"code": "restricted_resource", "message": "no", "additional_data": {"block_limit": 1000}}
-    processes.wire.instead = lambda _: httpx.Response(403, json=limit)
-    assert trouble_of(processes, CREATE).message.startswith("Notion's Free plan takes no more blocks")
-    processes.wire.instead = lambda _: httpx.Response(200, json={"object": "user", "id": processes.fake.person})
-    assert "read user information" in trouble_of(processes, lambda tracker: tracker.who(processes.fake.person)).message
+    adapter.wire.instead = lambda _: httpx.Response(403, json=limit)
+    assert trouble_of(adapter, CREATE).message.startswith("Notion's Free plan takes no more blocks")
+    adapter.wire.instead = lambda _: httpx.Response(200, json={"object": "user", "id": adapter.fake.person})
+    assert "read user information" in trouble_of(adapter, lambda tracker: tracker.who(adapter.fake.person)).message
 
 
 # Repeating
 
 
 @pytest.mark.parametrize("status", [429, 529, 409])
-def test_what_was_asked_to_wait_a_moment_waits_and_is_repeated_once(processes: Office, status: int) -> None:
-    processes.tracker().problems()
-    processes.fake.fault = ScriptedFault(Fault(status, retry_after=1), path="/v1/pages")
-    processes.tracker().create(page_fields())
-    assert (processes.clock.slept, len(processes.database.pages)) == ([1.0], 1)
-    processes.fake.fault = ScriptedFault(Fault(status, retry_after=1), count=2, path="/v1/pages")
-    assert trouble_of(processes, CREATE).retry_after == 1
-    assert len(processes.database.pages) == 1
+def test_what_was_asked_to_wait_a_moment_waits_and_is_repeated_once(adapter: NotionAdapter, status: int) -> None:
+    adapter.tracker().problems()
+    adapter.fake.fault = ScriptedFault(Fault(status, retry_after=1), path="/v1/pages")
+    adapter.tracker().create(page_fields())
+    assert (adapter.clock.slept, len(adapter.database.pages)) == ([1.0], 1)
+    adapter.fake.fault = ScriptedFault(Fault(status, retry_after=1), count=2, path="/v1/pages")
+    assert trouble_of(adapter, CREATE).retry_after == 1
+    assert len(adapter.database.pages) == 1
 
 
 @pytest.mark.parametrize(("retry_after", "seconds"), [(3, 60.0), (40, 60.0), (2, 2.0)])
-def test_a_wait_that_is_too_long_is_left_to_the_caller(processes: Office, retry_after: int, seconds: float) -> None:
-    processes.fake.fault = always(Fault(429, retry_after=retry_after), "/v1/pages")
-    trouble = trouble_of(processes, CREATE, seconds)
-    assert (trouble.retry_after, trouble.unclear, processes.clock.slept) == (retry_after, False, [])
+def test_a_wait_that_is_too_long_is_left_to_the_caller(
+    adapter: NotionAdapter, retry_after: int, seconds: float
+) -> None:
+    adapter.fake.fault = always(Fault(429, retry_after=retry_after), "/v1/pages")
+    trouble = trouble_of(adapter, CREATE, seconds)
+    assert (trouble.retry_after, trouble.unclear, adapter.clock.slept) == (retry_after, False, [])
 
 
 @pytest.mark.parametrize(
     ("given", "meant"),
     [("Wed, 18 Nov 2026 12:00:52 GMT", 10), ("Wed, 18 Nov 2026 11:00:00 GMT", 0), ("soon", None), ("7.5", 7.5)],
 )
-def test_retry_after_is_seconds_or_a_date(processes: Office, given: str, meant: float | None) -> None:
+def test_retry_after_is_seconds_or_a_date(adapter: NotionAdapter, given: str, meant: float | None) -> None:
     answer = httpx.Response(429, headers={"Retry-After": given}, json={"code": "rate_limited", "message": "no"})
-    processes.wire.instead = lambda _: answer
-    processes.clock.stands_still = True
-    assert trouble_of(processes, CREATE).retry_after == meant
+    adapter.wire.instead = lambda _: answer
+    adapter.clock.stands_still = True
+    assert trouble_of(adapter, CREATE).retry_after == meant
 
 
-def test_readings_are_repeated_once_and_unclear_writings_never(processes: Office) -> None:
-    page = processes.page_of()
+def test_readings_are_repeated_once_and_unclear_writings_never(adapter: NotionAdapter) -> None:
+    page = adapter.page_of()
     for fault in (Fault(500), Fault(503), Fault.refused(), Fault.timeout_before()):
-        processes.fake.clear_requests()
-        processes.fake.fault = ScriptedFault(fault, path="/v1/pages")
-        assert processes.tracker().look(page.id).title == TITLE
-        assert processes.asked().count("GET pages") == 2
-        assert 0.1 < processes.clock.slept[-1] < 0.5
+        adapter.fake.clear_requests()
+        adapter.fake.fault = ScriptedFault(fault, path="/v1/pages")
+        assert adapter.tracker().look(page.id).title == TITLE
+        assert adapter.asked().count("GET pages") == 2
+        assert 0.1 < adapter.clock.slept[-1] < 0.5
     for fault in (Fault(500), Fault(503), Fault.timeout_after(), Fault.timeout_before()):
-        processes.fake.clear_requests()
-        processes.fake.fault = ScriptedFault(fault, path="/v1/pages")
-        assert trouble_of(processes, CREATE).unclear
-        assert processes.asked().count("POST pages") == 1
+        adapter.fake.clear_requests()
+        adapter.fake.fault = ScriptedFault(fault, path="/v1/pages")
+        assert trouble_of(adapter, CREATE).unclear
+        assert adapter.asked().count("POST pages") == 1
 
 
-def test_a_writing_that_never_left_is_repeated(processes: Office) -> None:
-    processes.fake.fault = ScriptedFault(Fault.refused(), method="POST", path="/v1/pages")
-    processes.tracker().create(page_fields())
-    assert len(processes.database.pages) == 1
+def test_a_writing_that_never_left_is_repeated(adapter: NotionAdapter) -> None:
+    adapter.fake.fault = ScriptedFault(Fault.refused(), method="POST", path="/v1/pages")
+    adapter.tracker().create(page_fields())
+    assert len(adapter.database.pages) == 1
 
 
 # The budget
 
 
-def test_nothing_is_asked_once_the_budget_is_spent(processes: Office) -> None:
-    tracker = processes.tracker(seconds=3)
-    processes.clock.advance(2.96)
+def test_nothing_is_asked_once_the_budget_is_spent(adapter: NotionAdapter) -> None:
+    tracker = adapter.tracker(seconds=3)
+    adapter.clock.advance(2.96)
     with pytest.raises(TrackerAway, match="no time left") as away:
         tracker.create(page_fields())
-    assert (away.value.unclear, processes.fake.requests, processes.clock.slept) == (False, [], [])
+    assert (away.value.unclear, adapter.fake.requests, adapter.clock.slept) == (False, [], [])
 
 
-def test_each_step_of_a_request_has_what_is_left(processes: Office) -> None:
+def test_each_step_of_a_request_has_what_is_left(adapter: NotionAdapter) -> None:
     def instead(request: httpx.Request) -> httpx.Response | None:
         timeouts = request.extensions["timeout"]
         assert timeouts.get("connect") == pytest.approx(3)
-        processes.clock.advance(2)
+        adapter.clock.advance(2)
         assert [timeouts.get(step) for step in timeouts] == [pytest.approx(1)] * 4
-        processes.clock.advance(1)
+        adapter.clock.advance(1)
         timeouts.get("read")
         raise AssertionError
 
-    processes.wire.instead = instead
+    adapter.wire.instead = instead
     with pytest.raises(TrackerAway, match="didn't answer in time"):
-        processes.tracker(seconds=3).look("a" * 32)
-    assert len(processes.wire.seen) == 1
+        adapter.tracker(seconds=3).look("a" * 32)
+    assert len(adapter.wire.seen) == 1
 
 
-def test_no_request_takes_more_than_ten_seconds_of_a_long_budget(processes: Office) -> None:
+def test_no_request_takes_more_than_ten_seconds_of_a_long_budget(adapter: NotionAdapter) -> None:
     found: list[float] = []
-    processes.wire.instead = lambda request: found.append(request.extensions["timeout"].get("read"))
-    processes.tracker(seconds=60).find(page_fields())
+    adapter.wire.instead = lambda request: found.append(request.extensions["timeout"].get("read"))
+    adapter.tracker(seconds=60).find(page_fields())
     assert found == [pytest.approx(10)] * len(found)
     assert found
 
 
-def test_nothing_is_sent_after_a_connection_that_took_too_long(processes: Office) -> None:
+def test_nothing_is_sent_after_a_connection_that_took_too_long(adapter: NotionAdapter) -> None:
     def instead(request: httpx.Request) -> httpx.Response | None:
-        processes.clock.advance(3.5)
+        adapter.clock.advance(3.5)
         request.extensions["timeout"].get("connect")
         raise AssertionError
 
-    processes.wire.instead = instead
+    adapter.wire.instead = instead
     with pytest.raises(TrackerAway) as away:
-        processes.tracker(seconds=3).create(page_fields())
+        adapter.tracker(seconds=3).create(page_fields())
     assert not away.value.unclear
 
 
-def test_an_answer_that_trickles_in_doesnt_stretch_it(processes: Office) -> None:
+def test_an_answer_that_trickles_in_doesnt_stretch_it(adapter: NotionAdapter) -> None:
     class Drip(httpx.SyncByteStream):
         closed = False
 
         def __iter__(self) -> Iterator[bytes]:
             for byte in b'{"id": "' + b"x" * 99 + b'"}':
-                processes.clock.advance(0.5)
+                adapter.clock.advance(0.5)
                 yield bytes([byte])
 
         def close(self) -> None:
             Drip.closed = True
 
-    processes.wire.instead = lambda one: httpx.Response(200, stream=Drip()) if one.url.path == "/v1/pages" else None
-    began = processes.clock.time
-    trouble = trouble_of(processes, CREATE)
+    adapter.wire.instead = lambda one: httpx.Response(200, stream=Drip()) if one.url.path == "/v1/pages" else None
+    began = adapter.clock.time
+    trouble = trouble_of(adapter, CREATE)
     assert (trouble.unclear, Drip.closed) == (True, True)
-    assert processes.clock.time - began <= timedelta(seconds=3.5)
+    assert adapter.clock.time - began <= timedelta(seconds=3.5)
 
 
 # Over a real connection

@@ -14,7 +14,7 @@ from baton.domain.tasks.task import Flag, State
 from baton.domain.tracker.page_sync import Sync
 from baton.services.tracker.import_tracker import import_tracker
 from fake_notion import Fault
-from support.fakes.notion_adapter import CREATE, Office, trouble_of
+from support.fakes.notion_adapter import CREATE, NotionAdapter, trouble_of
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
 
@@ -131,11 +131,11 @@ def test_a_page_whose_id_is_none_is_looked_for_and_found(world: NotionWorld, ans
     ],
 )
 def test_no_time_to_come_again_at_is_too_odd(given: str, meant: float | None) -> None:
-    processes = Office()
+    adapter = NotionAdapter()
     body = {"object": "error", "code": "rate_limited", "message": "no"}
-    processes.wire.instead = lambda _: httpx.Response(429, headers={"Retry-After": given}, json=body)
-    processes.clock.stands_still = True
-    assert trouble_of(processes, CREATE).retry_after == meant
+    adapter.wire.instead = lambda _: httpx.Response(429, headers={"Retry-After": given}, json=body)
+    adapter.clock.stands_still = True
+    assert trouble_of(adapter, CREATE).retry_after == meant
 
 
 @pytest.mark.parametrize("given", ["inf", "-inf", "nan", "-5", "1e999"])
