@@ -25,7 +25,7 @@ READS = {"get_item", "batch_get_item", "query"}
 Act = Callable[[Processes], Any]
 
 
-class Scene:
+class RepeatableAct:
     """Processes up to the moment at which something will be done; ``again`` goes back there."""
 
     def __init__(self, prepare: Act, act: Act) -> None:
@@ -83,13 +83,15 @@ def is_seen(task: Task) -> bool:
     return task.state == "needs" or bool(task.flags) or (task.runtime == "pull" and task.wake_at is not None)
 
 
-def survive(scene: Scene, then: Act, promise: Callable[[Processes, Any, str], None], *, reads: bool) -> None:
-    for number, fault, operation in scene.points(reads=reads):
-        processes = scene.again()
+def survive(
+    repeatable: RepeatableAct, then: Act, promise: Callable[[Processes, Any, str], None], *, reads: bool
+) -> None:
+    for number, fault, operation in repeatable.points(reads=reads):
+        processes = repeatable.again()
         processes.plan = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"
         with pytest.raises(Crash):
-            scene.act(processes)
+            repeatable.act(processes)
         processes.plan = no_fault
         answers = then(processes)
         processes.quiet()
@@ -154,7 +156,9 @@ def test_a_create_that_dies_anywhere(kind: str, asking: str) -> None:
         assert len(ids) <= 1, where
         assert set(answers) == set(ids) or not answers, where
 
-    survive(Scene(nothing, act), lambda processes: ASKING[asking](processes, act), promise, reads=asking == FIRST)
+    survive(
+        RepeatableAct(nothing, act), lambda processes: ASKING[asking](processes, act), promise, reads=asking == FIRST
+    )
 
 
 # Working: the message comes again, or doesn't.
@@ -193,7 +197,7 @@ def test_process_task_that_dies_anywhere(waiting: Act, delivery: str) -> None:
     def promise(processes: Processes, _: Any, where: str) -> None:
         assert {task.state for task in processes.tasks()} == {"done"}, where
 
-    survive(Scene(waiting, Processes.deliver), DELIVERIES[delivery], promise, reads=delivery == FIRST)
+    survive(RepeatableAct(waiting, Processes.deliver), DELIVERIES[delivery], promise, reads=delivery == FIRST)
 
 
 # Sweeping: a lease that ran out, a notice that was lost, work that nobody took.
@@ -246,12 +250,12 @@ def test_a_sweep_that_dies_anywhere(due: Act, again: str) -> None:
             else:
                 assert "unclaimed_too_long" in task.flags, where
 
-    survive(Scene(due, Processes.sweep), SWEEPS[again], promise, reads=again == FIRST)
+    survive(RepeatableAct(due, Processes.sweep), SWEEPS[again], promise, reads=again == FIRST)
 
 
 def test_the_points_come_from_the_run() -> None:
     """Creating reads three times in a new process, writes and notifies; the queue's call is one of them."""
-    points = Scene(nothing, create).points()
+    points = RepeatableAct(nothing, create).points()
     assert [operation for _, fault, operation in points if fault == "crash_before"] == [
         "get_item",
         "query",

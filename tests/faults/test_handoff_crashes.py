@@ -41,7 +41,7 @@ def idempotency_key(by: Principal) -> IdempotencyKey:
 
 
 @dataclass(frozen=True)
-class Scene:
+class HandoffCase:
     """``act`` takes what ``prepare`` made, and says which task it was about."""
 
     prepare: Callable[[Team], Any]
@@ -133,24 +133,24 @@ def call_back(team: Team, token: str) -> str:
     return ""
 
 
-SCENES = {
-    "a handoff": Scene(begun, hand_off),
-    "a completion with a continuation": Scene(begun, complete),
-    "a failure with a rollback": Scene(begun, fail),
-    "a transfer": Scene(
+HANDOFF_CASES = {
+    "a handoff": HandoffCase(begun, hand_off),
+    "a completion with a continuation": HandoffCase(begun, complete),
+    "a failure with a rollback": HandoffCase(begun, fail),
+    "a transfer": HandoffCase(
         begun,
         lambda team, leg: transfer_task(team.deps, leg.call("h", idempotency_key(leg.by)), message_from(TO_B)).task.id,
     ),
-    "a delegation": Scene(begun, delegate),
-    "a cancel of three levels": Scene(
+    "a delegation": HandoffCase(begun, delegate),
+    "a cancel of three levels": HandoffCase(
         a_family,
         lambda team, root: cancel_task(team.deps, human(), root.task.id, "stop", idempotency_key(human())).task.id,
     ),
-    "a join": Scene(a_wait, join),
-    "a retry": Scene(
+    "a join": HandoffCase(a_wait, join),
+    "a retry": HandoffCase(
         a_failure, lambda team, id_: retry_handoff(team.deps, agent(A), id_, idempotency_key(agent(A))).task.id
     ),
-    "a split": Scene(
+    "a split": HandoffCase(
         too_large,
         lambda team, id_: (
             split_task(
@@ -160,17 +160,17 @@ SCENES = {
             )[0].task.id
         ),
     ),
-    "a release": Scene(
+    "a release": HandoffCase(
         a_review, lambda team, id_: release_review(team.deps, human(), id_, idempotency_key(human()))[1].task.id
     ),
-    "a callback": Scene(a_call, call_back),
+    "a callback": HandoffCase(a_call, call_back),
 }
 
 
-def stage(scene: Scene) -> tuple[Team, CallHooks, Any]:
+def prepared(case: HandoffCase) -> tuple[Team, CallHooks, Any]:
     store = CallHooks()
     team = Team(A, B, C, world=World(store=store))
-    made = scene.prepare(team)
+    made = case.prepare(team)
     store.begin()
     return team, store, made
 
@@ -201,45 +201,45 @@ def quiet(team: Team) -> list[Any]:
     return shape(team)
 
 
-def swept_then_asked(scene: Scene, team: Team, made: Any) -> list[str]:
+def swept_then_asked(case: HandoffCase, team: Team, made: Any) -> list[str]:
     assert quiet(team)
-    return [scene.act(team, made)]
+    return [case.act(team, made)]
 
 
-AFTERWARDS: dict[str, Callable[[Scene, Team, Any], list[str]]] = {
+AFTERWARDS: dict[str, Callable[[HandoffCase, Team, Any], list[str]]] = {
     "nobody asks again": lambda _scene, _team, _made: [],
-    "asked again": lambda scene, team, made: [scene.act(team, made)],
-    "asked twice": lambda scene, team, made: [scene.act(team, made), scene.act(team, made)],
+    "asked again": lambda case, team, made: [case.act(team, made)],
+    "asked twice": lambda case, team, made: [case.act(team, made), case.act(team, made)],
     "the sweeper comes first": swept_then_asked,
 }
 
 
 @pytest.mark.parametrize("afterwards", AFTERWARDS)
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", HANDOFF_CASES)
 def test_it_dies_anywhere(name: str, afterwards: str) -> None:
-    scene = SCENES[name]
-    team, store, made = stage(scene)
+    case = HANDOFF_CASES[name]
+    team, store, made = prepared(case)
     before = quiet(team) if name != "a join" else []  # the sweeper joins, whoever died
-    team, store, made = stage(scene)
-    scene.act(team, made)
+    team, store, made = prepared(case)
+    case.act(team, made)
     calls = list(store.calls)
     wanted = quiet(team)
     assert wanted != before
     for number, call in enumerate(calls, 1):
         for at in ("before", "after"):
             where = f"{at} call {number}, {call}"
-            team, store, made = stage(scene)
+            team, store, made = prepared(case)
             store.begin_at(number, die, when=at)
             with pytest.raises(Crash):
-                scene.act(team, made)
+                case.act(team, made)
             store.begin()
-            answers = AFTERWARDS[afterwards](scene, team, made)
+            answers = AFTERWARDS[afterwards](case, team, made)
             came = quiet(team)
             assert came == wanted or (not answers and came == before), where
             assert len(set(answers)) <= 1, where
 
 
 def test_the_points_are_where_something_is_read_or_written() -> None:
-    team, store, made = stage(SCENES["a delegation"])
+    team, store, made = prepared(HANDOFF_CASES["a delegation"])
     delegate(team, made)
     assert store.calls == ["handoff_inputs", "handoff_inputs", "commit"]

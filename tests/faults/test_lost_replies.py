@@ -31,7 +31,7 @@ WRITES = {"transact_write_items", "update_item"}
 MOST_CALLS_MORE = 12
 
 
-class Story:
+class RepeatableUseCase:
     """A use case on a table of its own, up to the moment before it is done; ``again`` goes back there."""
 
     def __init__(self, case: UseCase) -> None:
@@ -72,64 +72,64 @@ def same(found: Any, expected: Any, where: str) -> None:
 
 @pytest.mark.parametrize("name", USE_CASES)
 def test_one_fault_at_any_call_is_not_noticed(name: str) -> None:
-    story = Story(USE_CASES[name])
-    expected, calls = story.undisturbed()
+    repeatable = RepeatableUseCase(USE_CASES[name])
+    expected, calls = repeatable.undisturbed()
     for number, operation in enumerate(calls, 1):
         for fault in WRITE_FAULTS if operation in WRITES else READ_FAULTS:
-            story.again()
-            story.rig.choked.plan = at_call(number, fault)
+            repeatable.again()
+            repeatable.rig.choked.plan = at_call(number, fault)
             where = f"{fault} at call {number}, {operation}"
-            answer = story.act()
-            same(story.outcome(answer), expected, where)
-            story.check_trails()
+            answer = repeatable.act()
+            same(repeatable.outcome(answer), expected, where)
+            repeatable.check_trails()
 
 
 @pytest.mark.parametrize("fault", ["timeout_after", "no_connection"])
 @pytest.mark.parametrize("name", USE_CASES)
 def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(name: str, fault: str) -> None:
     case = USE_CASES[name]
-    story = Story(case)
-    untouched = fingerprint(story.rig)
-    expected, calls = story.undisturbed()
+    repeatable = RepeatableUseCase(case)
+    untouched = fingerprint(repeatable.rig)
+    expected, calls = repeatable.undisturbed()
     for number in range(1, len(calls) + 1):
-        story.again()
-        story.rig.choked.plan = from_call(number, fault)
+        repeatable.again()
+        repeatable.rig.choked.plan = from_call(number, fault)
         where = f"{fault} from call {number} on, {calls[number - 1]}"
         with suppress(Busy):
-            answer = story.act()
+            answer = repeatable.act()
             # Nothing but Busy, unless one task that fails doesn't stop the sweeper or a repeat was told that it is one.
             assert name.startswith("sweep") or (fault == "timeout_after" and plain(answer) == expected[0]), where
-        assert len(story.rig.choked.calls) <= len(calls) * MOST_CALLS_MORE, where
-        story.rig.choked.plan = no_fault
+        assert len(repeatable.rig.choked.calls) <= len(calls) * MOST_CALLS_MORE, where
+        repeatable.rig.choked.plan = no_fault
         if not case.keyed:  # without a key the caller can't tell; the store can
-            assert fingerprint(story.rig) in (expected[1], untouched), where
+            assert fingerprint(repeatable.rig) in (expected[1], untouched), where
             continue
         try:
-            found = story.outcome(story.act())
+            found = repeatable.outcome(repeatable.act())
             assert found[0] == expected[0], where
         except case.repeat_may_raise:
-            found = story.outcome(None)
+            found = repeatable.outcome(None)
         assert (found[1] - expected[1], expected[1] - found[1]) == (Counter(), Counter()), where
-        story.check_trails()
+        repeatable.check_trails()
 
 
 @pytest.mark.parametrize("name", [name for name in USE_CASES if not name.startswith(("heartbeat", "sweep"))])
 def test_nobody_decides_again_while_the_witness_cannot_be_read(name: str) -> None:
     """Else a marker without a key would be told that it duplicates its own task."""
-    story = Story(USE_CASES[name])
-    expected, _ = story.undisturbed()
-    story.again()
-    calls = story.rig.choked.calls
+    repeatable = RepeatableUseCase(USE_CASES[name])
+    expected, _ = repeatable.undisturbed()
+    repeatable.again()
+    calls = repeatable.rig.choked.calls
 
     def plan(_number: int, operation: str) -> str | None:
         if operation == "transact_write_items" and calls.count(operation) == 1:
             return "timeout_after"
         return "no_connection" if operation == "get_item" and "transact_write_items" in calls else None
 
-    story.rig.choked.plan = plan
+    repeatable.rig.choked.plan = plan
     with pytest.raises(Busy):
-        story.act()
-    found = fingerprint(story.rig)
+        repeatable.act()
+    found = fingerprint(repeatable.rig)
     assert (found - expected[1], expected[1] - found) == (Counter(), Counter())
 
 
@@ -237,30 +237,30 @@ MOVED_ON: dict[str, Callable[[World, Any], None]] = {
 
 @pytest.mark.parametrize("name", MOVED_ON)
 def test_a_lost_reply_is_a_success_though_others_have_moved_on(name: str) -> None:
-    story = Story(USE_CASES[name])
-    _, calls = story.undisturbed()
-    story.again()
-    answer = story.act()
-    MOVED_ON[name](story.rig.other(), story.given)
-    expected = story.outcome(answer)
+    repeatable = RepeatableUseCase(USE_CASES[name])
+    _, calls = repeatable.undisturbed()
+    repeatable.again()
+    answer = repeatable.act()
+    MOVED_ON[name](repeatable.rig.other(), repeatable.given)
+    expected = repeatable.outcome(answer)
     first_write = next(number for number, operation in enumerate(calls, 1) if operation in WRITES)
-    story.again()
-    rig = story.rig
+    repeatable.again()
+    rig = repeatable.rig
     rig.choked.plan = at_call(first_write, "timeout_after")
     client = rig.choked.client
-    rig.choked.client = Meanwhile(client, lambda: MOVED_ON[name](rig.other(), story.given))
+    rig.choked.client = Meanwhile(client, lambda: MOVED_ON[name](rig.other(), repeatable.given))
     try:
-        same(story.outcome(story.act()), expected, name)
+        same(repeatable.outcome(repeatable.act()), expected, name)
     finally:
         rig.choked.client = client
-    story.check_trails()
+    repeatable.check_trails()
 
 
 @pytest.mark.parametrize("name", ["heartbeat", "heartbeat with lease", "heartbeat to a deadline"])
 def test_a_heartbeat_whose_reply_was_lost_learns_that_its_claim_has_ended_since(name: str) -> None:
-    story = Story(USE_CASES[name])
-    rig = story.rig
+    repeatable = RepeatableUseCase(USE_CASES[name])
+    rig = repeatable.rig
     rig.choked.plan = lambda _n, op: "timeout_after" if op in WRITES and len(rig.choked.calls) <= 2 else None
     rig.choked.client = Meanwhile(rig.choked.client, lambda: cancelled(rig.other(), None))
     with pytest.raises(StaleClaim):
-        story.act()
+        repeatable.act()
