@@ -210,7 +210,7 @@ class Torn(CallHooks):
 
 
 @dataclass
-class Scene:
+class KeyedRequest:
     store: Any
     gateway: Gateway
     call: Call
@@ -220,12 +220,12 @@ class Scene:
         return self.gateway.post(self.call.by, self.call.path, self.call.body, headers=headers)
 
 
-def scene(operation: str, store: Any) -> Scene:
+def prepared_request(operation: str, store: Any) -> KeyedRequest:
     world = (NotionWorld if operation in TRACKED else World)(store=store).settle()
     gateway = Gateway(world.deps)
     call = CASES[operation](world, gateway)
     store.begin()
-    return Scene(store, gateway, call)
+    return KeyedRequest(store, gateway, call)
 
 
 def told(reply: Reply) -> tuple[int, str]:
@@ -234,9 +234,9 @@ def told(reply: Reply) -> tuple[int, str]:
     return reply.status, json.dumps(content, sort_keys=True)
 
 
-def check(operation: str, scene: Scene, replies: list[Reply], where: str) -> None:
+def check(operation: str, request: KeyedRequest, replies: list[Reply], where: str) -> None:
     """One effect, as it is answered to everybody; and to whoever comes later."""
-    replies.append(scene.send())
+    replies.append(request.send())
     if operation in SHOWN_ONCE:
         status, code = SHOWN_ONCE[operation]
         refused = [each for each in replies if each.status == status]
@@ -248,10 +248,10 @@ def check(operation: str, scene: Scene, replies: list[Reply], where: str) -> Non
 
 @pytest.mark.parametrize("operation", CASES)
 def test_three_at_once_and_one_later_get_one_answer(operation: str) -> None:
-    alone = scene(operation, CallHooks())
+    alone = prepared_request(operation, CallHooks())
     alone.send()
     for number, name in enumerate(alone.store.calls, 1):
-        here = scene(operation, CallHooks())
+        here = prepared_request(operation, CallHooks())
         others: list[Reply] = []
         here.store.begin(before={number: lambda here=here, others=others: others.extend([here.send(), here.send()])})
         first = here.send()
@@ -263,7 +263,7 @@ def test_three_at_once_and_one_later_get_one_answer(operation: str) -> None:
 @pytest.mark.parametrize("operation", CASES)
 def test_it_does_not_matter_which_item_of_a_batch_is_read_first(operation: str, key_first: bool) -> None:
     store = Torn()
-    here = scene(operation, store)
+    here = prepared_request(operation, store)
     others: list[Reply] = []
     store.key_first, store.step = key_first, lambda: others.extend([here.send(), here.send()])
     first = here.send()
@@ -294,7 +294,7 @@ class Crowded(CallHooks):
 def test_nobody_is_told_of_a_conflict_but_to_come_again(operation: str) -> None:
     """A worker who looks for work gets none: the next poll finds it."""
     store = Crowded()
-    here = scene(operation, store)
+    here = prepared_request(operation, store)
     store.is_crowded = True
     reply = here.send()
     if reply.status == 204:

@@ -37,7 +37,7 @@ def agent(slug: str) -> Principal:
 
 
 @dataclass
-class Scene:
+class PopulatedWorkspace:
     """One of everything; the word is in all that somebody wrote. ``of``: what somebody asks for."""
 
     world: World
@@ -61,19 +61,21 @@ class Scene:
         self.alert = self.asked("POST", "/alerts", about)["id"]
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
 
-    def of_its_own(self, operation: Operation) -> Scene:
+    def of_its_own(self, operation: Operation) -> PopulatedWorkspace:
         """Returns a copy in the state that the operation asks for: making one takes longer than all that follows."""
-        scene, world = copy(self), World()
+        workspace, world = copy(self), World()
         assert isinstance(world.store, InMemoryStore)
         assert isinstance(self.world.store, InMemoryStore)
         world.store.dynamo.take_over(self.world.store.dynamo)
         world.clock.time = self.world.clock.time
-        scene.of, scene.world, scene.gateway = operation, world, Gateway(world.deps)
-        if of_now := {"undo": scene.approved, "claim": scene.ready, "claim_the_next": scene.ready}.get(operation.id):
+        workspace.of, workspace.world, workspace.gateway = operation, world, Gateway(world.deps)
+        if of_now := {"undo": workspace.approved, "claim": workspace.ready, "claim_the_next": workspace.ready}.get(
+            operation.id
+        ):
             of_now()
         if operation.id == "wait_for_a_claim":
-            scene.ready()
-        return scene
+            workspace.ready()
+        return workspace
 
     # What there is
 
@@ -201,8 +203,8 @@ class Scene:
 
 
 @cache
-def scene_of_all() -> Scene:
-    return Scene(World(), WITH_TOKEN[0])
+def populated_workspace() -> PopulatedWorkspace:
+    return PopulatedWorkspace(World(), WITH_TOKEN[0])
 
 
 def outcome(reply: Reply) -> str:
@@ -219,10 +221,10 @@ def test_everybody_is_answered_as_decided(operation: Operation) -> None:
     row = DECISIONS[operation.id]
     for name in CALLERS:
         decision: str = getattr(row, name)
-        scene = scene_of_all().of_its_own(operation)
-        by = scene.caller(name)
-        never = scene.send(by, IDS | {"slug": scene.own}) if decision.startswith("404") else None
-        reply = scene.send(by, scene.ids())
+        workspace = populated_workspace().of_its_own(operation)
+        by = workspace.caller(name)
+        never = workspace.send(by, IDS | {"slug": workspace.own}) if decision.startswith("404") else None
+        reply = workspace.send(by, workspace.ids())
         assert outcome(reply) == decision.rstrip("+-"), f"{operation.id} by {name}: {reply.text}"
         if decision[-1] in "+-":
             assert (WORD in reply.text) == decision.endswith("+"), f"{operation.id} by {name}: {reply.text}"
